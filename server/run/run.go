@@ -1,0 +1,154 @@
+// Package run holds runs: what was asked for, what the cluster made of it, and what it measured.
+package run
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/page"
+)
+
+// Statuses of a run: the phase of its Workflow, as KFP v1 names them. Empty means accepted and not yet begun.
+const (
+	Pending     = "Pending"
+	Running     = "Running"
+	Succeeded   = "Succeeded"
+	Failed      = "Failed"
+	Error       = "Error"
+	Terminating = "Terminating"
+)
+
+// Final tells whether a status can change no more.
+func Final(status string) bool {
+	return status == Succeeded || status == Failed || status == Error
+}
+
+// Parameter is an input or output value by name.
+type Parameter struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Run is one execution of a pipeline. Names of related resources are filled in on reading.
+type Run struct {
+	ID, Name, Description        string
+	ExperimentID, ExperimentName string
+	PipelineID, PipelineName     string // empty for a run of an inline manifest
+	VersionID, VersionName       string
+	ServiceAccount               string
+	Namespace, Workflow          string // of the Workflow; its name is chosen when the run is accepted
+	Status, Message              string
+	Archived                     bool
+	CreatedAt, ScheduledAt       time.Time
+	StartedAt, FinishedAt        time.Time // zero: not yet
+	Parameters                   []Parameter
+	Metrics                      []Metric
+	Warnings                     []string
+}
+
+// Artifact is a file that a node left in the artifact store under Key.
+type Artifact struct {
+	Name string `json:"name"`
+	Key  string `json:"key"`
+}
+
+// Node is one node of the run's Workflow.
+type Node struct {
+	ID, Name, DisplayName string
+	Type, Template        string
+	Phase, Message        string
+	ExitCode              string // empty: none known
+	PodName               string
+	BoundaryID            string
+	Children              []string
+	StartedAt, FinishedAt time.Time
+	Inputs, Outputs       []Parameter
+	Artifacts             []Artifact
+	LogKey                string // key of the archived log; empty until archived
+}
+
+// Metric formats.
+const (
+	Raw        = "RAW"
+	Percentage = "PERCENTAGE"
+)
+
+// Metric is one number that a node reported; (NodeID, Name) is its key within a run and the first write wins.
+type Metric struct {
+	NodeID, Name string
+	Value        float64
+	Format       string
+}
+
+// State is what the reconciler saw of a Workflow at one moment.
+type State struct {
+	Status, Message       string
+	StartedAt, FinishedAt time.Time
+	Nodes                 []Node
+	Workflow              []byte // the live object, spec and status, as JSON
+}
+
+// Scope narrows a list of runs; a zero scope is all of them.
+type Scope struct {
+	ExperimentID string
+}
+
+// Pending work of the outbox: a run that was accepted and whose Workflow may not exist yet.
+type Accepted struct {
+	RunID    string
+	Workflow []byte
+}
+
+// Store keeps runs. Errors are *fault.Error.
+type Store interface {
+	// Accept stores a run with its parameters and its prepared Workflow (JSON) durably, before anything is created in the cluster.
+	Accept(ctx context.Context, r Run, workflow []byte) error
+	// Submitted marks a run's Workflow as created; Unsubmitted lists those that are not (the outbox).
+	Submitted(ctx context.Context, id string) error
+	Unsubmitted(ctx context.Context) ([]Accepted, error)
+
+	Run(ctx context.Context, id string) (Run, error)
+	Runs(ctx context.Context, q page.Query, s Scope) (page.Page[Run], error)
+	Nodes(ctx context.Context, id string) ([]Node, error)
+	// Workflow gives the newest known Workflow of a run as JSON; Template gives the manifest it was made from.
+	Workflow(ctx context.Context, id string) ([]byte, error)
+
+	// Record stores what the reconciler saw. It is idempotent, never takes a final status back unless the run was retried,
+	// and tells whether anything changed.
+	Record(ctx context.Context, id string, s State) (changed bool, err error)
+	SetStatus(ctx context.Context, id, status, message string) error
+	SetLog(ctx context.Context, id, nodeID, key string) error
+	// AddMetrics stores metrics; a metric already there keeps its value and is returned in duplicates.
+	AddMetrics(ctx context.Context, id string, ms []Metric) (duplicates []Metric, err error)
+	AddWarning(ctx context.Context, id, warning string) error
+
+	Archive(ctx context.Context, id string, archived bool) error
+	Delete(ctx context.Context, id string) error
+}
+
+// Options are what run creation sets on a manifest.
+type Options struct {
+	RunID, RunName string
+	Parameters     []Parameter
+	ServiceAccount string // empty: the manifest's, else pipeline-runner
+	Namespace      string
+}
+
+// Prepared is a Workflow ready to be created.
+type Prepared struct {
+	Name     string // metadata.name, fixed, so that creating twice cannot make two
+	Workflow []byte // JSON
+}
+
+// Engine runs Workflows; server/engine implements it on the Kubernetes API.
+type Engine interface {
+	// Prepare does to a manifest what KFP v1 run creation does (unknown parameters refused, macros, labels, service account, lint).
+	Prepare(manifest []byte, o Options) (Prepared, error)
+	// Submit creates the Workflow; one that exists already under that name and run id is success.
+	Submit(ctx context.Context, workflow []byte) error
+	Terminate(ctx context.Context, namespace, workflow string) error
+	DeleteWorkflow(ctx context.Context, namespace, workflow string) error
+	// Log streams the log of a pod's main container; follow goes on until the container ends.
+	Log(ctx context.Context, namespace, pod string, follow bool) (io.ReadCloser, error)
+}
