@@ -1,0 +1,117 @@
+# Argosy. `make run` runs the main job; `make test` proves it. `make help` lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+export GOFLAGS ?= -buildvcs=false
+export GOTOOLCHAIN ?= local
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/argosy/internal/version.Version=$(VERSION)
+TOOL     = go tool -modfile=tools/go.mod
+NPM      = npm --prefix frontend --no-audit --no-fund --loglevel=error
+
+# Where the race detector would compile all of Kubernetes a second time, the code under test runs as a built binary instead (cluster/test).
+ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/...
+BINARIES := bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-podinit bin/argoexec
+
+.PHONY: help
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: packages build ## the main job: start Argosy with its own cluster, run samples/mpi_run, keep serving until Ctrl-C
+	@exec bin/argosy up --demo samples/mpi_run
+
+.PHONY: packages
+packages:
+	@build/packages.sh run
+
+# ---- build -----------------------------------------------------------------------------------------------------
+
+.PHONY: build
+build: bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-podinit bin/argoexec ## build every binary into bin/
+
+# Go's build cache decides what is stale, so the Go targets always ask it.
+.PHONY: $(BINARIES)
+bin/argosy: frontend/dist/index.html
+	@echo "building argosy"
+	@go build -trimpath -tags ui -ldflags "$(LDFLAGS)" -o $@ ./cmd/argosy
+
+bin/argosy-launcher:
+	@echo "building argosy-launcher"
+	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o $@ ./cmd/argosy-launcher
+
+bin/argosy-cluster: cluster-assets
+	@echo "building argosy-cluster (kube-apiserver, etcd, controllers: the first time takes some minutes)"
+	@cd cluster && go build -trimpath -ldflags "-s -w" -o ../$@ ./cmd/argosy-cluster
+
+bin/argosy-podinit:
+	@echo "building argosy-podinit"
+	@cd cluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o ../$@ ./cmd/argosy-podinit
+
+bin/argoexec: cluster-assets
+	@echo "building argoexec (Argo's own executor)"
+	@cluster/build/argoexec.sh $@
+
+.PHONY: cluster-assets
+cluster-assets:
+
+frontend/node_modules/.stamp: frontend/package-lock.json
+	@echo "installing the frontend's packages"
+	@$(NPM) ci >/dev/null && touch $@
+
+frontend/dist/index.html: frontend/node_modules/.stamp frontend/index.html frontend/vite.config.ts $(shell find frontend/src frontend/public -type f 2>/dev/null)
+	@echo "building the frontend"
+	@$(NPM) run --silent build >/dev/null && touch $@
+
+# ---- tests -----------------------------------------------------------------------------------------------------
+
+.PHONY: test
+test: test-packages build lint test-go test-cluster test-frontend test-e2e ## install what is needed, then lint, unit, frontend and end-to-end tests
+
+.PHONY: test-packages
+test-packages:
+	@build/packages.sh test
+
+.PHONY: test-go
+test-go: ## unit tests of the root module, with the race detector
+	$(TOOL) gotestsum --format pkgname -- -race -timeout 15m $(ROOT_PACKAGES)
+
+.PHONY: test-cluster
+test-cluster: ## unit tests of the embedded cluster, and the built cluster under test
+	cd cluster && go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -race -timeout 20m ./...
+
+.PHONY: test-frontend
+test-frontend: frontend/node_modules/.stamp ## lint, types and unit tests of the frontend
+	@$(NPM) run --silent lint
+	@$(NPM) run --silent typecheck
+	@$(NPM) run --silent test
+
+.PHONY: test-e2e
+test-e2e: ## the whole path on a cluster of its own, checked in Chromium
+	$(TOOL) gotestsum --format testname -- -tags e2e -count=1 -timeout 30m ./test/e2e/...
+
+.PHONY: bench
+bench: ## benchmarks: compile, scrape, store
+	go test -run '^$$' -bench . -benchmem ./compiler/... ./launcher/... ./server/...
+
+# ---- quality ---------------------------------------------------------------------------------------------------
+
+.PHONY: lint
+lint: ## golangci-lint on both modules, with the arrows between packages
+	$(TOOL) golangci-lint run ./...
+	cd cluster && go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
+
+.PHONY: generate
+generate: ## regenerate code from protos and SQL
+	proto/generate.sh
+	server/store/sqlite/generate.sh
+	$(NPM) run --silent generate:api
+
+.PHONY: verify
+verify: generate ## fail when generated code is not what the sources give
+	git diff --exit-code -- proto server frontend/src
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin .build frontend/dist

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing: build/packages.sh run|test
+# `run` is what the demo's pods use (the host is their image); `test` adds a browser.
+set -euo pipefail
+
+declare -A needs=(            # package -> a file or command that shows it is there
+	[openmpi-bin]=mpirun [openssh-server]=sshd [openssh-client]=ssh-keygen [iproute2]=ip [uidmap]=newuidmap
+	[python3-mpi4py]=py:mpi4py [python3-numpy]=py:numpy [python-is-python3]=python
+)
+[ "${1:-run}" = test ] && needs[chromium]=chromium
+
+# What pods see: the system's own folders, not the caller's PATH.
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+
+present() {
+	case $1 in
+	py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;
+	*) command -v "$1" >/dev/null ;;
+	esac
+}
+
+missing=()
+for package in "${!needs[@]}"; do
+	present "${needs[$package]}" || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+	as_root=(sudo)
+	# Without a terminal sudo must not ask for a password.
+	[ -t 0 ] || as_root=(sudo -n)
+fi
+by_hand="please install: ${missing[*]}   (apt-get install ${missing[*]})"
+if ! command -v apt-get >/dev/null || { [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; }; then
+	echo "$by_hand" >&2
+	exit 0
+fi
+
+had_sshd=$(PATH=$PATH command -v sshd || true)
+echo "installing system packages: ${missing[*]}"
+if ! { "${as_root[@]}" apt-get update -qq &&
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; }; then
+	echo "$by_hand" >&2
+	exit 0
+fi
+# Pods start their own sshd; the machine's must not begin to listen because of us.
+if [ -z "$had_sshd" ] && [ -d /run/systemd/system ]; then
+	"${as_root[@]}" systemctl disable --now ssh.service ssh.socket 2>/dev/null || true
+fi
