@@ -41,10 +41,13 @@ type Run struct {
 	Status, Message              string
 	Archived                     bool
 	CreatedAt, ScheduledAt       time.Time
-	StartedAt, FinishedAt        time.Time // zero: not yet
-	Parameters                   []Parameter
+	StartedAt, FinishedAt        time.Time   // zero: not yet
+	Parameters                   []Parameter // as given in the request
+	Defaults                     []Parameter // the manifest's own values of parameters that the request left alone
 	Metrics                      []Metric
 	Warnings                     []string
+	Settled                      bool  // final, with its logs and metrics in: nothing more will come
+	Revision                     int64 // grows with every change, so that a client can tell old from new
 }
 
 // Artifact is a file that a node left in the artifact store under Key.
@@ -102,8 +105,9 @@ type Accepted struct {
 
 // Store keeps runs. Errors are *fault.Error.
 type Store interface {
-	// Accept stores a run with its parameters and its prepared Workflow (JSON) durably, before anything is created in the cluster.
-	Accept(ctx context.Context, r Run, workflow []byte) error
+	// Accept stores a run with its parameters, the manifest that it was asked for with and its prepared Workflow (JSON)
+	// durably, before anything is created in the cluster.
+	Accept(ctx context.Context, r Run, manifest, workflow []byte) error
 	// Submitted marks a run's Workflow as created; Unsubmitted lists those that are not (the outbox).
 	Submitted(ctx context.Context, id string) error
 	Unsubmitted(ctx context.Context) ([]Accepted, error)
@@ -111,8 +115,11 @@ type Store interface {
 	Run(ctx context.Context, id string) (Run, error)
 	Runs(ctx context.Context, q page.Query, s Scope) (page.Page[Run], error)
 	Nodes(ctx context.Context, id string) ([]Node, error)
-	// Workflow gives the newest known Workflow of a run as JSON; Template gives the manifest it was made from.
+	// Workflow gives the newest known Workflow of a run as JSON; Manifest gives the manifest that it was made from.
 	Workflow(ctx context.Context, id string) ([]byte, error)
+	Manifest(ctx context.Context, id string) ([]byte, error)
+	// Unsettled lists the runs that were submitted and are not settled; only the fields of the run's own row are filled in.
+	Unsettled(ctx context.Context) ([]Run, error)
 
 	// Record stores what the reconciler saw. It is idempotent, never takes a final status back unless the run was retried,
 	// and tells whether anything changed.
@@ -121,7 +128,10 @@ type Store interface {
 	SetLog(ctx context.Context, id, nodeID, key string) error
 	// AddMetrics stores metrics; a metric already there keeps its value and is returned in duplicates.
 	AddMetrics(ctx context.Context, id string, ms []Metric) (duplicates []Metric, err error)
+	// AddWarning keeps a warning once.
 	AddWarning(ctx context.Context, id, warning string) error
+	// Settle marks a final run as complete: its logs and metrics are in.
+	Settle(ctx context.Context, id string) error
 
 	Archive(ctx context.Context, id string, archived bool) error
 	Delete(ctx context.Context, id string) error
@@ -137,18 +147,24 @@ type Options struct {
 
 // Prepared is a Workflow ready to be created.
 type Prepared struct {
-	Name     string // metadata.name, fixed, so that creating twice cannot make two
-	Workflow []byte // JSON
+	Name           string      // metadata.name, fixed, so that creating twice cannot make two
+	ServiceAccount string      // that it will run as
+	Workflow       []byte      // JSON
+	Defaults       []Parameter // see Run.Defaults
 }
 
 // Engine runs Workflows; server/engine implements it on the Kubernetes API.
 type Engine interface {
 	// Prepare does to a manifest what KFP v1 run creation does (unknown parameters refused, macros, labels, service account, lint).
-	Prepare(manifest []byte, o Options) (Prepared, error)
+	Prepare(ctx context.Context, manifest []byte, o Options) (Prepared, error)
 	// Submit creates the Workflow; one that exists already under that name and run id is success.
+	// Unavailable means "try again", any other error that the cluster will never take it.
 	Submit(ctx context.Context, workflow []byte) error
+	// Terminate stops a Workflow; one that is not there is NotFound, one that has ended is left as it is.
 	Terminate(ctx context.Context, namespace, workflow string) error
+	// DeleteWorkflow removes a Workflow with all that it owns; one that is not there is success.
 	DeleteWorkflow(ctx context.Context, namespace, workflow string) error
-	// Log streams the log of a pod's main container; follow goes on until the container ends.
+	// Log streams the log of a pod's main container; follow waits for it to start and goes on until it ends.
+	// A pod or container that is not there (or not yet, without follow) is a *fault.Error of kind NotFound.
 	Log(ctx context.Context, namespace, pod string, follow bool) (io.ReadCloser, error)
 }

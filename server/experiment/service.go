@@ -1,0 +1,72 @@
+package experiment
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/page"
+)
+
+// Service is what the API offers on experiments. Errors are *fault.Error.
+type Service struct {
+	store Store
+	now   func() time.Time
+}
+
+// NewService makes the service; now is the clock (time.Now outside tests).
+func NewService(store Store, now func() time.Time) *Service {
+	return &Service{store: store, now: now}
+}
+
+// Create stores a new experiment; a name that is taken is a Conflict.
+func (s *Service) Create(ctx context.Context, name, description string) (Experiment, error) {
+	name = strings.TrimSpace(name)
+	if name == "" {
+		return Experiment{}, fault.New(fault.Invalid, "the experiment needs a name")
+	}
+	e := Experiment{ID: uuid.NewString(), Name: name, Description: description, CreatedAt: s.now()}
+	return e, s.store.CreateExperiment(ctx, e)
+}
+
+// Default gives the experiment for runs that name none. It goes by its name alone, so it may be deleted,
+// and made again by hand, at any time.
+func (s *Service) Default(ctx context.Context) (Experiment, error) {
+	e, err := s.store.ExperimentByName(ctx, DefaultName)
+	if fault.KindOf(err) != fault.NotFound || err == nil {
+		return e, err
+	}
+	e, err = s.Create(ctx, DefaultName, "All runs that were made without an experiment are grouped here.")
+	if err != nil && fault.KindOf(err) == fault.Conflict { // made by another request just now
+		return s.store.ExperimentByName(ctx, DefaultName)
+	}
+	return e, err
+}
+
+// Get gives an experiment by its id.
+func (s *Service) Get(ctx context.Context, id string) (Experiment, error) {
+	return s.store.Experiment(ctx, id)
+}
+
+// ByName gives the experiment of that name.
+func (s *Service) ByName(ctx context.Context, name string) (Experiment, error) {
+	return s.store.ExperimentByName(ctx, name)
+}
+
+// List gives a page of experiments. Sort and filter fields: id, name, created_at, description, storage_state.
+func (s *Service) List(ctx context.Context, q page.Query) (page.Page[Experiment], error) {
+	return s.store.Experiments(ctx, q)
+}
+
+// Archive sets the flag; archiving archives the runs too, unarchiving restores the experiment alone (KFP v1).
+func (s *Service) Archive(ctx context.Context, id string, archived bool) error {
+	return s.store.ArchiveExperiment(ctx, id, archived)
+}
+
+// Delete removes the experiment alone; its runs stay (KFP v1).
+func (s *Service) Delete(ctx context.Context, id string) error {
+	return s.store.DeleteExperiment(ctx, id)
+}

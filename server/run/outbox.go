@@ -1,0 +1,103 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/argosy-ml/argosy/server/fault"
+)
+
+// submitTimeout bounds one attempt to hand a Workflow to the cluster.
+const submitTimeout = 10 * time.Second
+
+// Run works the outbox until ctx ends: runs that were accepted and whose Workflow may not exist yet are created, at start
+// (the server may have died in between) and, with growing pauses, while the cluster does not answer.
+func (s *Service) Run(ctx context.Context) error {
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval = 200*time.Millisecond, 10*time.Second
+	for {
+		left, err := s.replay(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.c.Log.Error("outbox", "error", err)
+		}
+		var retry <-chan time.Time
+		if left || err != nil {
+			retry = time.After(pause.NextBackOff())
+		} else {
+			pause.Reset()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-retry:
+		case <-s.wake:
+		}
+	}
+}
+
+func (s *Service) nudge() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// replay tries every run of the outbox once and tells whether any is left.
+func (s *Service) replay(ctx context.Context) (left bool, err error) {
+	accepted, err := s.c.Store.Unsubmitted(ctx)
+	if err != nil {
+		return true, err
+	}
+	var failed error
+	for _, a := range accepted {
+		if err := s.replayOne(ctx, a); err != nil {
+			left, failed = true, errors.Join(failed, err)
+		}
+	}
+	return left, failed
+}
+
+func (s *Service) replayOne(ctx context.Context, a Accepted) error {
+	defer s.locks.lock(a.RunID)()
+	r, err := s.c.Store.Run(ctx, a.RunID)
+	if fault.KindOf(err) == fault.NotFound && err != nil {
+		return nil // deleted meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, submitTimeout)
+	defer cancel()
+	defer s.c.Feed.Publish(r.ID)
+	if r.Status == Terminating {
+		return s.stop(ctx, r)
+	}
+	err = s.submit(ctx, a)
+	if err == nil || fault.KindOf(err) == fault.Unavailable {
+		return err
+	}
+	s.c.Log.Error("the cluster refuses an accepted run", "run", r.ID, "error", err)
+	return s.abandon(ctx, r.ID, "the cluster refuses the workflow: "+err.Error())
+}
+
+// submit hands an accepted run to the cluster; doing it twice makes one Workflow.
+func (s *Service) submit(ctx context.Context, a Accepted) error {
+	if err := s.c.Engine.Submit(ctx, a.Workflow); err != nil {
+		return err
+	}
+	return s.c.Store.Submitted(ctx, a.RunID)
+}
+
+// abandon ends a run that the cluster will never take.
+func (s *Service) abandon(ctx context.Context, id, message string) error {
+	if err := s.c.Store.SetStatus(ctx, id, Error, message); err != nil {
+		return err
+	}
+	if err := s.c.Store.Submitted(ctx, id); err != nil {
+		return err
+	}
+	return s.c.Store.Settle(ctx, id)
+}

@@ -1,0 +1,287 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/argosy-ml/argosy/server/artifact"
+	"github.com/argosy-ml/argosy/server/experiment"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/pipeline"
+)
+
+// Request asks for a run. The manifest comes from Manifest alone, or from VersionID, or from PipelineID (its default version);
+// PipelineID beside VersionID only checks that they belong together.
+type Request struct {
+	Name           string // empty: the pipeline's name and the time
+	Description    string
+	ExperimentID   string // empty: the default experiment
+	PipelineID     string
+	VersionID      string
+	Manifest       []byte      // YAML or JSON
+	Parameters     []Parameter // override the manifest's defaults; a name that the manifest does not know is refused
+	ServiceAccount string      // empty: the manifest's, else pipeline-runner
+}
+
+// Config holds what the service needs; all of it is required.
+type Config struct {
+	Store       Store
+	Engine      Engine
+	Pipelines   *pipeline.Service
+	Experiments *experiment.Service
+	Artifacts   artifact.Store
+	Feed        *Feed
+	Namespace   string // where Workflows are created
+	Now         func() time.Time
+	Log         *slog.Logger
+}
+
+// Service is what the API offers on runs. Errors are *fault.Error.
+type Service struct {
+	c     Config
+	locks locks
+	wake  chan struct{} // nudges the outbox
+}
+
+// NewService makes the service. Its outbox works while Run runs.
+func NewService(c Config) *Service {
+	return &Service{c: c, wake: make(chan struct{}, 1)}
+}
+
+// Create accepts a run durably and hands it to the cluster. A cluster that does not answer delays the run; it does not fail it.
+func (s *Service) Create(ctx context.Context, q Request) (Run, error) {
+	r := Run{
+		ID: uuid.NewString(), Name: strings.TrimSpace(q.Name), Description: q.Description,
+		Namespace: s.c.Namespace, CreatedAt: s.c.Now(), Parameters: q.Parameters,
+	}
+	r.ScheduledAt = r.CreatedAt
+	manifest, err := s.source(ctx, q, &r)
+	if err != nil {
+		return Run{}, err
+	}
+	if r.Name == "" {
+		r.Name = strings.TrimSpace(fmt.Sprintf("%s %s", r.PipelineName, r.CreatedAt.UTC().Format("2006-01-02 15:04:05")))
+	}
+	e, err := s.experiment(ctx, q.ExperimentID)
+	if err != nil {
+		return Run{}, err
+	}
+	r.ExperimentID, r.ExperimentName = e.ID, e.Name
+
+	prepared, err := s.c.Engine.Prepare(ctx, manifest, Options{
+		RunID: r.ID, RunName: r.Name, Parameters: q.Parameters, ServiceAccount: q.ServiceAccount, Namespace: s.c.Namespace,
+	})
+	if err != nil {
+		return Run{}, err
+	}
+	r.Workflow, r.ServiceAccount, r.Defaults = prepared.Name, prepared.ServiceAccount, prepared.Defaults
+
+	defer s.locks.lock(r.ID)()
+	if err := s.c.Store.Accept(ctx, r, manifest, prepared.Workflow); err != nil {
+		return Run{}, err
+	}
+	// From here on the run is accepted: it must go on even when the caller hangs up.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), submitTimeout)
+	defer cancel()
+	if err := s.submit(ctx, Accepted{RunID: r.ID, Workflow: prepared.Workflow}); err != nil {
+		if fault.KindOf(err) == fault.Unavailable {
+			s.c.Log.Warn("run waits for the cluster", "run", r.ID, "error", err)
+			s.nudge()
+			return r, nil
+		}
+		// The cluster will never take it, and the caller learns so now: nothing was promised yet.
+		if dropped := s.c.Store.Delete(ctx, r.ID); dropped != nil {
+			s.c.Log.Error("a refused run could not be removed", "run", r.ID, "error", dropped)
+		}
+		return Run{}, err
+	}
+	s.c.Feed.Publish(r.ID)
+	return r, nil
+}
+
+// source finds the manifest of a request and notes on r where it came from.
+func (s *Service) source(ctx context.Context, q Request, r *Run) ([]byte, error) {
+	if len(q.Manifest) > 0 {
+		if q.PipelineID != "" || q.VersionID != "" {
+			return nil, fault.New(fault.Invalid, "give either a workflow manifest or a pipeline, not both")
+		}
+		return q.Manifest, nil
+	}
+	if q.VersionID == "" && q.PipelineID == "" {
+		return nil, fault.New(fault.Invalid, "the run needs a pipeline, a pipeline version or a workflow manifest")
+	}
+	version := pipeline.Version{ID: q.VersionID, PipelineID: q.PipelineID}
+	if q.VersionID != "" {
+		v, err := s.c.Pipelines.Version(ctx, q.VersionID)
+		if err != nil {
+			return nil, err
+		}
+		if q.PipelineID != "" && v.PipelineID != q.PipelineID {
+			return nil, fault.New(fault.Invalid, "version %s does not belong to pipeline %s", q.VersionID, q.PipelineID)
+		}
+		version = v
+	}
+	p, err := s.c.Pipelines.Get(ctx, version.PipelineID)
+	if err != nil {
+		return nil, err
+	}
+	if q.VersionID == "" {
+		if p.Default.ID == "" {
+			return nil, fault.New(fault.Invalid, "pipeline %q has no version left; upload one", p.Name)
+		}
+		version = p.Default
+	}
+	r.PipelineID, r.PipelineName, r.VersionID, r.VersionName = p.ID, p.Name, version.ID, version.Name
+	return s.c.Pipelines.Manifest(ctx, version.ID)
+}
+
+func (s *Service) experiment(ctx context.Context, id string) (experiment.Experiment, error) {
+	if id == "" {
+		return s.c.Experiments.Default(ctx)
+	}
+	return s.c.Experiments.Get(ctx, id)
+}
+
+// Get gives a run with its parameters, metrics and warnings.
+func (s *Service) Get(ctx context.Context, id string) (Run, error) {
+	return s.c.Store.Run(ctx, id)
+}
+
+// List gives a page of runs. Sort and filter fields: id, name, created_at, scheduled_at, description, storage_state, status,
+// experiment_id, pipeline_id and metric:<name>; runs without that metric come last whatever the direction.
+func (s *Service) List(ctx context.Context, q page.Query, sc Scope) (page.Page[Run], error) {
+	return s.c.Store.Runs(ctx, q, sc)
+}
+
+// Nodes gives the nodes of a run's Workflow in the order they started; empty until the controller has seen it.
+func (s *Service) Nodes(ctx context.Context, id string) ([]Node, error) {
+	return s.c.Store.Nodes(ctx, id)
+}
+
+// Workflow gives the newest known Workflow of a run, spec and status, as JSON.
+func (s *Service) Workflow(ctx context.Context, id string) ([]byte, error) {
+	return s.c.Store.Workflow(ctx, id)
+}
+
+// Manifest gives the manifest that a run was made from, as it was uploaded or sent.
+func (s *Service) Manifest(ctx context.Context, id string) ([]byte, error) {
+	return s.c.Store.Manifest(ctx, id)
+}
+
+// Archive sets or clears the archived flag.
+func (s *Service) Archive(ctx context.Context, id string, archived bool) error {
+	if err := s.c.Store.Archive(ctx, id, archived); err != nil {
+		return err
+	}
+	s.c.Feed.Publish(id)
+	return nil
+}
+
+// Terminate stops a run: its status is Terminating until the cluster has stopped every step. Only a run that has not ended can be stopped.
+func (s *Service) Terminate(ctx context.Context, id string) error {
+	defer s.locks.lock(id)()
+	r, err := s.c.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	switch r.Status {
+	case "", Pending, Running:
+	case Terminating:
+		return nil
+	default:
+		return fault.New(fault.Invalid, "the run has ended (%s); only a run that is pending or running can be terminated", r.Status)
+	}
+	if err := s.c.Store.SetStatus(ctx, id, Terminating, ""); err != nil {
+		return err
+	}
+	defer s.c.Feed.Publish(id)
+	// The intent is kept, so a cluster that does not answer now is told later, by the reconciler or the outbox.
+	if err := s.stop(ctx, r); err != nil {
+		s.c.Log.Warn("run could not be stopped yet", "run", id, "error", err)
+		s.nudge()
+	}
+	return nil
+}
+
+// stop tells the cluster to terminate a run's Workflow; a run whose Workflow was never made ends here.
+func (s *Service) stop(ctx context.Context, r Run) error {
+	err := s.c.Engine.Terminate(ctx, r.Namespace, r.Workflow)
+	if fault.KindOf(err) != fault.NotFound || err == nil {
+		return err
+	}
+	if err := s.c.Store.SetStatus(ctx, r.ID, Failed, "terminated before its workflow was created"); err != nil {
+		return err
+	}
+	if err := s.c.Store.Submitted(ctx, r.ID); err != nil {
+		return err
+	}
+	return s.c.Store.Settle(ctx, r.ID)
+}
+
+// Delete stops a run that is still going, and removes it with its logs.
+func (s *Service) Delete(ctx context.Context, id string) error {
+	defer s.locks.lock(id)()
+	r, err := s.c.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	nodes, err := s.c.Store.Nodes(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := s.c.Engine.DeleteWorkflow(ctx, r.Namespace, r.Workflow); err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if n.LogKey == "" {
+			continue
+		}
+		if err := s.c.Artifacts.Delete(ctx, n.LogKey); err != nil {
+			s.c.Log.Warn("a log of a deleted run stays behind", "run", id, "key", n.LogKey, "error", err)
+		}
+	}
+	if err := s.c.Store.Delete(ctx, id); err != nil {
+		return err
+	}
+	s.c.Feed.Publish(id)
+	return nil
+}
+
+// ReadArtifact gives an output artifact of a node as it lies in the artifact store (a tarball, unless the step says otherwise).
+func (s *Service) ReadArtifact(ctx context.Context, id, nodeID, name string) (io.ReadCloser, error) {
+	n, err := s.node(ctx, id, nodeID)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range n.Artifacts {
+		if a.Name == name {
+			return s.c.Artifacts.Get(ctx, a.Key)
+		}
+	}
+	return nil, fault.New(fault.NotFound, "step %s has no artifact %q", n.DisplayName, name)
+}
+
+func (s *Service) node(ctx context.Context, id, nodeID string) (Node, error) {
+	nodes, err := s.c.Store.Nodes(ctx, id)
+	if err != nil {
+		return Node{}, err
+	}
+	for _, n := range nodes {
+		if n.ID == nodeID {
+			return n, nil
+		}
+	}
+	return Node{}, fault.New(fault.NotFound, "run %s has no step %s", id, nodeID)
+}
+
+// Subscribe tells of changes to one run, or to all with an empty id, until it is closed.
+func (s *Service) Subscribe(id string) *Subscription {
+	return s.c.Feed.Subscribe(id)
+}
