@@ -1,0 +1,92 @@
+package scrape
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Format says how a metric is shown.
+type Format string
+
+const (
+	// Raw shows the number as it is.
+	Raw Format = "RAW"
+	// Percentage shows the number times 100 and a percent sign. A value that is
+	// printed with a percent sign ("98.1%") is divided by 100 when it is read.
+	Percentage Format = "PERCENTAGE"
+)
+
+// Reduce says how the many values of a metric become one.
+type Reduce string
+
+const (
+	// Last takes the value that was printed last, by whichever rank. It is the
+	// default, and right for what every rank prints alike, such as a total.
+	Last Reduce = "last"
+	// Max takes the greatest value of all ranks.
+	Max Reduce = "max"
+	// Min takes the smallest value of all ranks.
+	Min Reduce = "min"
+	// Mean takes the mean, over the ranks, of each rank's last value.
+	Mean Reduce = "mean"
+	// Sum takes the sum, over the ranks, of each rank's last value.
+	Sum Reduce = "sum"
+)
+
+// Rule names a metric to look for.
+type Rule struct {
+	// Name is the text in front of `=` or `:`, taken literally, case and all.
+	Name string
+	// Format is how the metric is shown; empty means Raw.
+	Format Format
+	// Reduce is how its values become one; empty means Last.
+	Reduce Reduce
+}
+
+// ParseRule reads NAME[:FORMAT[:REDUCE]], as in "images/sec", "accuracy:PERCENTAGE"
+// or "loss:RAW:min". FORMAT and REDUCE are not case-sensitive.
+func ParseRule(s string) (Rule, error) {
+	parts := strings.Split(s, ":")
+	rule := Rule{Name: strings.TrimSpace(parts[0]), Format: Raw, Reduce: Last}
+	if rule.Name == "" {
+		return Rule{}, fmt.Errorf("metric %q has no name: write NAME[:FORMAT[:REDUCE]], as in images/sec:RAW:last", s)
+	}
+	if len(parts) > 3 {
+		return Rule{}, fmt.Errorf("metric %q has too many parts: write NAME[:FORMAT[:REDUCE]]; a name cannot hold a colon", s)
+	}
+	var err error
+	if len(parts) > 1 {
+		if rule.Format, err = parseFormat(parts[1]); err != nil {
+			return Rule{}, fmt.Errorf("metric %q: %w", s, err)
+		}
+	}
+	if len(parts) > 2 {
+		if rule.Reduce, err = parseReduce(parts[2]); err != nil {
+			return Rule{}, fmt.Errorf("metric %q: %w", s, err)
+		}
+	}
+	return rule, nil
+}
+
+func parseFormat(s string) (Format, error) {
+	switch f := Format(strings.ToUpper(strings.TrimSpace(s))); f {
+	case "":
+		return Raw, nil
+	case Raw, Percentage:
+		return f, nil
+	default:
+		return "", fmt.Errorf("unknown format %q: use RAW or PERCENTAGE", s)
+	}
+}
+
+func parseReduce(s string) (Reduce, error) {
+	r := Reduce(strings.ToLower(strings.TrimSpace(s)))
+	switch r = Reduce(strings.TrimSuffix(string(r), "-over-ranks")); r {
+	case "":
+		return Last, nil
+	case Last, Max, Min, Mean, Sum:
+		return r, nil
+	default:
+		return "", fmt.Errorf("unknown reduction %q: use last, max, min, mean or sum", s)
+	}
+}
