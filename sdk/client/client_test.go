@@ -1,0 +1,291 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve starts a server with the handlers of mux patterns and gives a client of it that does not wait between attempts.
+func serve(t *testing.T, handlers map[string]http.HandlerFunc) *Client {
+	t.Helper()
+	mux := http.NewServeMux()
+	for pattern, h := range handlers {
+		mux.HandleFunc(pattern, h)
+	}
+	s := httptest.NewServer(mux)
+	transport := &http.Transport{}
+	c, err := New(s.URL, WithHTTPClient(&http.Client{Transport: transport}))
+	require.NoError(t, err)
+	c.backoff, c.poll = time.Millisecond, time.Millisecond
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close(); transport.CloseIdleConnections() })
+	return c
+}
+
+func answer(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func refuse(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func TestNewRefusesWhatIsNoURL(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"", "localhost:8888", "ftp://x", "http://", "://"} {
+		_, err := New(bad)
+		require.ErrorContains(t, err, "server URL", bad)
+	}
+	c, err := New("https://argosy.example/base/")
+	require.NoError(t, err)
+	require.Equal(t, "https://argosy.example/base", c.URL())
+	require.Equal(t, "https://argosy.example/base/runs/a%2Fb", c.RunURL("a/b"))
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status  int
+		body    string
+		message string
+		code    int
+		is      func(error) bool
+	}{
+		"gateway": {
+			404, `{"error":"chain: no such run","message":"chain: no such run","code":5,"details":[{"@type":"type.googleapis.com/api.Error","error_message":"no such run","error_details":"more"}]}`,
+			"no such run", CodeNotFound, IsNotFound,
+		},
+		"upload":    {400, `{"error_message":"not a tarball","error_details":"gzip: invalid header"}`, "not a tarball", 0, IsInvalid},
+		"conflict":  {409, `{"error":"name taken","code":6}`, "name taken", CodeAlreadyExists, IsConflict},
+		"plain":     {404, "404 page not found\n", "GET /apis/v1beta1/pipelines/x: HTTP 404: 404 page not found", 0, IsNotFound},
+		"no body":   {500, `{}`, "the server answered HTTP 500 Internal Server Error", 0, func(err error) bool { return !IsNotFound(err) }},
+		"array":     {500, `[]`, "GET /apis/v1beta1/pipelines/x: HTTP 500: []", 0, func(err error) bool { return !IsUnreachable(err) }},
+		"two lines": {418, "first\nsecond", "GET /apis/v1beta1/pipelines/x: HTTP 418: first", 0, func(err error) bool { return !IsConflict(err) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := serve(t, map[string]http.HandlerFunc{"/": refuse(c.status, c.body)})
+			_, err := client.Pipeline(t.Context(), "x")
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, c.status, e.Status)
+			require.Equal(t, c.code, e.Code)
+			require.EqualError(t, err, c.message)
+			require.True(t, c.is(err))
+		})
+	}
+}
+
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		method string
+		status int
+		tries  int32
+	}{
+		"GET 503":  {http.MethodGet, 503, 5},
+		"GET 429":  {http.MethodGet, 429, 5},
+		"GET 500":  {http.MethodGet, 500, 1},
+		"GET 404":  {http.MethodGet, 404, 1},
+		"POST 503": {http.MethodPost, 503, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var tries atomic.Int32
+			client := serve(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, _ *http.Request) {
+				tries.Add(1)
+				w.WriteHeader(c.status)
+			}})
+			var err error
+			if c.method == http.MethodGet {
+				_, err = client.Run(t.Context(), "x")
+			} else {
+				_, err = client.CreateRun(t.Context(), NewRun{Name: "x"})
+			}
+			require.Error(t, err)
+			require.Equal(t, c.tries, tries.Load())
+		})
+	}
+}
+
+func TestGetSurvivesABrokenConnection(t *testing.T) {
+	t.Parallel()
+	var tries atomic.Int32
+	client := serve(t, map[string]http.HandlerFunc{"GET /apis/v1beta1/healthz": func(w http.ResponseWriter, _ *http.Request) {
+		if tries.Add(1) == 1 {
+			panic(http.ErrAbortHandler)
+		}
+		answer(`{"commit_sha":"abc","multi_user":false}`)(w, nil)
+	}})
+	h, err := client.Health(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "abc", h.Commit)
+}
+
+func TestPostIsNotRepeatedOnceSent(t *testing.T) {
+	t.Parallel()
+	var tries atomic.Int32
+	client := serve(t, map[string]http.HandlerFunc{"/": func(http.ResponseWriter, *http.Request) {
+		tries.Add(1)
+		panic(http.ErrAbortHandler)
+	}})
+	_, err := client.CreateRun(t.Context(), NewRun{Name: "x"})
+	require.True(t, IsUnreachable(err))
+	require.ErrorContains(t, err, "lost the connection")
+	require.Equal(t, int32(1), tries.Load())
+}
+
+// TestPostIsRepeatedWhenRefused starts the server only after the first attempts were refused.
+func TestPostIsRepeatedWhenRefused(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := l.Addr().String()
+	require.NoError(t, l.Close())
+
+	refused := make(chan struct{})
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		if err != nil {
+			select {
+			case <-refused:
+			default:
+				close(refused)
+			}
+		}
+		return conn, err
+	}}
+	defer transport.CloseIdleConnections()
+	client, err := New("http://"+address, WithHTTPClient(&http.Client{Transport: transport}), WithRetries(200))
+	require.NoError(t, err)
+	client.backoff = time.Millisecond
+
+	served := make(chan struct{})
+	var s *httptest.Server
+	go func() {
+		defer close(served)
+		<-refused
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return // the assertion below fails
+		}
+		s = &httptest.Server{Listener: l, Config: &http.Server{Handler: answer(`{"run":{"id":"r1","name":"x"}}`)}}
+		s.Start()
+	}()
+	r, err := client.CreateRun(t.Context(), NewRun{Name: "x"})
+	<-served
+	defer s.Close()
+	require.NoError(t, err)
+	require.Equal(t, "r1", r.ID)
+}
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	client, err := New("http://"+l.Addr().String(), WithRetries(0))
+	require.NoError(t, err)
+	_, err = client.Health(t.Context())
+	require.True(t, IsUnreachable(err))
+	require.ErrorContains(t, err, "argosy up")
+}
+
+func TestCancelledCallGivesTheCause(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan struct{})
+	client := serve(t, map[string]http.HandlerFunc{"/": func(_ http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-r.Context().Done()
+	}})
+	cause := fmt.Errorf("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-arrived; cancel(cause) }()
+	_, err := client.Health(ctx)
+	require.ErrorIs(t, err, cause)
+}
+
+func TestNotJSON(t *testing.T) {
+	t.Parallel()
+	client := serve(t, map[string]http.HandlerFunc{"/": answer("<html>")})
+	_, err := client.Health(t.Context())
+	require.ErrorContains(t, err, "is this an Argosy server?")
+}
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	paths := make(chan string, 1)
+	client := serve(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, r *http.Request) {
+		paths <- r.URL.EscapedPath()
+		answer(`{}`)(w, r)
+	}})
+	_, err := client.Pipeline(t.Context(), "a/../b c%")
+	require.NoError(t, err)
+	require.Equal(t, "/apis/v1beta1/pipelines/a%2F..%2Fb%20c%25", <-paths)
+}
+
+func TestConfig(t *testing.T) { // changes the environment: not parallel
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	t.Setenv(EnvURL, "")
+	urlOf := func() string {
+		c, err := FromEnv()
+		require.NoError(t, err)
+		return c.URL()
+	}
+	require.Equal(t, DefaultURL, urlOf())
+
+	file, err := ConfigFile()
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(dir, "argosy", "config.json"), file)
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, []byte(`{"url":"http://file:1"}`), 0o600))
+	require.Equal(t, "http://file:1", urlOf())
+
+	t.Setenv(EnvURL, "http://env:2")
+	require.Equal(t, "http://env:2", urlOf())
+
+	t.Setenv(EnvURL, "")
+	require.NoError(t, os.WriteFile(file, []byte(`{"URI":"x"}`), 0o600))
+	_, err = FromEnv()
+	require.ErrorContains(t, err, file)
+	require.ErrorContains(t, err, `unknown field "URI"`)
+}
+
+func TestListQuery(t *testing.T) {
+	t.Parallel()
+	q, err := ListOptions{PageSize: 5, PageToken: "t", SortBy: "name desc", Filter: []Predicate{Equals("name", "50% a&b"), OneOf("status", "Failed", "Error")}}.query()
+	require.NoError(t, err)
+	require.Equal(t, "5", q.Get("page_size"))
+	require.Equal(t, "t", q.Get("page_token"))
+	require.Equal(t, "name desc", q.Get("sort_by"))
+	text, err := url.QueryUnescape(q.Get("filter"))
+	require.NoError(t, err)
+	var f map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &f))
+	require.Equal(t, map[string]any{"predicates": []any{
+		map[string]any{"op": "EQUALS", "key": "name", "string_value": "50% a&b"},
+		map[string]any{"op": "IN", "key": "status", "string_values": map[string]any{"values": []any{"Failed", "Error"}}},
+	}}, f)
+}

@@ -1,0 +1,63 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// EnvURL is the environment variable that names the server.
+const EnvURL = "ARGOSY_URL"
+
+// Config is the content of the configuration file, argosy/config.json below $XDG_CONFIG_HOME (default ~/.config).
+type Config struct {
+	// URL of the server; empty means DefaultURL.
+	URL string `json:"url,omitempty"`
+}
+
+// ConfigFile is the path of the configuration file; it need not exist.
+func ConfigFile() (string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "argosy", "config.json"), nil
+}
+
+// LoadConfig reads the configuration file; a file that does not exist is an empty Config.
+func LoadConfig() (Config, error) {
+	var c Config
+	file, err := ConfigFile()
+	if err != nil {
+		return c, nil //nolint:nilerr // no home folder, hence no file to read
+	}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("configuration: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return c, fmt.Errorf(`configuration %s: %w (want {"url": "http://HOST:PORT"})`, file, err)
+	}
+	return c, nil
+}
+
+// FromEnv makes a client of the server named by $ARGOSY_URL, else by the configuration file, else of DefaultURL.
+func FromEnv(opts ...Option) (*Client, error) {
+	if u := os.Getenv(EnvURL); u != "" {
+		return New(u, opts...)
+	}
+	c, err := LoadConfig()
+	if err != nil {
+		return nil, err
+	}
+	return New(firstOf(c.URL, DefaultURL), opts...)
+}

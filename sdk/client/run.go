@@ -1,0 +1,286 @@
+package client
+
+import (
+	"context"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Statuses of a run. An empty one means accepted and not yet begun.
+const (
+	Pending     = "Pending"
+	Running     = "Running"
+	Succeeded   = "Succeeded"
+	Failed      = "Failed"
+	Errored     = "Error"
+	Terminating = "Terminating"
+)
+
+// Ref names a resource.
+type Ref struct {
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name,omitempty"`
+}
+
+// PipelineRef names what a run was made from; it is empty for a run of an inline manifest.
+type PipelineRef struct {
+	ID        string `json:"id,omitempty"`
+	Name      string `json:"name,omitempty"`
+	VersionID string `json:"version_id,omitempty"`
+}
+
+// WorkflowRef names the run's Workflow in the cluster.
+type WorkflowRef struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+}
+
+// Run is one execution of a pipeline. Lists leave Nodes out.
+type Run struct {
+	ID         string      `json:"id"`
+	Name       string      `json:"name"`
+	Status     string      `json:"status,omitempty"`
+	Error      string      `json:"error,omitempty"` // why it failed
+	CreatedAt  time.Time   `json:"created_at,omitzero"`
+	StartedAt  time.Time   `json:"started_at,omitzero"`
+	FinishedAt time.Time   `json:"finished_at,omitzero"`
+	Experiment Ref         `json:"experiment,omitzero"`
+	Pipeline   PipelineRef `json:"pipeline,omitzero"`
+	Workflow   WorkflowRef `json:"workflow,omitzero"`
+	Parameters []Parameter `json:"parameters,omitempty"`
+	Nodes      []Node      `json:"nodes,omitempty"`
+	Metrics    []Metric    `json:"metrics,omitempty"`
+	Warnings   []string    `json:"warnings,omitempty"`
+}
+
+// Done tells whether the run has ended, well or not.
+func (r *Run) Done() bool {
+	switch r.Status {
+	case Succeeded, Failed, Errored, "Skipped":
+		return true
+	}
+	return false
+}
+
+// Duration is how long the run has taken, up to now if it goes on; 0 if it has not begun.
+func (r *Run) Duration() time.Duration { return duration(r.StartedAt, r.FinishedAt) }
+
+// Node is one node of the run's graph: a step (type Pod), or what groups steps.
+type Node struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	DisplayName string      `json:"display_name,omitempty"`
+	Type        string      `json:"type,omitempty"` // Pod, DAG, Steps, Retry, Skipped, Suspend, StepGroup, TaskGroup
+	Template    string      `json:"template,omitempty"`
+	Phase       string      `json:"phase,omitempty"` // Pending, Running, Succeeded, Failed, Error, Skipped, Omitted
+	Message     string      `json:"message,omitempty"`
+	ExitCode    string      `json:"exit_code,omitempty"`
+	StartedAt   time.Time   `json:"started_at,omitzero"`
+	FinishedAt  time.Time   `json:"finished_at,omitzero"`
+	PodName     string      `json:"pod_name,omitempty"`
+	Children    []string    `json:"children,omitempty"`
+	BoundaryID  string      `json:"boundary_id,omitempty"`
+	Inputs      []Parameter `json:"inputs,omitempty"`
+	Outputs     []Parameter `json:"outputs,omitempty"`
+	Artifacts   []Artifact  `json:"artifacts,omitempty"`
+	HasLog      bool        `json:"has_log,omitempty"`
+}
+
+// Duration is how long the node has taken, up to now if it goes on; 0 if it has not begun.
+func (n *Node) Duration() time.Duration { return duration(n.StartedAt, n.FinishedAt) }
+
+// Done tells whether the node has ended, well or not.
+func (n *Node) Done() bool { return n.Phase != "" && n.Phase != Pending && n.Phase != Running }
+
+// Artifact is a file that a node left behind.
+type Artifact struct {
+	Name string `json:"name"`
+	Key  string `json:"key,omitempty"`
+}
+
+// Metric is one number that a node reported.
+type Metric struct {
+	Name   string  `json:"name"`
+	NodeID string  `json:"node_id"`
+	Value  float64 `json:"value"`
+	Format string  `json:"format,omitempty"` // RAW or PERCENTAGE (0.5 means 50 %)
+}
+
+// NewRun asks for a run: of a pipeline (its default version), of one version, or of an inline manifest.
+type NewRun struct {
+	Name           string // shown; need not be unique
+	Description    string
+	PipelineID     string
+	VersionID      string
+	Manifest       string // a Workflow as YAML or JSON, instead of a pipeline
+	ExperimentID   string // empty: the experiment "Default"
+	ServiceAccount string // empty: the manifest's, else pipeline-runner
+	// Parameters overrides defaults; names the pipeline does not have are refused.
+	Parameters []Parameter
+}
+
+type resourceRef struct {
+	Key struct {
+		Type string `json:"type"`
+		ID   string `json:"id"`
+	} `json:"key"`
+	Name         string `json:"name,omitempty"`
+	Relationship string `json:"relationship"`
+}
+
+func refTo(kind, id, relationship string) resourceRef {
+	r := resourceRef{Relationship: relationship}
+	r.Key.Type, r.Key.ID = kind, id
+	return r
+}
+
+// wireParameter is a Parameter whose empty value is sent: an empty string is a value too.
+type wireParameter struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// wireRun is a run in the shape of v1beta1.
+type wireRun struct {
+	ID           string    `json:"id,omitempty"`
+	Name         string    `json:"name"`
+	Description  string    `json:"description,omitempty"`
+	Status       string    `json:"status,omitempty"`
+	Error        string    `json:"error,omitempty"`
+	CreatedAt    time.Time `json:"created_at,omitzero"`
+	Account      string    `json:"service_account,omitempty"`
+	PipelineSpec struct {
+		PipelineID   string          `json:"pipeline_id,omitempty"`
+		PipelineName string          `json:"pipeline_name,omitempty"`
+		Manifest     string          `json:"workflow_manifest,omitempty"`
+		Parameters   []wireParameter `json:"parameters,omitempty"`
+	} `json:"pipeline_spec,omitzero"`
+	References []resourceRef `json:"resource_references,omitempty"`
+}
+
+// CreateRun starts a run and gives it as it was accepted, without nodes.
+func (c *Client) CreateRun(ctx context.Context, n NewRun) (*Run, error) {
+	in := wireRun{Name: n.Name, Description: n.Description, Account: n.ServiceAccount}
+	in.PipelineSpec.PipelineID = n.PipelineID
+	in.PipelineSpec.Manifest = n.Manifest
+	for _, p := range n.Parameters {
+		in.PipelineSpec.Parameters = append(in.PipelineSpec.Parameters, wireParameter(p))
+	}
+	if n.VersionID != "" {
+		in.References = append(in.References, refTo("PIPELINE_VERSION", n.VersionID, "CREATOR"))
+	}
+	if n.ExperimentID != "" {
+		in.References = append(in.References, refTo("EXPERIMENT", n.ExperimentID, "OWNER"))
+	}
+	var out struct {
+		Run wireRun `json:"run"`
+	}
+	if err := c.send(ctx, http.MethodPost, kfpAPI+"/runs", in, &out); err != nil {
+		return nil, err
+	}
+	return out.Run.view(), nil
+}
+
+func (w wireRun) view() *Run {
+	r := &Run{ID: w.ID, Name: w.Name, Status: w.Status, Error: w.Error, CreatedAt: w.CreatedAt}
+	r.Pipeline = PipelineRef{ID: w.PipelineSpec.PipelineID, Name: w.PipelineSpec.PipelineName}
+	for _, p := range w.PipelineSpec.Parameters {
+		r.Parameters = append(r.Parameters, Parameter(p))
+	}
+	for _, ref := range w.References {
+		switch ref.Key.Type {
+		case "EXPERIMENT":
+			r.Experiment = Ref{ID: ref.Key.ID, Name: ref.Name}
+		case "PIPELINE_VERSION":
+			r.Pipeline.VersionID = ref.Key.ID
+		}
+	}
+	return r
+}
+
+// Run gives a run with its nodes and metrics.
+func (c *Client) Run(ctx context.Context, id string) (*Run, error) {
+	var r Run
+	return &r, c.get(ctx, ownAPI+"/runs/"+escape(id), nil, &r)
+}
+
+// RunListOptions choose runs.
+type RunListOptions struct {
+	ListOptions
+	ExperimentID string // empty: of all experiments
+}
+
+// Runs gives one page of runs, without their nodes.
+func (c *Client) Runs(ctx context.Context, o RunListOptions) (Page[Run], error) {
+	var wire struct {
+		Runs  []Run  `json:"runs"`
+		Total int    `json:"total_size"`
+		Next  string `json:"next_page_token"`
+	}
+	q, err := o.query()
+	if err == nil {
+		if o.ExperimentID != "" {
+			q.Set("experiment_id", o.ExperimentID)
+		}
+		err = c.get(ctx, ownAPI+"/runs", q, &wire)
+	}
+	return Page[Run]{wire.Runs, wire.Total, wire.Next}, err
+}
+
+// AllRuns walks all pages; it ends after an error.
+func (c *Client) AllRuns(ctx context.Context, o RunListOptions) iter.Seq2[Run, error] {
+	return each(ctx, o.ListOptions, func(ctx context.Context, lo ListOptions) (Page[Run], error) {
+		return c.Runs(ctx, RunListOptions{ListOptions: lo, ExperimentID: o.ExperimentID})
+	})
+}
+
+// Metrics gives the numbers that a run has reported so far.
+func (c *Client) Metrics(ctx context.Context, runID string) ([]Metric, error) {
+	r, err := c.Run(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	return r.Metrics, nil
+}
+
+// Terminate stops a run; its distributed jobs are deleted. IsInvalid tells that it had ended already.
+func (c *Client) Terminate(ctx context.Context, id string) error {
+	return c.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+"/terminate", nil, nil)
+}
+
+// Retry runs the failed steps of a failed run again, under the same id.
+func (c *Client) Retry(ctx context.Context, id string) error {
+	return c.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+"/retry", nil, nil)
+}
+
+// DeleteRun deletes a run with its logs and artifacts; one that goes on is stopped first.
+func (c *Client) DeleteRun(ctx context.Context, id string) error {
+	return c.send(ctx, http.MethodDelete, kfpAPI+"/runs/"+escape(id), nil, nil)
+}
+
+// Logs streams the log of one node. With follow the stream goes on until the node ends; else it holds what there is now.
+// The caller closes it.
+func (c *Client) Logs(ctx context.Context, runID, nodeID string, follow bool) (io.ReadCloser, error) {
+	r := request{method: http.MethodGet, path: ownAPI + "/runs/" + escape(runID) + "/nodes/" + escape(nodeID) + "/log", accept: "text/plain"}
+	if follow {
+		r.query = url.Values{"follow": {"true"}}
+	}
+	resp, err := c.do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+func duration(start, end time.Time) time.Duration {
+	switch {
+	case start.IsZero():
+		return 0
+	case end.IsZero():
+		return time.Since(start)
+	}
+	return end.Sub(start)
+}

@@ -1,0 +1,85 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+)
+
+// MaxUpload is the largest package a server takes, in bytes.
+const MaxUpload = 32 << 20
+
+type upload struct {
+	description, file string
+}
+
+// UploadOption describes a package.
+type UploadOption func(*upload)
+
+// Description is shown with the pipeline or version.
+func Description(text string) UploadOption { return func(u *upload) { u.description = text } }
+
+// FileName is the name the package is sent under. Servers take .yaml, .yml and .json as they are and look into
+// anything else; without it the name follows from the content.
+func FileName(name string) UploadOption { return func(u *upload) { u.file = name } }
+
+// Upload makes a new pipeline of a package (.tar.gz, .zip or plain YAML). An empty name means the file's.
+// IsConflict tells that the name is taken: upload a version then.
+func (c *Client) Upload(ctx context.Context, name string, r io.Reader, opts ...UploadOption) (*Pipeline, error) {
+	var p Pipeline
+	return &p, c.upload(ctx, "/pipelines/upload", url.Values{"name": {name}}, r, opts, &p)
+}
+
+// UploadVersion makes a new version of a pipeline, which becomes its default.
+func (c *Client) UploadVersion(ctx context.Context, pipelineID, name string, r io.Reader, opts ...UploadOption) (*PipelineVersion, error) {
+	var v PipelineVersion
+	return &v, c.upload(ctx, "/pipelines/upload_version", url.Values{"name": {name}, "pipelineid": {pipelineID}}, r, opts, &v)
+}
+
+func (c *Client) upload(ctx context.Context, path string, query url.Values, r io.Reader, opts []UploadOption, out any) error {
+	// The package is held whole so that a refused connection can be tried again.
+	content, err := io.ReadAll(io.LimitReader(r, MaxUpload+1))
+	if err != nil {
+		return fmt.Errorf("read the package: %w", err)
+	}
+	if len(content) > MaxUpload {
+		return fmt.Errorf("the package is larger than %d MiB, the most a server takes", MaxUpload>>20)
+	}
+	var u upload
+	for _, o := range opts {
+		o(&u)
+	}
+	if u.description != "" {
+		query.Set("description", u.description)
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("uploadfile", firstOf(u.file, fileNameOf(content)))
+	if err == nil {
+		_, err = part.Write(content)
+	}
+	if err == nil {
+		err = form.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("build the upload: %w", err)
+	}
+	return c.decode(ctx, request{
+		method: http.MethodPost, path: kfpAPI + path, query: query,
+		body: body.Bytes(), contentType: form.FormDataContentType(),
+	}, out)
+}
+
+func fileNameOf(content []byte) string {
+	switch {
+	case bytes.HasPrefix(content, []byte("PK")):
+		return "pipeline.zip"
+	case bytes.HasPrefix(content, []byte{0x1f, 0x8b}):
+		return "pipeline.tar.gz"
+	}
+	return "pipeline.yaml"
+}

@@ -1,0 +1,182 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"mime"
+	"net/http"
+	"time"
+)
+
+// errNoStream says that the server has no event stream for runs, or that something on the way swallows it.
+var errNoStream = errors.New("no event stream")
+
+// Watch follows a run: its view at once and after every change, until nothing more will come. It uses the server's event
+// stream, comes back to it when the connection breaks, and polls where there is none. It ends after an error.
+func (c *Client) Watch(ctx context.Context, runID string) iter.Seq2[*Run, error] {
+	return func(yield func(*Run, error) bool) {
+		w := &watch{Client: c, id: runID, yield: yield, contact: time.Now()}
+		if err := w.follow(ctx); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// Wait follows a run to its end and gives it as it ended; whether it succeeded is in its Status. Each change calls the
+// functions given, in order.
+func (c *Client) Wait(ctx context.Context, runID string, changed ...func(*Run)) (*Run, error) {
+	var last *Run
+	for r, err := range c.Watch(ctx, runID) {
+		if err != nil {
+			return last, err
+		}
+		last = r
+		for _, f := range changed {
+			f(r)
+		}
+	}
+	if last == nil {
+		return nil, fmt.Errorf("run %s: the server ended the stream without a word", runID)
+	}
+	return last, nil
+}
+
+// watch is the state of one Watch. It is over when the caller has seen enough, the server said that nothing more will
+// come, or what it sent makes no sense (err).
+type watch struct {
+	*Client
+	id    string
+	yield func(*Run, error) bool
+	over  bool
+	err   error
+
+	lastEventID string
+	last        []byte    // the view passed on last
+	done        bool      // it was of a run that has ended
+	contact     time.Time // when the server was last heard
+}
+
+// follow streams, and streams again after a break, until the watch is over.
+func (w *watch) follow(ctx context.Context) error {
+	for attempt := 0; ; attempt++ {
+		before := w.contact
+		err := w.stream(ctx)
+		switch {
+		case w.over:
+			return w.err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, errNoStream):
+			return w.pollToEnd(ctx)
+		case !repeatable(http.MethodGet, err):
+			return err
+		case time.Since(w.contact) > w.patience:
+			return fmt.Errorf("run %s: %w", w.id, err)
+		case w.contact.After(before):
+			attempt = 0
+		}
+		if err := sleep(ctx, w.delay(attempt, err)); err != nil {
+			return err
+		}
+	}
+}
+
+// stream reads the events of one connection; the error says why it broke off.
+func (w *watch) stream(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	resp, err := w.once(ctx, request{
+		method: http.MethodGet, path: ownAPI + "/runs/" + escape(w.id) + "/events",
+		accept: "text/event-stream", lastEventID: w.lastEventID,
+	})
+	if lacksStream(err) {
+		return errNoStream
+	}
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "text/event-stream" {
+		return errNoStream
+	}
+	// A connection that died without a word would be waited on for ever.
+	silence := time.AfterFunc(w.idle, cancel)
+	defer silence.Stop()
+	alive := func() { silence.Reset(w.idle); w.contact = time.Now() }
+	err = readEvents(resp.Body, alive, w.event)
+	if errors.Is(err, bufio.ErrTooLong) {
+		return w.end(fmt.Errorf("run %s: an event is larger than %d MiB", w.id, maxEvent>>20))
+	}
+	return &Unreachable{URL: w.URL(), Err: err}
+}
+
+// lacksStream tells that the server, or something before it, does not know the event stream. A 404 with an error of the
+// API means that there is no such run; a plain one that there is no such path.
+func lacksStream(err error) bool {
+	e := (*Error)(nil)
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Status {
+	case http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusNotAcceptable:
+		return true
+	}
+	return e.Status == http.StatusNotFound && e.Code == 0
+}
+
+// event takes one event; false: no more of them.
+func (w *watch) event(e event) bool {
+	w.lastEventID = e.id
+	switch e.name {
+	case "run":
+		w.view(e.data)
+	case "end":
+		_ = w.end(nil)
+	}
+	return !w.over
+}
+
+// view passes a view on unless it is the one passed on before (a stream taken up again begins with it).
+func (w *watch) view(data []byte) {
+	if bytes.Equal(data, w.last) {
+		return
+	}
+	var r Run
+	if err := json.Unmarshal(data, &r); err != nil {
+		_ = w.end(fmt.Errorf("run %s: the event is not a run: %w", w.id, err))
+		return
+	}
+	w.last, w.done = bytes.Clone(data), r.Done()
+	w.over = !w.yield(&r, nil)
+}
+
+func (w *watch) end(err error) error {
+	w.over, w.err = true, err
+	return err
+}
+
+// pollToEnd asks for the run again and again, until it has ended.
+func (w *watch) pollToEnd(ctx context.Context) error {
+	for {
+		var raw json.RawMessage
+		err := w.get(ctx, ownAPI+"/runs/"+escape(w.id), nil, &raw)
+		switch {
+		case err == nil:
+			w.contact = time.Now()
+			w.view(raw)
+		case !IsUnreachable(err) || time.Since(w.contact) > w.patience:
+			return err
+		}
+		if w.over || w.done {
+			return w.err
+		}
+		if err := sleep(ctx, w.poll); err != nil {
+			return err
+		}
+	}
+}
