@@ -1,0 +1,211 @@
+package container
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ownFolders are made anew for every container.
+var ownFolders = []string{"/dev", "/proc", "/run", "/sys", "/tmp"}
+
+// dataFS are the file systems that hold files of users; mounts of other kinds
+// below a folder of the host (snap images, other containers' roots, kernel
+// interfaces) are of no use to a pod and would only cost time.
+var dataFS = []string{
+	"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs",
+	"ceph", "lustre", "gpfs", "beegfs", "fuseblk", "vfat", "exfat", "ntfs3", "tmpfs",
+}
+
+// HostLayers lists what a container's root is made of: the folders and links of
+// the host's root and the data file systems mounted below them. Scratch is an
+// existing empty folder on the file system that will hold what containers
+// write; it is used to try each overlay once and is left empty.
+func HostLayers(scratch string, log *slog.Logger) ([]Layer, error) {
+	entries, err := os.ReadDir("/")
+	if err != nil {
+		return nil, err
+	}
+	var layers []Layer
+	for _, e := range entries {
+		path := "/" + e.Name()
+		switch {
+		case slices.Contains(ownFolders, path), e.Name() == "lost+found":
+		case e.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return nil, err
+			}
+			layers = append(layers, Layer{Path: path, Kind: Symlink, Target: target})
+		case e.IsDir():
+			layers = append(layers, Layer{Path: path})
+		}
+	}
+	mounts, err := hostMounts()
+	if err != nil {
+		return nil, err
+	}
+	layers = append(layers, mounts...)
+	kept := layers[:0]
+	for _, l := range layers {
+		if l.Kind == "" {
+			if l.Kind, err = layerKind(l.Path, scratch); err != nil {
+				return nil, err
+			}
+			if l.Kind != Overlay {
+				log.Info("not seen copy-on-write by pods", "folder", l.Path, "as", l.Kind)
+			}
+			// Below the top an unreadable folder stays what the overlay around it shows.
+			if l.Kind == Fresh && strings.Count(l.Path, "/") > 1 {
+				continue
+			}
+		}
+		kept = append(kept, l)
+	}
+	return kept, nil
+}
+
+func hostMounts() ([]Layer, error) {
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	points, err := mountPoints(f)
+	if err != nil {
+		return nil, err
+	}
+	var layers []Layer
+	for _, p := range points {
+		// A file mounted over a file is seen through the overlay as what lies below it; no layer can be made of it.
+		if fi, err := os.Stat(p); err == nil && fi.IsDir() {
+			layers = append(layers, Layer{Path: p})
+		}
+	}
+	return layers, nil
+}
+
+// mountPoints reads a mountinfo table and returns, outermost first, the data
+// file systems mounted below the folders of the root.
+func mountPoints(table io.Reader) ([]string, error) {
+	var points []string
+	s := bufio.NewScanner(table)
+	for s.Scan() {
+		// 36 35 98:0 /root /mount/point options optional... - type source superoptions
+		before, after, ok := strings.Cut(s.Text(), " - ")
+		fields := strings.Fields(before)
+		if !ok || len(fields) < 6 || after == "" {
+			return nil, fmt.Errorf("mountinfo: cannot read line %q", s.Text())
+		}
+		point := unescapeMount(fields[4])
+		kind, _, _ := strings.Cut(after, " ")
+		if strings.Count(point, "/") < 2 || !dataKind(kind) || within(point, ownFolders) || slices.Contains(points, point) {
+			continue
+		}
+		points = append(points, point)
+	}
+	slices.SortFunc(points, byDepth)
+	return points, s.Err()
+}
+
+func dataKind(kind string) bool {
+	return slices.Contains(dataFS, kind) || strings.HasPrefix(kind, "fuse.")
+}
+
+// unescapeMount undoes the kernel's octal escapes of blanks and backslashes.
+func unescapeMount(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func byDepth(a, b string) int {
+	if d := strings.Count(a, "/") - strings.Count(b, "/"); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// within says whether path is one of the folders or lies below one.
+func within(path string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool {
+		return path == f || strings.HasPrefix(path, strings.TrimSuffix(f, "/")+"/")
+	})
+}
+
+func layerKind(path, scratch string) (string, error) {
+	if unix.Access(path, unix.R_OK|unix.X_OK) != nil {
+		return Fresh, nil
+	}
+	for _, d := range []string{"up", "wk", "at"} {
+		if err := os.MkdirAll(filepath.Join(scratch, d), 0o755); err != nil {
+			return "", err
+		}
+	}
+	defer func() {
+		for _, d := range []string{"up", "wk", "at"} {
+			_ = os.RemoveAll(filepath.Join(scratch, d)) // a leftover here is removed with the scratch folder itself
+		}
+	}()
+	at := filepath.Join(scratch, "at")
+	err := mountOverlay(path, filepath.Join(scratch, "up"), filepath.Join(scratch, "wk"), at)
+	if err == nil {
+		return Overlay, unix.Unmount(at, unix.MNT_DETACH)
+	}
+	if path == "/usr" || path == "/etc" {
+		return "", fmt.Errorf("no overlay of %s with its upper layer in %s: %w (the data folder must lie on a local file system such as ext4, xfs or btrfs, "+
+			"and the kernel must be 5.11 or newer: choose another folder with --home)", path, scratch, err)
+	}
+	return ReadOnly, nil
+}
+
+// mountOverlay shows lower at target; what is written goes to upper.
+func mountOverlay(lower, upper, work, target string) error {
+	opts := "lowerdir=" + escapeOption(lower, true) + ",upperdir=" + escapeOption(upper, false) + ",workdir=" + escapeOption(work, false)
+	// Without privilege over the host's file systems overlayfs must keep its marks in user.* attributes.
+	if InUserNamespace() {
+		opts += ",userxattr"
+	}
+	return unix.Mount("overlay", target, "overlay", 0, opts)
+}
+
+func escapeOption(path string, colon bool) string {
+	path = strings.ReplaceAll(path, `\`, `\\`)
+	path = strings.ReplaceAll(path, ",", `\,`)
+	if colon {
+		path = strings.ReplaceAll(path, ":", `\:`)
+	}
+	return path
+}
+
+// InUserNamespace says whether this process lives in a user namespace of its
+// own, where root has no power over the host's files.
+func InUserNamespace() bool {
+	ids, err := os.ReadFile("/proc/self/uid_map")
+	return err == nil && strings.Join(strings.Fields(string(ids)), " ") != "0 0 4294967295"
+}
+
+// SingleID says whether the user namespace maps one user id only.
+func SingleID() bool {
+	ids, err := os.ReadFile("/proc/self/uid_map")
+	fields := strings.Fields(string(ids))
+	return err == nil && len(fields) == 3 && fields[2] == "1"
+}

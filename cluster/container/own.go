@@ -1,0 +1,135 @@
+package container
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// mountOwn makes the folders that every container has for itself.
+func (r *root) mountOwn() error {
+	for _, d := range ownFolders {
+		if err := os.MkdirAll(r.in(d), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := bind(r.upper("/tmp"), r.in("/tmp"), false); err != nil {
+		return err
+	}
+	if err := unix.Mount("proc", r.in("/proc"), "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
+	if err := unix.Mount("sysfs", r.in("/sys"), "sysfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		if err := bind("/sys", r.in("/sys"), true); err != nil {
+			return fmt.Errorf("mount /sys: %w", err)
+		}
+	}
+	for _, d := range append([]string{"/run"}, r.spec.Private...) {
+		if err := place(r.in(d), true); err != nil {
+			return err
+		}
+		if err := unix.Mount("tmpfs", r.in(d), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+			return fmt.Errorf("mount %s: %w", d, err)
+		}
+	}
+	if err := os.MkdirAll(r.in("/run/sshd"), 0o755); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.in("/run/lock"), 0o755); err != nil {
+		return err
+	}
+	return errors.Join(os.Chmod(r.in("/run/lock"), 0o777|os.ModeSticky), r.mountDev())
+}
+
+// hide covers folders of the host with emptiness. Where one lies below a folder
+// that is the container's own, there is nothing to cover.
+func (r *root) hide() error {
+	for _, d := range r.spec.Hidden {
+		if within(d, ownFolders) {
+			continue
+		}
+		if _, err := os.Stat(r.in(d)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := unix.Mount("tmpfs", r.in(d), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+			return fmt.Errorf("hide %s: %w", d, err)
+		}
+	}
+	return nil
+}
+
+var (
+	plainDevices = []string{"null", "zero", "full", "random", "urandom", "tty"}
+	// accelerators are passed through when the machine has them: NVIDIA, AMD, InfiniBand.
+	accelerators = []string{"nvidia*", "dri", "kfd", "infiniband", "fuse"}
+	deviceLinks  = map[string]string{
+		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
+	}
+)
+
+func (r *root) mountDev() error {
+	dev := r.in("/dev")
+	if err := unix.Mount("tmpfs", dev, "tmpfs", unix.MS_NOSUID, "mode=0755"); err != nil {
+		return fmt.Errorf("mount /dev: %w", err)
+	}
+	devices := plainDevices
+	for _, pattern := range accelerators {
+		found, err := filepath.Glob("/dev/" + pattern)
+		if err != nil {
+			return err
+		}
+		for _, path := range found {
+			devices = append(devices, strings.TrimPrefix(path, "/dev/"))
+		}
+	}
+	for _, name := range devices {
+		// Devices cannot be made without privilege over the host; the host's own are shown instead.
+		fi, err := os.Stat("/dev/" + name)
+		if err == nil {
+			err = place(filepath.Join(dev, name), fi.IsDir())
+		}
+		if err == nil {
+			err = bind("/dev/"+name, filepath.Join(dev, name), false)
+		}
+		if err != nil {
+			return fmt.Errorf("device %s: %w", name, err)
+		}
+	}
+	for name, target := range deviceLinks {
+		if err := os.Symlink(target, filepath.Join(dev, name)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(r.mountPts(), r.mountShm())
+}
+
+func (r *root) mountPts() error {
+	pts := r.in("/dev/pts")
+	if err := os.Mkdir(pts, 0o755); err != nil {
+		return err
+	}
+	err := unix.Mount("devpts", pts, "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,gid=5")
+	if errors.Is(err, unix.EINVAL) { // the tty group is not known in this user namespace
+		err = unix.Mount("devpts", pts, "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
+	}
+	if err != nil {
+		return fmt.Errorf("mount /dev/pts: %w", err)
+	}
+	return nil
+}
+
+func (r *root) mountShm() error {
+	shm := r.in("/dev/shm")
+	if err := os.Mkdir(shm, 0o1777); err != nil {
+		return err
+	}
+	if r.spec.Shm == "" {
+		return unix.Mount("tmpfs", shm, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	}
+	return bind(r.spec.Shm, shm, false)
+}

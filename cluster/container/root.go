@@ -1,0 +1,350 @@
+package container
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// root assembles the private root of a container. Nothing here touches the
+// host: it happens in a mount namespace of the container's own.
+type root struct {
+	spec *Spec
+	dir  string // the new root
+}
+
+// path of something of the container before the root is changed.
+func (r *root) in(path string) string { return filepath.Join(r.dir, path) }
+
+// enterRoot builds the private root and makes it the root of this process.
+func enterRoot(spec *Spec) error {
+	r := &root{spec: spec, dir: filepath.Join(spec.Scratch, "root")}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	for _, step := range []func() error{r.makeRoot, r.prepare, r.mountLayers, r.mountOwn, r.hide, r.writeFiles, r.mountVolumes, r.pivot} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *root) makeRoot() error {
+	for _, d := range []string{r.dir, r.upper("/tmp"), r.work("/tmp")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.Chmod(r.upper("/tmp"), 0o1777|os.ModeSticky); err != nil {
+		return err
+	}
+	return unix.Mount(r.dir, r.dir, "", unix.MS_BIND, "")
+}
+
+// upper is the folder that takes what the container writes below a layer.
+func (r *root) upper(layer string) string { return r.side("upper", layer) }
+
+func (r *root) work(layer string) string { return r.side("work", layer) }
+
+func (r *root) side(kind, layer string) string {
+	return filepath.Join(r.spec.Scratch, kind, strings.ReplaceAll(strings.Trim(layer, "/"), "/", "%"))
+}
+
+// layerOf finds the innermost layer that holds path; ok is false where the
+// container has something of its own there, or nothing yet.
+func (r *root) layerOf(path string) (Layer, bool) {
+	var best Layer
+	for _, l := range r.spec.Layers {
+		if l.Kind != Symlink && within(path, []string{l.Path}) && len(l.Path) > len(best.Path) {
+			best = l
+		}
+	}
+	return best, best.Path != "" && !r.own(path)
+}
+
+func (r *root) own(path string) bool {
+	return within(path, ownFolders) || within(path, r.spec.Private) || within(path, r.spec.Hidden)
+}
+
+// resolve follows the host's symbolic links in path, the last one included,
+// the way the container will see them.
+func (r *root) resolve(path string) (string, error) {
+	todo := strings.Split(strings.Trim(filepath.Clean(path), "/"), "/")
+	at := "/"
+	for links := 0; len(todo) > 0; {
+		next := filepath.Join(at, todo[0])
+		todo = todo[1:]
+		if l, ok := r.layerOf(next); next == "/" || r.own(next) || ok && l.Kind == Fresh {
+			at = next
+			continue
+		}
+		target, err := os.Readlink(next)
+		if err != nil { // not a link, or not there at all
+			at = next
+			continue
+		}
+		if links++; links > 40 {
+			return "", fmt.Errorf("%s: too many symbolic links", path)
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(at, target)
+		}
+		todo = append(strings.Split(strings.Trim(filepath.Clean(target), "/"), "/"), todo...)
+		at = "/"
+	}
+	return at, nil
+}
+
+// prepare makes, in the upper layers, every place that files and volumes need.
+// Below a folder that this user may not write this is the only way: a folder
+// of the upper layer belongs to us and merges with the host's.
+func (r *root) prepare() error {
+	for _, l := range r.spec.Layers {
+		if l.Kind == Overlay {
+			if err := errors.Join(os.MkdirAll(r.work(l.Path), 0o755), copyFolder(l.Path, r.upper(l.Path))); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range r.spec.Files {
+		// The file itself replaces whatever the host has there, a symbolic link included.
+		dir, err := r.resolve(filepath.Dir(f.Path))
+		if err != nil {
+			return err
+		}
+		if err := r.makeUpper(dir); err != nil {
+			return err
+		}
+	}
+	for i, m := range r.spec.Mounts {
+		target, err := r.resolve(m.Target)
+		if err != nil {
+			return err
+		}
+		r.spec.Mounts[i].Target = target
+		fi, err := os.Stat(m.Source)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && m.Optional:
+			continue
+		case err != nil:
+			return fmt.Errorf("mount %s: %w", m.Target, err)
+		case fi.IsDir():
+			err = r.makeUpper(target)
+		default:
+			err = r.makeUpperFile(target)
+		}
+		if err != nil {
+			return fmt.Errorf("mount %s: %w", m.Target, err)
+		}
+	}
+	if r.spec.Dir == "" {
+		return nil
+	}
+	dir, err := r.resolve(r.spec.Dir)
+	if err != nil {
+		return err
+	}
+	return r.makeUpper(dir)
+}
+
+// makeUpper makes path a folder of its upper layer, if it lies in one.
+func (r *root) makeUpper(path string) error {
+	l, ok := r.layerOf(path)
+	if !ok || l.Kind != Overlay {
+		return nil
+	}
+	host, upper := l.Path, r.upper(l.Path)
+	rel, err := filepath.Rel(l.Path, path)
+	if err != nil || rel == "." {
+		return err
+	}
+	for name := range strings.SplitSeq(rel, "/") {
+		host, upper = filepath.Join(host, name), filepath.Join(upper, name)
+		if err := copyFolder(host, upper); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *root) makeUpperFile(path string) error {
+	l, ok := r.layerOf(path)
+	if !ok || l.Kind != Overlay {
+		return nil
+	}
+	if fi, err := os.Stat(path); err == nil && !fi.IsDir() {
+		return nil
+	}
+	if err := r.makeUpper(filepath.Dir(path)); err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(l.Path, path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.upper(l.Path), rel), nil, 0o644)
+}
+
+// copyFolder makes upper look like the host's folder, which may be missing.
+func copyFolder(host, upper string) error {
+	err := os.MkdirAll(filepath.Dir(upper), 0o755)
+	if err == nil {
+		err = os.Mkdir(upper, 0o755)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var st unix.Stat_t
+	switch err := unix.Stat(host, &st); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", host, err)
+	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return fmt.Errorf("%s is a file on this machine, and a folder is wanted there", host)
+	}
+	if err := unix.Chmod(upper, st.Mode&0o7777); err != nil {
+		return err
+	}
+	// An owner that this user namespace does not know stays with us: the folder becomes writable, which is the point.
+	if InUserNamespace() {
+		return nil
+	}
+	return os.Lchown(upper, int(st.Uid), int(st.Gid))
+}
+
+func (r *root) mountLayers() error {
+	slices.SortStableFunc(r.spec.Layers, func(a, b Layer) int { return byDepth(a.Path, b.Path) })
+	for _, l := range r.spec.Layers {
+		target := r.in(l.Path)
+		if l.Kind == Symlink {
+			if err := os.Symlink(l.Target, target); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+			continue
+		}
+		if err := os.MkdirAll(target, 0o755); err != nil {
+			return err
+		}
+		var err error
+		switch l.Kind {
+		case Overlay:
+			err = mountOverlay(l.Path, r.upper(l.Path), r.work(l.Path), target)
+		case ReadOnly:
+			err = bind(l.Path, target, true)
+		}
+		if err != nil {
+			return fmt.Errorf("%s of %s: %w", cmp.Or(l.Kind, "mount"), l.Path, err)
+		}
+	}
+	return nil
+}
+
+func (r *root) mountVolumes() error {
+	slices.SortStableFunc(r.spec.Mounts, func(a, b Mount) int { return byDepth(a.Target, b.Target) })
+	for _, m := range r.spec.Mounts {
+		fi, err := os.Stat(m.Source)
+		if errors.Is(err, fs.ErrNotExist) && m.Optional {
+			continue
+		}
+		if err == nil {
+			err = place(r.in(m.Target), fi.IsDir())
+		}
+		if err == nil {
+			err = bind(m.Source, r.in(m.Target), m.ReadOnly)
+		}
+		if err != nil {
+			return fmt.Errorf("mount %s: %w", m.Target, err)
+		}
+	}
+	if r.spec.Dir == "" {
+		return nil
+	}
+	dir, err := r.resolve(r.spec.Dir)
+	if err != nil {
+		return err
+	}
+	return place(r.in(dir), true)
+}
+
+// place makes sure that something lies at path that can be mounted over.
+func place(path string, dir bool) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if dir {
+		return os.MkdirAll(path, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func bind(source, target string, readOnly bool) error {
+	if err := unix.Mount(source, target, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return err
+	}
+	if !readOnly {
+		return nil
+	}
+	return unix.MountSetattr(unix.AT_FDCWD, target, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+}
+
+func (r *root) writeFiles() error {
+	for _, f := range r.spec.Files {
+		dir, err := r.resolve(filepath.Dir(f.Path))
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(r.in(dir), filepath.Base(f.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := replaceFile(path, f); err != nil {
+			return fmt.Errorf("write %s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// replaceFile puts a new file in place instead of writing into the old one,
+// which may belong to a user that is not known here.
+func replaceFile(path string, f File) error {
+	tmp := path + ".argosy"
+	if err := os.WriteFile(tmp, f.Data, 0o600); err != nil {
+		return err
+	}
+	if err := os.Chmod(tmp, f.Mode); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+func (r *root) pivot() error {
+	if err := os.Chdir(r.dir); err != nil {
+		return err
+	}
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return fmt.Errorf("change the root: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("leave the host's root: %w", err)
+	}
+	return os.Chdir("/")
+}

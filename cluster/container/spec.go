@@ -1,0 +1,91 @@
+// Package container turns a process into a container: it assembles a private
+// file system, joins the pod's namespaces, gives up what a container must not
+// have, and runs a command. The kubelet describes the container in a Spec;
+// argosy-podinit, a small static program, carries it out.
+package container
+
+import "os"
+
+// Kinds of a Layer.
+const (
+	// Overlay is a folder of the host seen copy-on-write.
+	Overlay = "overlay"
+	// ReadOnly is a folder of the host that cannot carry an overlay (a file
+	// system whose names ignore case, say), seen as it is and not writable.
+	ReadOnly = "readonly"
+	// Fresh is an empty folder: the host's own cannot be read by this user.
+	Fresh = "fresh"
+	// Symlink is a symbolic link of the host's root folder.
+	Symlink = "symlink"
+)
+
+// Layer is one piece of the host that a container's root is made of.
+type Layer struct {
+	Path   string // absolute, on the host and in the container
+	Kind   string
+	Target string `json:",omitempty"` // of a Symlink
+}
+
+// Mount shows a file or folder of the sandbox inside the container.
+type Mount struct {
+	Source   string
+	Target   string // absolute, in the container; made when missing
+	ReadOnly bool   `json:",omitempty"`
+	// Optional: leave the mount out when the source does not exist.
+	Optional bool `json:",omitempty"`
+}
+
+// File is written into the private root before volumes are mounted.
+type File struct {
+	Path string
+	Mode os.FileMode
+	Data []byte
+}
+
+// User is the identity a command runs with. Nil means root of the container.
+type User struct {
+	UID, GID uint32
+	Groups   []uint32 `json:",omitempty"`
+}
+
+// Process is a command in a container.
+type Process struct {
+	Args []string
+	Env  []string
+	Dir  string // working folder; made when missing by Run, "/" when empty
+	User *User  `json:",omitempty"`
+	// Privileged keeps all capabilities the sandbox has.
+	Privileged bool `json:",omitempty"`
+	// FakeOwners makes chown and setgroups succeed without doing anything: the
+	// sandbox has one user id only, and programs such as sshd insist on both.
+	FakeOwners bool `json:",omitempty"`
+	// SelfExec runs argosy-podinit itself with Args instead of a program of the
+	// container.
+	SelfExec bool `json:",omitempty"`
+}
+
+// Spec describes one container.
+type Spec struct {
+	Process
+	Scratch string   // folder for the private root and what the container writes; removed by the caller
+	Layers  []Layer  // see HostLayers
+	Hidden  []string // folders of the host covered by emptiness
+	Private []string // folders that get an empty tmpfs
+	Files   []File
+	Mounts  []Mount
+	Shm     string // folder that becomes /dev/shm, shared by the pod
+	// Hostname of the container; empty where the pod's namespace has it already.
+	Hostname string `json:",omitempty"`
+	// Namespaces is the number of namespace descriptors to join, from descriptor 5 on.
+	Namespaces int
+}
+
+// Descriptors that argosy-podinit inherits.
+const (
+	SpecFD       = 3 // the Spec as JSON
+	StatusFD     = 4 // an error's text, or nothing when the command has been started
+	NamespacesFD = 5
+)
+
+// ExitNotStarted is the exit code of a container whose command could not be started.
+const ExitNotStarted = 128
