@@ -175,25 +175,16 @@ func (x *Graph) GetParameters() []*Parameter {
 // GraphNode is a task of the graph.
 type GraphNode struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Unique in the graph: the task's name, after its parents' names.
+	// Unique in the graph: the names from the entrypoint to the task, joined with "/".
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The task's name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Container, MPIJob, Script, Resource, Suspend, DAG, Steps, ContainerSet, HTTP, Data, Plugin, or Exit for the exit handler.
+	// Container, Script, Resource, HTTP, Suspend, DAG, Steps, ContainerSet, Data, Plugin, or MPIJob for a distributed step.
 	Type string `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
 	// The template that the task runs.
 	Template string `protobuf:"bytes,4,opt,name=template,proto3" json:"template,omitempty"`
 	// The id of the DAG or Steps that the task lies in; absent at the top.
-	Parent string `protobuf:"bytes,5,opt,name=parent,proto3" json:"parent,omitempty"`
-	// The condition under which the task runs; absent when it always does.
-	When string `protobuf:"bytes,6,opt,name=when,proto3" json:"when,omitempty"`
-	// What the task is repeated for; absent when it runs once.
-	Loop          string       `protobuf:"bytes,7,opt,name=loop,proto3" json:"loop,omitempty"`
-	Image         string       `protobuf:"bytes,8,opt,name=image,proto3" json:"image,omitempty"`
-	Command       []string     `protobuf:"bytes,9,rep,name=command,proto3" json:"command,omitempty"`
-	Args          []string     `protobuf:"bytes,10,rep,name=args,proto3" json:"args,omitempty"`
-	Inputs        []*Parameter `protobuf:"bytes,11,rep,name=inputs,proto3" json:"inputs,omitempty"`
-	Outputs       []string     `protobuf:"bytes,12,rep,name=outputs,proto3" json:"outputs,omitempty"`
+	Parent        string `protobuf:"bytes,5,opt,name=parent,proto3" json:"parent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -263,56 +254,7 @@ func (x *GraphNode) GetParent() string {
 	return ""
 }
 
-func (x *GraphNode) GetWhen() string {
-	if x != nil {
-		return x.When
-	}
-	return ""
-}
-
-func (x *GraphNode) GetLoop() string {
-	if x != nil {
-		return x.Loop
-	}
-	return ""
-}
-
-func (x *GraphNode) GetImage() string {
-	if x != nil {
-		return x.Image
-	}
-	return ""
-}
-
-func (x *GraphNode) GetCommand() []string {
-	if x != nil {
-		return x.Command
-	}
-	return nil
-}
-
-func (x *GraphNode) GetArgs() []string {
-	if x != nil {
-		return x.Args
-	}
-	return nil
-}
-
-func (x *GraphNode) GetInputs() []*Parameter {
-	if x != nil {
-		return x.Inputs
-	}
-	return nil
-}
-
-func (x *GraphNode) GetOutputs() []string {
-	if x != nil {
-		return x.Outputs
-	}
-	return nil
-}
-
-// GraphEdge says that a task waits for another.
+// GraphEdge says that one task waits for another.
 type GraphEdge struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
@@ -381,21 +323,13 @@ const file_argosy_v1_pipeline_proto_rawDesc = "" +
 	"\x05edges\x18\x02 \x03(\v2\x14.argosy.v1.GraphEdgeR\x05edges\x124\n" +
 	"\n" +
 	"parameters\x18\x03 \x03(\v2\x14.argosy.v1.ParameterR\n" +
-	"parameters\"\xab\x02\n" +
+	"parameters\"w\n" +
 	"\tGraphNode\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x12\x1a\n" +
 	"\btemplate\x18\x04 \x01(\tR\btemplate\x12\x16\n" +
-	"\x06parent\x18\x05 \x01(\tR\x06parent\x12\x12\n" +
-	"\x04when\x18\x06 \x01(\tR\x04when\x12\x12\n" +
-	"\x04loop\x18\a \x01(\tR\x04loop\x12\x14\n" +
-	"\x05image\x18\b \x01(\tR\x05image\x12\x18\n" +
-	"\acommand\x18\t \x03(\tR\acommand\x12\x12\n" +
-	"\x04args\x18\n" +
-	" \x03(\tR\x04args\x12,\n" +
-	"\x06inputs\x18\v \x03(\v2\x14.argosy.v1.ParameterR\x06inputs\x12\x18\n" +
-	"\aoutputs\x18\f \x03(\tR\aoutputs\"/\n" +
+	"\x06parent\x18\x05 \x01(\tR\x06parent\"/\n" +
 	"\tGraphEdge\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to2\xa9\x02\n" +
@@ -428,16 +362,15 @@ var file_argosy_v1_pipeline_proto_depIdxs = []int32{
 	3, // 0: argosy.v1.Graph.nodes:type_name -> argosy.v1.GraphNode
 	4, // 1: argosy.v1.Graph.edges:type_name -> argosy.v1.GraphEdge
 	5, // 2: argosy.v1.Graph.parameters:type_name -> argosy.v1.Parameter
-	5, // 3: argosy.v1.GraphNode.inputs:type_name -> argosy.v1.Parameter
-	0, // 4: argosy.v1.PipelineService.GetPipelineGraph:input_type -> argosy.v1.GetPipelineGraphRequest
-	1, // 5: argosy.v1.PipelineService.GetPipelineVersionGraph:input_type -> argosy.v1.GetPipelineVersionGraphRequest
-	2, // 6: argosy.v1.PipelineService.GetPipelineGraph:output_type -> argosy.v1.Graph
-	2, // 7: argosy.v1.PipelineService.GetPipelineVersionGraph:output_type -> argosy.v1.Graph
-	6, // [6:8] is the sub-list for method output_type
-	4, // [4:6] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	0, // 3: argosy.v1.PipelineService.GetPipelineGraph:input_type -> argosy.v1.GetPipelineGraphRequest
+	1, // 4: argosy.v1.PipelineService.GetPipelineVersionGraph:input_type -> argosy.v1.GetPipelineVersionGraphRequest
+	2, // 5: argosy.v1.PipelineService.GetPipelineGraph:output_type -> argosy.v1.Graph
+	2, // 6: argosy.v1.PipelineService.GetPipelineVersionGraph:output_type -> argosy.v1.Graph
+	5, // [5:7] is the sub-list for method output_type
+	3, // [3:5] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_pipeline_proto_init() }
