@@ -1,0 +1,280 @@
+package compiler
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+// lowering turns one graph into templates: a container template per step, a DAG template per list of nodes. What a
+// template uses from outside it declares as input parameters, and the task that runs it passes them in.
+type lowering struct {
+	templates []template
+	taken     map[string]bool        // names of templates
+	inputs    map[graph.Ref]string   // the input parameter that carries a reference
+	inputUsed map[string]bool        // names of input parameters
+	loops     map[string][]string    // the loops around each step, innermost first
+	exports   map[string][]graph.Ref // what each loop hands out
+}
+
+func lower(g *graph.Pipeline) (*workflow, error) {
+	l := &lowering{
+		taken:     map[string]bool{},
+		inputs:    map[graph.Ref]string{},
+		inputUsed: map[string]bool{},
+		loops:     map[string][]string{},
+		exports:   map[string][]graph.Ref{},
+	}
+	notes, err := annotations(g)
+	if err != nil {
+		return nil, err
+	}
+	name := sanitize(g.Name)
+	wf := &workflow{
+		APIVersion: "argoproj.io/v1alpha1",
+		Kind:       "Workflow",
+		Metadata:   metadata{GenerateName: name + "-", Annotations: notes},
+		Spec:       workflowSpec{Entrypoint: l.unique(name), ServiceAccountName: serviceAccount},
+	}
+	for _, p := range g.Params {
+		l.inputs[graph.Ref{Param: p.Name}], l.inputUsed[p.Name] = p.Name, true
+		wf.Spec.Arguments.Parameters = append(wf.Spec.Arguments.Parameters,
+			parameter{Name: p.Name, Description: p.Description, Value: &p.Default})
+	}
+	all := slices.Concat(g.Nodes, g.Exit)
+	l.findLoops(all, nil)
+	l.findExports(all)
+	if _, err := l.dag(wf.Spec.Entrypoint, g.Nodes, nil); err != nil {
+		return nil, err
+	}
+	if len(g.Exit) > 0 {
+		wf.Spec.OnExit = l.unique("exit")
+		if _, err := l.dag(wf.Spec.OnExit, g.Exit, nil); err != nil {
+			return nil, err
+		}
+	}
+	wf.Spec.Templates = l.templates
+	return wf, nil
+}
+
+// findLoops notes which loops are around each step.
+func (l *lowering) findLoops(nodes []graph.Node, around []string) {
+	for _, n := range nodes {
+		inner := around
+		if n.Each != nil {
+			inner = append([]string{n.Name}, around...)
+		}
+		if n.Container != nil {
+			l.loops[n.Name] = around
+		}
+		l.findLoops(n.Children(), inner)
+	}
+}
+
+// findExports notes which outputs each loop must hand out because something outside collects them.
+func (l *lowering) findExports(nodes []graph.Node) {
+	for _, n := range nodes {
+		for _, r := range references(n) {
+			for depth := range r.Collected {
+				loop := l.loops[r.Step][depth]
+				out := graph.Ref{Step: r.Step, Output: r.Output, Collected: depth}
+				if !slices.Contains(l.exports[loop], out) {
+					l.exports[loop] = append(l.exports[loop], out)
+				}
+			}
+		}
+		l.findExports(n.Children())
+	}
+}
+
+// dag adds the template for a list of nodes and returns what it needs from outside.
+func (l *lowering) dag(name string, nodes []graph.Node, exports []graph.Ref) ([]graph.Ref, error) {
+	at := len(l.templates)
+	l.templates = append(l.templates, template{Name: name}) // before the templates of its steps
+	here := l.places(nodes)
+	var needs []graph.Ref
+	tasks := make([]task, 0, len(nodes))
+	for _, n := range nodes {
+		t, used, err := l.task(n, here)
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, t)
+		for _, r := range used {
+			if _, local := here[r]; !local && !slices.Contains(needs, r) {
+				needs = append(needs, r)
+			}
+		}
+	}
+	t := &l.templates[at]
+	t.DAG = &dag{Tasks: tasks}
+	t.Inputs = l.declare(needs)
+	for _, r := range exports {
+		t.Outputs.Parameters = append(t.Outputs.Parameters,
+			parameter{Name: l.input(r), ValueFrom: &valueFrom{Parameter: "{{" + here[r] + "}}"}})
+	}
+	return needs, nil
+}
+
+// places returns the references that the nodes themselves provide, and what Argo calls them.
+func (l *lowering) places(nodes []graph.Node) map[graph.Ref]string {
+	here := map[graph.Ref]string{}
+	for _, n := range nodes {
+		if n.Container != nil {
+			for _, o := range n.Container.Outputs {
+				here[graph.Ref{Step: n.Name, Output: o.Name}] = "tasks." + n.Name + ".outputs.parameters." + o.Name
+			}
+		}
+		for _, r := range l.exports[n.Name] {
+			collected := r
+			collected.Collected++
+			here[collected] = "tasks." + n.Name + ".outputs.parameters." + l.input(r)
+		}
+	}
+	return here
+}
+
+// task returns the task that runs node n, and the references that it needs.
+func (l *lowering) task(n graph.Node, here map[graph.Ref]string) (task, []graph.Ref, error) {
+	t := task{Name: n.Name, Template: l.unique(n.Name), Dependencies: n.After}
+	where := func(r graph.Ref) string {
+		switch {
+		case n.Each != nil && r.Loop == n.Name:
+			return "item"
+		case here[r] != "":
+			return here[r]
+		}
+		return "inputs.parameters." + l.input(r)
+	}
+	var needs []graph.Ref
+	var err error
+	switch {
+	case n.Container != nil:
+		needs = l.container(t.Template, n)
+	case n.If != nil:
+		t.When = condition(n.If.Cond, where)
+		needs, err = l.dag(t.Template, n.If.Nodes, nil)
+	case n.Each != nil:
+		if err := t.loop(n.Each.Items, where); err != nil {
+			return t, nil, err
+		}
+		needs, err = l.dag(t.Template, n.Each.Nodes, l.exports[n.Name])
+	default:
+		err = fmt.Errorf("node %s is neither a container, nor a condition, nor a loop", n.Name)
+	}
+	if err != nil {
+		return t, nil, err
+	}
+	for _, r := range needs {
+		value := "{{" + where(r) + "}}"
+		t.Arguments.Parameters = append(t.Arguments.Parameters, parameter{Name: l.input(r), Value: &value})
+	}
+	needs = slices.DeleteFunc(append(references(n), needs...), func(r graph.Ref) bool {
+		return r.Variable != "" || n.Each != nil && r.Loop == n.Name
+	})
+	return t, needs, nil
+}
+
+// loop makes the task run once for every item.
+func (t *task) loop(items graph.Text, where func(graph.Ref) string) error {
+	constant, ok := items.Constant()
+	if !ok {
+		t.WithParam = render(items, where)
+		return nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(constant), &list); err != nil {
+		return fmt.Errorf("loop %s: its items are no JSON list: %w", t.Name, err)
+	}
+	for _, raw := range list {
+		// JSON is YAML: so numbers keep the digits that they were written with.
+		var doc yaml.Node
+		if err := yaml.Unmarshal(raw, &doc); err != nil {
+			return fmt.Errorf("loop %s: item %s: %w", t.Name, raw, err)
+		}
+		t.WithItems = append(t.WithItems, doc.Content[0])
+	}
+	return nil
+}
+
+// container adds the template of a step and returns what it needs from outside.
+func (l *lowering) container(name string, n graph.Node) []graph.Ref {
+	c := n.Container
+	needs := slices.DeleteFunc(references(n), func(r graph.Ref) bool { return r.Variable != "" })
+	text := func(t graph.Text) string {
+		return render(t, func(r graph.Ref) string { return "inputs.parameters." + l.input(r) })
+	}
+	texts := func(ts []graph.Text) []string {
+		out := make([]string, len(ts))
+		for i, t := range ts {
+			out[i] = text(t)
+		}
+		return out
+	}
+	out := &container{
+		Image:           text(c.Image),
+		ImagePullPolicy: c.ImagePullPolicy,
+		Command:         texts(c.Command),
+		Args:            texts(c.Args),
+		WorkingDir:      text(c.WorkingDir),
+	}
+	for _, e := range c.Env {
+		v := envVar{Name: e.Name, Value: text(e.Value)}
+		if e.FieldRef != "" {
+			v.ValueFrom = &envSource{fieldRef{e.FieldRef}}
+		}
+		out.Env = append(out.Env, v)
+	}
+	t := template{Name: name, Inputs: l.declare(needs), Container: out}
+	for _, o := range c.Outputs {
+		t.Outputs.Parameters = append(t.Outputs.Parameters, parameter{Name: o.Name, ValueFrom: &valueFrom{Path: o.Path, Default: o.Default}})
+	}
+	for _, a := range c.Artifacts {
+		t.Outputs.Artifacts = append(t.Outputs.Artifacts, artifact(a))
+	}
+	l.templates = append(l.templates, t)
+	return needs
+}
+
+// declare returns the input parameters that carry the references.
+func (l *lowering) declare(needs []graph.Ref) parameters {
+	var in parameters
+	for _, r := range needs {
+		in.Parameters = append(in.Parameters, parameter{Name: l.input(r)})
+	}
+	return in
+}
+
+// input returns the name of the input parameter that carries a reference, which is the same in all templates.
+func (l *lowering) input(r graph.Ref) string {
+	if name, ok := l.inputs[r]; ok {
+		return name
+	}
+	name := r.Loop + "-item"
+	if r.Step != "" {
+		name = r.Step + "-" + r.Output
+		for range r.Collected {
+			name += "-list"
+		}
+	}
+	name = free(name, l.inputUsed)
+	l.inputs[r] = name
+	return name
+}
+
+// unique returns a name for a template.
+func (l *lowering) unique(name string) string { return free(name, l.taken) }
+
+// free returns name, or name-2, name-3 and so on where it is taken, and takes it.
+func free(name string, taken map[string]bool) string {
+	candidate := name
+	for i := 2; taken[candidate]; i++ {
+		candidate = fmt.Sprintf("%s-%d", name, i)
+	}
+	taken[candidate] = true
+	return candidate
+}

@@ -1,0 +1,117 @@
+package compiler
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// CompileDir builds the program of pipelines in the folder dir, a package main that calls Main, and lets it write
+// its pipelines to out, as Main's -o says. Pipeline chooses one by name; empty means the only one. What the program
+// prints on standard output goes to stdout. Relative paths, also those in messages, are relative to the working
+// directory.
+func CompileDir(ctx context.Context, dir, out, pipeline string, stdout io.Writer) error {
+	if _, err := exec.LookPath("go"); err != nil {
+		return errors.New("compiling a pipeline needs the Go toolchain, and there is no go command on the PATH: see https://go.dev/doc/install")
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("reading the pipeline program: %w", err)
+	} else if !info.IsDir() {
+		return fmt.Errorf("%s is a file: give the folder that holds the pipeline program", dir)
+	}
+	tmp, err := os.MkdirTemp("", "argosy-compile-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	program := filepath.Join(tmp, "pipelines")
+	if err := build(ctx, dir, program); err != nil {
+		return err
+	}
+	return write(ctx, dir, program, out, pipeline, stdout)
+}
+
+func build(ctx context.Context, dir, program string) error {
+	name, err := goCommand(ctx, dir, "list", "-f", "{{.Name}}", ".")
+	if err != nil {
+		return err
+	}
+	if name = strings.TrimSpace(name); name != "main" {
+		return fmt.Errorf("%s is package %s: a pipeline program is a package main that calls compiler.Main", dir, name)
+	}
+	_, err = goCommand(ctx, dir, "build", "-o", program, ".")
+	return err
+}
+
+// write runs the program. Its faults are already written for people.
+func write(ctx context.Context, dir, program, out, pipeline string, stdout io.Writer) error {
+	before, _ := os.Stat(out) // no file yet is as good an answer
+	args := []string{"-o", out}
+	if pipeline != "" {
+		args = append(args, "--pipeline", pipeline)
+	}
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdout, cmd.Stderr = stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if text := strings.TrimSpace(stderr.String()); text != "" {
+			return errors.New(text)
+		}
+		return fmt.Errorf("the program in %s ended with %w and said nothing", dir, err)
+	}
+	if out == "-" || folder(out) {
+		return nil
+	}
+	after, err := os.Stat(out)
+	if err != nil || before != nil && os.SameFile(before, after) {
+		return fmt.Errorf("the program in %s wrote no pipeline: its main must call compiler.Main", dir)
+	}
+	return nil
+}
+
+// goCommand runs the go command in dir and returns its output, or an error that names the files as seen from here.
+func goCommand(ctx context.Context, dir string, args ...string) (string, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
+	err := cmd.Run()
+	if err == nil {
+		return stdout.String(), nil
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	text := strings.TrimSpace(stderr.String())
+	switch {
+	case text == "":
+		return "", fmt.Errorf("go %s in %s: %w", args[0], dir, err)
+	case strings.Contains(text, "go.mod file not found"), strings.Contains(text, "cannot find main module"):
+		return "", fmt.Errorf("%s is in no Go module: run there\n\tgo mod init pipelines\n\tgo get %s", dir, modulePath)
+	}
+	return "", errors.New(seenFromHere(text, dir))
+}
+
+const modulePath = "github.com/argosy-ml/argosy"
+
+var (
+	position    = regexp.MustCompile(`(?m)^(\./)?([^\s:/]+\.go:\d+)`)
+	packageLine = regexp.MustCompile(`(?m)^# .*\n`)
+)
+
+// seenFromHere makes the go command's messages name files relative to the working directory.
+func seenFromHere(text, dir string) string {
+	text = packageLine.ReplaceAllString(text, "")
+	return position.ReplaceAllStringFunc(text, func(s string) string {
+		return filepath.Join(dir, strings.TrimPrefix(s, "./"))
+	})
+}

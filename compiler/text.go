@@ -1,0 +1,89 @@
+package compiler
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+// references returns what a node itself refers to, each once and in order; not what the nodes inside it do.
+func references(n graph.Node) []graph.Ref {
+	var texts []graph.Text
+	switch {
+	case n.Container != nil:
+		c := n.Container
+		texts = slices.Concat([]graph.Text{c.Image}, c.Command, c.Args, []graph.Text{c.WorkingDir})
+		for _, e := range c.Env {
+			texts = append(texts, e.Value)
+		}
+	case n.If != nil:
+		texts = []graph.Text{n.If.Cond.Left}
+	case n.Each != nil:
+		texts = []graph.Text{n.Each.Items}
+	}
+	var refs []graph.Ref
+	for _, t := range texts {
+		for _, r := range t.Refs() {
+			if !slices.Contains(refs, r) {
+				refs = append(refs, r)
+			}
+		}
+	}
+	return refs
+}
+
+// render writes a text as Argo reads it.
+func render(t graph.Text, where func(graph.Ref) string) string {
+	var b strings.Builder
+	for _, p := range t {
+		switch {
+		case p.Ref == nil:
+			b.WriteString(p.Text)
+		case p.Ref.Variable != "":
+			b.WriteString("{{" + p.Ref.Variable + "}}")
+		default:
+			b.WriteString("{{" + where(*p.Ref) + "}}")
+		}
+	}
+	return b.String()
+}
+
+// condition writes a comparison as one of Argo's expressions. Pasting the values into the text of the condition,
+// the older way, would let a value with a quote in it change the question.
+func condition(c graph.Cond, where func(graph.Ref) string) string {
+	operands := make([]string, len(c.Left))
+	for i, p := range c.Left {
+		switch {
+		case p.Ref == nil:
+			operands[i] = strconv.Quote(p.Text)
+		case p.Ref.Variable != "":
+			operands[i] = member(p.Ref.Variable)
+		default:
+			operands[i] = member(where(*p.Ref))
+		}
+	}
+	left := strings.Join(operands, " + ")
+	switch c.Type {
+	case graph.Integer, graph.Float:
+		return fmt.Sprintf("{{=asFloat(%s) %s %s}}", left, c.Op, c.Right)
+	case graph.Bool: // Python writes True
+		return fmt.Sprintf("{{=lower(%s) %s %q}}", left, c.Op, c.Right)
+	}
+	return fmt.Sprintf("{{=%s %s %q}}", left, c.Op, c.Right)
+}
+
+// member turns a.b-c.d into a['b-c']['d'], since a dash is a minus in an expression.
+func member(path string) string {
+	first, rest, _ := strings.Cut(path, ".")
+	var b strings.Builder
+	b.WriteString(first)
+	for rest != "" {
+		var name string
+		name, rest, _ = strings.Cut(rest, ".")
+		b.WriteString("['" + name + "']")
+	}
+	return b.String()
+}

@@ -1,0 +1,141 @@
+package dsl
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+// Component is a step that can be used many times, with typed inputs and outputs.
+//
+// In is a struct of Values; all must be set, unless the field is tagged `dsl:",optional"`. Out is a struct of
+// Values, each an output of the step; a field of type *Step, if there is one, becomes the step itself. The name of
+// an output is that of its field, best-model for BestModel, or the one in the tag: `dsl:"model"`.
+type Component[In, Out any] struct {
+	name  string
+	build func(In, Out) Container
+	at    graph.Position
+}
+
+// Define makes a component. Build says what to run; there the fields of out are for Path alone, which is the file
+// that the program must write the output to.
+func Define[In, Out any](name string, build func(in In, out Out) Container) *Component[In, Out] {
+	return &Component[In, Out]{name: name, build: build, at: caller()}
+}
+
+// Path returns the file to which a component's program writes the output, for use within Define.
+func Path(output AnyValue) Value[string] {
+	if output != nil {
+		if r := output.recorded().single(); r != nil && r.ownPath != "" {
+			return valueOf[string](constant(r.ownPath))
+		}
+	}
+	return valueOf[string](faulty(caller(), "dsl.Path is for the outputs that dsl.Define hands to its function"))
+}
+
+// Add adds a step that runs the component and returns its outputs. The step is named after the component, with -2,
+// -3 and so on when it is added again.
+func (c *Component[In, Out]) Add(p *Pipeline, in In, opts ...StepOption) Out {
+	var out Out
+	if p == nil || c == nil {
+		return out
+	}
+	s := p.begin(p.unused(c.name), "")
+	c.checkInputs(s, in)
+	inside, outside := reflect.New(reflect.TypeFor[Out]()).Elem(), reflect.ValueOf(&out).Elem()
+	if inside.Kind() != reflect.Struct {
+		s.Fault("the outputs of component %s are a %s: they must be a struct", c.name, inside.Type())
+		return out
+	}
+	for i := range inside.NumField() {
+		s.declare(inside.Type().Field(i), inside.Field(i), outside.Field(i))
+	}
+	if c.build == nil {
+		s.Fault("component %s has no function that builds it", c.name)
+		return out
+	}
+	p.fill(s, c.build(in, inside.Interface().(Out)), opts)
+	return out
+}
+
+// unused returns name, or name-2, name-3 and so on where it is taken.
+func (p *Pipeline) unused(name string) string {
+	candidate := name
+	for i := 2; ; i++ {
+		if _, taken := p.names[candidate]; !taken {
+			return candidate
+		}
+		candidate = fmt.Sprintf("%s-%d", name, i)
+	}
+}
+
+func (c *Component[In, Out]) checkInputs(s *Step, in In) {
+	v := reflect.ValueOf(in)
+	if v.Kind() != reflect.Struct {
+		s.Fault("the inputs of component %s are a %s: they must be a struct", c.name, reflect.TypeFor[In]())
+		return
+	}
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		_, flags := tag(field)
+		if field.Type.Implements(anyValue) && v.Field(i).IsZero() && !slices.Contains(flags, "optional") {
+			s.Fault("input %s is not set", field.Name)
+		}
+	}
+}
+
+var anyValue = reflect.TypeFor[AnyValue]()
+
+// settable is a pointer to a Value.
+type settable interface {
+	AnyValue
+	set(text)
+}
+
+// declare makes one field of Out an output of the step: inside it stands for the file, outside for the value.
+func (s *Step) declare(field reflect.StructField, inside, outside reflect.Value) {
+	if field.Type == reflect.TypeFor[*Step]() && field.IsExported() {
+		outside.Set(reflect.ValueOf(s))
+		return
+	}
+	name, _ := tag(field)
+	if !field.IsExported() || !reflect.PointerTo(field.Type).Implements(reflect.TypeFor[settable]()) {
+		s.Fault("output %s is a %s: outputs must be exported fields of type dsl.Value", field.Name, field.Type)
+		return
+	}
+	file := "/tmp/outputs/" + name
+	s.checkFile("output", name, file)
+	value, path := outside.Addr().Interface().(settable), inside.Addr().Interface().(settable)
+	s.node.Container.Outputs = append(s.node.Container.Outputs, graph.Output{Name: name, Type: value.kind(), Path: file})
+	value.set(s.output(name))
+	own := *s.output(name).single()
+	own.ownPath = file
+	path.set(reference(own))
+}
+
+func tag(field reflect.StructField) (name string, flags []string) {
+	parts := strings.Split(field.Tag.Get("dsl"), ",")
+	if name = parts[0]; name == "" {
+		name = kebab(field.Name)
+	}
+	return name, parts[1:]
+}
+
+// kebab turns BestModel into best-model and LRFinal into lr-final.
+func kebab(name string) string {
+	runes := []rune(name)
+	var b strings.Builder
+	for i, r := range runes {
+		starts := unicode.IsUpper(r) && i > 0 &&
+			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		if starts && runes[i-1] != '_' {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,101 @@
+package dsl
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+// Fault is one mistake in a pipeline.
+type Fault struct {
+	At      graph.Position
+	Step    string // empty where the mistake belongs to no step
+	Message string
+}
+
+// Error returns "main.go:12: step train: Image is not set". The file is relative to the working directory where
+// it lies below it.
+func (f *Fault) Error() string {
+	var b strings.Builder
+	if f.At.File != "" {
+		fmt.Fprintf(&b, "%s:%d: ", relative(f.At.File), f.At.Line)
+	}
+	if f.Step != "" {
+		fmt.Fprintf(&b, "step %s: ", f.Step)
+	}
+	b.WriteString(f.Message)
+	return b.String()
+}
+
+// Faults are all the mistakes of a pipeline, in the order of its source.
+type Faults []*Fault
+
+// Error returns one fault per line.
+func (fs Faults) Error() string {
+	lines := make([]string, len(fs))
+	for i, f := range fs {
+		lines[i] = f.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives errors.As access to each fault.
+func (fs Faults) Unwrap() []error {
+	errs := make([]error, len(fs))
+	for i, f := range fs {
+		errs[i] = f
+	}
+	return errs
+}
+
+// sorted returns the faults by place and without repetitions: a value that is wrong is reported once, however
+// often it is used.
+func (fs Faults) sorted() Faults {
+	fs = slices.Clone(fs)
+	slices.SortStableFunc(fs, func(a, b *Fault) int {
+		return cmp.Or(cmp.Compare(a.At.File, b.At.File), cmp.Compare(a.At.Line, b.At.Line))
+	})
+	return slices.CompactFunc(fs, func(a, b *Fault) bool { return *a == *b })
+}
+
+var errNilPipeline = errors.New("the pipeline is nil: its function must return what dsl.New made")
+
+// sdkRoot is the import path of the folder that holds this package and those that build steps on it.
+var sdkRoot = path.Dir(reflect.TypeFor[Pipeline]().PkgPath())
+
+// caller returns the place of the innermost call that is not in the SDK itself.
+func caller() graph.Position {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		frame, more := frames.Next()
+		inSDK := strings.HasPrefix(frame.Function, sdkRoot+"/dsl.") || strings.HasPrefix(frame.Function, sdkRoot+"/train.")
+		if !inSDK && frame.File != "" {
+			return graph.Position{File: frame.File, Line: frame.Line}
+		}
+		if !more {
+			return graph.Position{}
+		}
+	}
+}
+
+func relative(file string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return file
+	}
+	rel, err := filepath.Rel(wd, file)
+	if err != nil || !filepath.IsLocal(rel) {
+		return file
+	}
+	return rel
+}

@@ -1,0 +1,125 @@
+package dsl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+type scopeKind int
+
+const (
+	rootScope scopeKind = iota
+	exitScope
+	ifScope
+	eachScope
+)
+
+// scope is a list of nodes that run under the same circumstances: the whole pipeline, its exit steps, or the
+// inside of a condition or a loop.
+type scope struct {
+	kind  scopeKind
+	owner *node // the condition or loop; nil for the pipeline and its exit
+	nodes []*node
+}
+
+// node is a step or a group under construction.
+type node struct {
+	graph.Node
+	scope *scope // where it stands
+	inner *scope // what it holds, for groups
+}
+
+func (s *scope) parent() *scope {
+	if s.owner == nil {
+		return nil
+	}
+	return s.owner.scope
+}
+
+// holds says whether what is visible in s is visible in t too.
+func (s *scope) holds(t *scope) bool {
+	for ; t != nil; t = t.parent() {
+		if s == t {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scope) describe() string {
+	switch s.kind {
+	case rootScope:
+		return "the pipeline"
+	case exitScope:
+		return "the exit steps"
+	case ifScope:
+		return "the If at " + place(s.owner.At)
+	default:
+		return "the Each at " + place(s.owner.At)
+	}
+}
+
+// graph returns the nodes as plain data.
+func (s *scope) graph() []graph.Node {
+	var nodes []graph.Node
+	for _, n := range s.nodes {
+		g := n.Node
+		g.After = slices.Clone(g.After)
+		switch {
+		case g.If != nil:
+			g.If = &graph.If{Cond: g.If.Cond, Nodes: n.inner.graph()}
+		case g.Each != nil:
+			g.Each = &graph.Each{Items: g.Each.Items, Nodes: n.inner.graph()}
+		case g.Container != nil:
+			c := *g.Container
+			g.Container = &c
+		}
+		nodes = append(nodes, g)
+	}
+	return nodes
+}
+
+// under returns n or the group around it that stands directly in s; nil where s does not hold n.
+func (n *node) under(s *scope) *node {
+	for n != nil && n.scope != s {
+		n = n.scope.owner
+	}
+	return n
+}
+
+// wait makes n start after other, or as much of the groups around them as is needed for that.
+func (n *node) wait(other *node) error {
+	s := n.scope
+	for s != nil && !s.holds(other.scope) {
+		s = s.parent()
+	}
+	if s == nil {
+		return fmt.Errorf("it cannot wait for %s: exit steps and the others do not mix", other.Name)
+	}
+	first, second := other.under(s), n.under(s)
+	if first == second {
+		return fmt.Errorf("it cannot wait for %s, which it is part of", other.Name)
+	}
+	if !slices.Contains(second.After, first.Name) {
+		second.After = append(second.After, first.Name)
+	}
+	return nil
+}
+
+// add puts a new node into the current scope.
+func (p *Pipeline) add(g graph.Node) *node {
+	n := &node{Node: g, scope: p.current}
+	p.current.nodes = append(p.current.nodes, n)
+	return n
+}
+
+// group puts a new condition or loop into the current scope and names it.
+func (p *Pipeline) group(kind scopeKind, prefix string, g graph.Node) *node {
+	p.groups[prefix]++
+	g.Name = fmt.Sprintf("%s-%d", prefix, p.groups[prefix])
+	n := p.add(g)
+	n.inner = &scope{kind: kind, owner: n}
+	return n
+}

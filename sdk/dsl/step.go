@@ -1,0 +1,245 @@
+package dsl
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+// Container is a program to run in one container.
+type Container struct {
+	// Image is required.
+	Image Value[string]
+	// Command is the program, Args what it is given; without Command the image's own is run. Each element arrives
+	// as one argument, whatever characters it holds: no shell reads it.
+	Command, Args []Value[string]
+	Env           Env
+	WorkingDir    Value[string]
+	// Artifacts are files that are kept after the step.
+	Artifacts []Artifact
+	// ImagePullPolicy is Always, IfNotPresent or Never; empty leaves it to the cluster.
+	ImagePullPolicy string
+	// Kind is what pictures call the step; empty means Container.
+	Kind string
+}
+
+// Env is a set of environment variables.
+type Env map[string]Value[string]
+
+// Artifact is a file or folder of the container that is kept after the step.
+type Artifact struct {
+	Name string
+	Path string // absolute, in the container
+	// Optional makes it no error when the program does not write it.
+	Optional bool
+}
+
+// Step is a recorded step.
+type Step struct {
+	pipeline *Pipeline
+	node     *node
+}
+
+// StepOption sets something of a step of any kind.
+type StepOption func(*Step)
+
+// Handle is what After accepts: a *Step, or a Value that is the output of one.
+type Handle interface{ ended() []*node }
+
+func (s *Step) ended() []*node {
+	if s == nil || s.node == nil {
+		return nil
+	}
+	return []*node{s.node}
+}
+
+func (v Value[T]) ended() []*node {
+	var nodes []*node
+	for _, r := range v.recorded().refs() {
+		if r.producer != nil {
+			nodes = append(nodes, r.producer)
+		}
+	}
+	return nodes
+}
+
+// After makes the step wait until the others have ended well. What a step reads from others it waits for anyway.
+func After(others ...Handle) StepOption {
+	return func(s *Step) {
+		for i, other := range others {
+			var nodes []*node
+			if other != nil {
+				nodes = other.ended()
+			}
+			if len(nodes) == 0 {
+				s.Fault("After: argument %d is no step and no output of one", i+1)
+			}
+			for _, n := range nodes {
+				if err := s.node.wait(n); err != nil {
+					s.Fault("After: %v", err)
+				}
+			}
+		}
+	}
+}
+
+var (
+	stepName  = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+	groupName = regexp.MustCompile(`^(condition|for-loop)-[0-9]+$`)
+	envName   = regexp.MustCompile(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
+	fileName  = regexp.MustCompile(`^[-_a-zA-Z0-9]+$`)
+)
+
+// stepNameMax leaves room in a pod's name for what Argo and the operators add.
+const stepNameMax = 50
+
+// Run adds a step that runs a container. The name is unique in the pipeline: lower-case letters, digits and
+// dashes, beginning with a letter, at most 50 characters.
+func Run(p *Pipeline, name string, c Container, opts ...StepOption) *Step {
+	if p == nil {
+		return &Step{}
+	}
+	s := p.begin(name, c.Kind)
+	p.fill(s, c, opts)
+	return s
+}
+
+// begin records an empty step and checks its name.
+func (p *Pipeline) begin(name, kind string) *Step {
+	if kind == "" {
+		kind = "Container"
+	}
+	s := &Step{p, p.add(graph.Node{Name: name, Kind: kind, At: caller(), Container: &graph.Container{}})}
+	first, twice := p.names[name]
+	switch {
+	case twice:
+		s.Fault("the name is used twice, first at %s", place(first))
+		return s
+	case !stepName.MatchString(name) || len(name) > stepNameMax:
+		p.fault(s.node.At, "", "step %q: the name must hold only lower-case letters, digits and -, begin with a letter, end with a letter or digit, and have at most %d characters", name, stepNameMax)
+	case groupName.MatchString(name):
+		s.Fault("names like condition-1 and for-loop-1 are those of conditions and loops: choose another")
+	}
+	p.names[name] = s.node.At
+	return s
+}
+
+// fill records what the step runs.
+func (p *Pipeline) fill(s *Step, c Container, opts []StepOption) {
+	n, g := s.node, s.node.Container
+	if !c.Image.IsSet() {
+		s.Fault("Image is not set: it is the container image to run, as in dsl.Lit(\"alpine:3.22\")")
+	} else if known, ok := Known(c.Image); ok && known == "" {
+		s.Fault("Image is empty")
+	}
+	g.Image = p.use(n, "Image", c.Image)
+	g.ImagePullPolicy = c.ImagePullPolicy
+	if !slices.Contains([]string{"", "Always", "IfNotPresent", "Never"}, c.ImagePullPolicy) {
+		s.Fault("ImagePullPolicy is %q: it must be Always, IfNotPresent or Never", c.ImagePullPolicy)
+	}
+	g.Command = s.list("Command", c.Command)
+	g.Args = s.list("Args", c.Args)
+	g.WorkingDir = p.use(n, "WorkingDir", c.WorkingDir)
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		g.Env = append(g.Env, s.env(name, c.Env[name]))
+	}
+	for _, a := range c.Artifacts {
+		s.checkFile("artifact", a.Name, a.Path)
+		if slices.ContainsFunc(g.Artifacts, func(b graph.Artifact) bool { return a.Name == b.Name }) {
+			s.Fault("artifact %s is declared twice", a.Name)
+		}
+		g.Artifacts = append(g.Artifacts, graph.Artifact(a))
+	}
+	for _, opt := range opts {
+		opt(s)
+	}
+}
+
+func (s *Step) list(what string, values []Value[string]) []graph.Text {
+	texts := make([]graph.Text, 0, len(values))
+	for i, v := range values {
+		at := fmt.Sprintf("%s[%d]", what, i)
+		if !v.IsSet() {
+			s.Fault("%s is not set", at)
+		}
+		texts = append(texts, s.pipeline.use(s.node, at, v))
+	}
+	return texts
+}
+
+func (s *Step) env(name string, v Value[string]) graph.EnvVar {
+	what := "Env " + name
+	if !envName.MatchString(name) {
+		s.Fault("Env %q is not a name for an environment variable: use letters, digits and _", name)
+	}
+	if !v.IsSet() {
+		s.Fault("%s is not set: use dsl.Lit(\"\") for an empty value", what)
+		return graph.EnvVar{Name: name}
+	}
+	if r := v.recorded().single(); r != nil && r.field != "" {
+		return graph.EnvVar{Name: name, FieldRef: r.field}
+	}
+	return graph.EnvVar{Name: name, Value: s.pipeline.use(s.node, what, v)}
+}
+
+func (s *Step) checkFile(kind, name, file string) {
+	if !fileName.MatchString(name) {
+		s.Fault("%s %q: the name must hold only letters, digits, - and _", kind, name)
+	}
+	if !path.IsAbs(file) || path.Clean(file) == "/" {
+		s.Fault("%s %s: its path %q must be absolute", kind, name, file)
+	}
+}
+
+// Name returns the step's name.
+func (s *Step) Name() string {
+	if s == nil || s.node == nil {
+		return ""
+	}
+	return s.node.Name
+}
+
+// Fault records a mistake at the place of the step, for packages that build steps.
+func (s *Step) Fault(format string, args ...any) {
+	if s != nil && s.node != nil {
+		s.pipeline.fault(s.node.At, s.node.Name, format, args...)
+	}
+}
+
+// OutputOption sets something of an output.
+type OutputOption func(*graph.Output)
+
+// Default is the output's value where the program writes no file, which is an error otherwise.
+func Default(v string) OutputOption { return func(o *graph.Output) { o.Default = &v } }
+
+// Output declares that the step writes a value into a file, and returns that value. A string is the file's text
+// as it is, all else is JSON.
+func Output[T any](s *Step, name, file string, opts ...OutputOption) Value[T] {
+	if s == nil || s.node == nil {
+		return valueOf[T](faulty(caller(), "output %s belongs to no step", name))
+	}
+	s.checkFile("output", name, file)
+	outputs := &s.node.Container.Outputs
+	if slices.ContainsFunc(*outputs, func(o graph.Output) bool { return o.Name == name }) {
+		s.Fault("output %s is declared twice", name)
+	}
+	o := graph.Output{Name: name, Type: typeOf[T](), Path: file}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	*outputs = append(*outputs, o)
+	return valueOf[T](s.output(name))
+}
+
+func (s *Step) output(name string) text {
+	return reference(ref{
+		Ref:      graph.Ref{Step: s.node.Name, Output: name},
+		pipeline: s.pipeline,
+		producer: s.node,
+		scope:    s.node.scope,
+	})
+}

@@ -1,0 +1,107 @@
+package dsl
+
+import (
+	"strings"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+// use turns a value into plain data for node n, making n wait for what the value needs. What names the place of
+// the value within the step, for messages.
+func (p *Pipeline) use(n *node, what string, v AnyValue) graph.Text {
+	if !v.IsSet() {
+		return nil
+	}
+	t := v.recorded()
+	for _, f := range t.faults {
+		p.fault(f.At, n.stepName(), "%s: %s", what, f.Message)
+	}
+	out := make(graph.Text, 0, len(t.parts))
+	for i, part := range t.parts {
+		if part.ref == nil {
+			p.checkConstant(n, what, part.constant, i+1 < len(t.parts))
+			out = append(out, graph.Part{Text: part.constant})
+			continue
+		}
+		if p.checkRef(n, what, part.ref) {
+			r := part.ref.Ref
+			out = append(out, graph.Part{Ref: &r})
+		}
+	}
+	return out
+}
+
+// checkConstant refuses text that Argo would change. Argo writes references as {{...}} and knows no way to quote them.
+func (p *Pipeline) checkConstant(n *node, what, s string, beforeRef bool) {
+	switch {
+	case strings.Contains(s, "{{"):
+		p.fault(n.At, n.stepName(), "%s holds {{, which Argo would take for a variable: use dsl.Argo for a variable, or keep the text in a file", what)
+	case beforeRef && strings.HasSuffix(s, "{"):
+		p.fault(n.At, n.stepName(), "%s has { right before a value, which Argo cannot read: put something between them", what)
+	case strings.Contains(s, notYet):
+		p.fault(n.At, n.stepName(), "%s was formatted with package fmt, and a value in it is known only when the pipeline runs: use dsl.Sprintf", what)
+	case strings.Contains(s, "\x00"):
+		p.fault(n.At, n.stepName(), "%s holds a NUL character", what)
+	}
+}
+
+func (p *Pipeline) checkRef(n *node, what string, r *ref) bool {
+	switch {
+	case r.field != "":
+		p.fault(n.At, n.stepName(), "%s: dsl.FieldRef can only be the whole value of an environment variable", what)
+		return false
+	case r.Variable != "":
+		return true
+	case r.pipeline != p:
+		p.fault(n.At, n.stepName(), "%s uses %s of another pipeline (%q)", what, r.describe(), r.pipeline.Name())
+		return false
+	case r.ownPath != "":
+		p.fault(n.At, n.stepName(), "%s reads the step's own output %s: use dsl.Path for the file to write it to", what, r.Output)
+		return false
+	case r.scope != nil && !r.scope.holds(n.scope):
+		p.fault(n.At, n.stepName(), "%s uses %s outside %s%s", what, r.describe(), r.scope.describe(), r.scope.wayOut())
+		return false
+	}
+	if r.producer != nil {
+		if err := n.wait(r.producer); err != nil {
+			p.fault(n.At, n.stepName(), "%s uses %s: %v", what, r.describe(), err)
+			return false
+		}
+	}
+	return true
+}
+
+// wayOut says how a value may leave the scope.
+func (s *scope) wayOut() string {
+	switch s.kind {
+	case eachScope:
+		return ": use dsl.Collect to get the list of all its values"
+	case ifScope:
+		return ", which may not have run"
+	case rootScope:
+		return ": exit steps may use parameters only, since the others may have failed"
+	}
+	return ""
+}
+
+func (r *ref) describe() string {
+	switch {
+	case r.Param != "":
+		return "parameter " + r.Param
+	case r.Step != "":
+		return "output " + r.Output + " of step " + r.Step
+	case r.Loop != "":
+		return "the item"
+	case r.field != "":
+		return "field " + r.field
+	}
+	return r.Variable
+}
+
+// stepName returns the name for messages: groups have none that the user gave.
+func (n *node) stepName() string {
+	if n.inner != nil {
+		return ""
+	}
+	return n.Name
+}
