@@ -232,11 +232,12 @@ type RunView struct {
 	ServiceAccount string                 `protobuf:"bytes,10,opt,name=service_account,json=serviceAccount,proto3" json:"service_account,omitempty"`
 	Experiment     *RunView_Experiment    `protobuf:"bytes,11,opt,name=experiment,proto3" json:"experiment,omitempty"`
 	// Absent for a run of a manifest given in place.
-	Pipeline   *RunView_Pipeline `protobuf:"bytes,12,opt,name=pipeline,proto3" json:"pipeline,omitempty"`
-	Workflow   *RunView_Workflow `protobuf:"bytes,13,opt,name=workflow,proto3" json:"workflow,omitempty"`
-	Parameters []*Parameter      `protobuf:"bytes,14,rep,name=parameters,proto3" json:"parameters,omitempty"`
-	Nodes      []*Node           `protobuf:"bytes,15,rep,name=nodes,proto3" json:"nodes,omitempty"`
-	Metrics    []*Metric         `protobuf:"bytes,16,rep,name=metrics,proto3" json:"metrics,omitempty"`
+	Pipeline *RunView_Pipeline `protobuf:"bytes,12,opt,name=pipeline,proto3" json:"pipeline,omitempty"`
+	Workflow *RunView_Workflow `protobuf:"bytes,13,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	// What the run works with: the values that were asked for, then the manifest's own for those that were not.
+	Parameters []*Parameter `protobuf:"bytes,14,rep,name=parameters,proto3" json:"parameters,omitempty"`
+	Nodes      []*Node      `protobuf:"bytes,15,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	Metrics    []*Metric    `protobuf:"bytes,16,rep,name=metrics,proto3" json:"metrics,omitempty"`
 	// What went wrong without failing the run, such as a metrics file that could not be read.
 	Warnings      []string `protobuf:"bytes,17,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -1,0 +1,85 @@
+// Package api is the gRPC side of the server: the services of Kubeflow Pipelines v1 (package api on the wire) and
+// Argosy's own (argosy.v1). It turns wire messages into domain types and back, and does nothing else.
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+
+	wire "github.com/argosy-ml/argosy/proto/api"
+	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/experiment"
+	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// Services are the parts of the domain that the API offers.
+type Services struct {
+	Pipelines   *pipeline.Service
+	Experiments *experiment.Service
+	Runs        *run.Service
+	Version     string // of the server, for healthz
+	Commit      string // that the server was built from; may be empty
+}
+
+// API holds one implementation of every gRPC service.
+type API struct {
+	pipelines   *pipelines
+	experiments *experiments
+	runs        *runs
+	healthz     *healthz
+	views       *views
+	graphs      *graphs
+}
+
+// New makes the gRPC services.
+func New(s Services) *API {
+	return &API{
+		pipelines:   &pipelines{service: s.Pipelines},
+		experiments: &experiments{service: s.Experiments},
+		runs:        &runs{service: s.Runs},
+		healthz:     &healthz{version: s.Version, commit: s.Commit},
+		views:       &views{service: s.Runs},
+		graphs:      &graphs{service: s.Pipelines},
+	}
+}
+
+// Server makes the gRPC server with every service, health and reflection. Messages may be of any size, as with KFP:
+// a Workflow of thousands of nodes is one message.
+func (a *API) Server(log *slog.Logger) *grpc.Server {
+	s := grpc.NewServer(
+		grpc.MaxRecvMsgSize(math.MaxInt32),
+		grpc.MaxSendMsgSize(math.MaxInt32),
+		grpc.ChainUnaryInterceptor(logged(log), recovered(log)),
+	)
+	wire.RegisterPipelineServiceServer(s, a.pipelines)
+	wire.RegisterExperimentServiceServer(s, a.experiments)
+	wire.RegisterRunServiceServer(s, a.runs)
+	wire.RegisterHealthzServiceServer(s, a.healthz)
+	own.RegisterRunServiceServer(s, a.views)
+	own.RegisterPipelineServiceServer(s, a.graphs)
+	grpc_health_v1.RegisterHealthServer(s, health.NewServer())
+	reflection.Register(s)
+	return s
+}
+
+// Route adds the REST form of every service to mux. Calls go straight to the implementations, without a connection between,
+// so mux has to turn their errors into answers with Status.
+func (a *API) Route(ctx context.Context, mux *runtime.ServeMux) error {
+	return errors.Join(
+		wire.RegisterPipelineServiceHandlerServer(ctx, mux, a.pipelines),
+		wire.RegisterExperimentServiceHandlerServer(ctx, mux, a.experiments),
+		wire.RegisterRunServiceHandlerServer(ctx, mux, a.runs),
+		wire.RegisterHealthzServiceHandlerServer(ctx, mux, a.healthz),
+		own.RegisterRunServiceHandlerServer(ctx, mux, a.views),
+		own.RegisterPipelineServiceHandlerServer(ctx, mux, a.graphs),
+	)
+}

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	wire "github.com/argosy-ml/argosy/proto/api"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/pipeline"
+)
+
+type pipelines struct {
+	wire.UnimplementedPipelineServiceServer
+	service *pipeline.Service
+}
+
+func (s *pipelines) GetPipeline(ctx context.Context, r *wire.GetPipelineRequest) (*wire.Pipeline, error) {
+	p, err := s.service.Get(ctx, r.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return Pipeline(p), nil
+}
+
+func (s *pipelines) GetPipelineByName(ctx context.Context, r *wire.GetPipelineByNameRequest) (*wire.Pipeline, error) {
+	p, err := s.service.ByName(ctx, r.GetName())
+	if err != nil {
+		return nil, err
+	}
+	return Pipeline(p), nil
+}
+
+func (s *pipelines) ListPipelines(ctx context.Context, r *wire.ListPipelinesRequest) (*wire.ListPipelinesResponse, error) {
+	q, next, err := query(r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.service.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	answer := &wire.ListPipelinesResponse{TotalSize: int32(p.Total)}
+	for _, item := range p.Items {
+		answer.Pipelines = append(answer.Pipelines, Pipeline(item))
+	}
+	answer.NextPageToken, err = next(p.Next)
+	return answer, err
+}
+
+func (s *pipelines) DeletePipeline(ctx context.Context, r *wire.DeletePipelineRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.Delete(ctx, r.GetId())
+}
+
+func (s *pipelines) GetTemplate(ctx context.Context, r *wire.GetTemplateRequest) (*wire.GetTemplateResponse, error) {
+	version, err := defaultVersion(ctx, s.service, r.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return s.GetPipelineVersionTemplate(ctx, &wire.GetPipelineVersionTemplateRequest{VersionId: version})
+}
+
+func (s *pipelines) GetPipelineVersion(ctx context.Context, r *wire.GetPipelineVersionRequest) (*wire.PipelineVersion, error) {
+	v, err := s.service.Version(ctx, r.GetVersionId())
+	if err != nil {
+		return nil, err
+	}
+	return PipelineVersion(v), nil
+}
+
+func (s *pipelines) ListPipelineVersions(ctx context.Context, r *wire.ListPipelineVersionsRequest) (*wire.ListPipelineVersionsResponse, error) {
+	if r.GetResourceKey().GetId() == "" {
+		return nil, fault.New(fault.Invalid, "resource_key.id is missing; it names the pipeline whose versions to list")
+	}
+	q, next, err := query(r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.service.Versions(ctx, r.GetResourceKey().GetId(), q)
+	if err != nil {
+		return nil, err
+	}
+	answer := &wire.ListPipelineVersionsResponse{TotalSize: int32(p.Total)}
+	for _, v := range p.Items {
+		answer.Versions = append(answer.Versions, PipelineVersion(v))
+	}
+	answer.NextPageToken, err = next(p.Next)
+	return answer, err
+}
+
+func (s *pipelines) DeletePipelineVersion(ctx context.Context, r *wire.DeletePipelineVersionRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.DeleteVersion(ctx, r.GetVersionId())
+}
+
+func (s *pipelines) GetPipelineVersionTemplate(ctx context.Context, r *wire.GetPipelineVersionTemplateRequest) (*wire.GetTemplateResponse, error) {
+	manifest, err := s.service.Manifest(ctx, r.GetVersionId())
+	if err != nil {
+		return nil, err
+	}
+	return &wire.GetTemplateResponse{Template: string(manifest)}, nil
+}
+
+func (s *pipelines) UpdatePipelineDefaultVersion(ctx context.Context, r *wire.UpdatePipelineDefaultVersionRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.SetDefaultVersion(ctx, r.GetPipelineId(), r.GetVersionId())
+}
+
+// defaultVersion gives the id of the version that stands for a pipeline.
+func defaultVersion(ctx context.Context, service *pipeline.Service, id string) (string, error) {
+	p, err := service.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if p.Default.ID == "" {
+		return "", fault.New(fault.NotFound, "pipeline %s has no version left", p.Name)
+	}
+	return p.Default.ID, nil
+}
+
+// Pipeline is p as v1beta1 shows it.
+func Pipeline(p pipeline.Pipeline) *wire.Pipeline {
+	answer := &wire.Pipeline{
+		Id: p.ID, Name: p.Name, Description: p.Description, CreatedAt: wireTime(p.CreatedAt),
+		Parameters: defaults(p.Default.Parameters),
+	}
+	if p.Default.ID != "" {
+		answer.DefaultVersion = PipelineVersion(p.Default)
+	}
+	return answer
+}
+
+// PipelineVersion is v as v1beta1 shows it.
+func PipelineVersion(v pipeline.Version) *wire.PipelineVersion {
+	return &wire.PipelineVersion{
+		Id: v.ID, Name: v.Name, Description: v.Description, CreatedAt: wireTime(v.CreatedAt),
+		Parameters: defaults(v.Parameters), CodeSourceUrl: v.CodeSourceURL,
+		ResourceReferences: []*wire.ResourceReference{{
+			Key:          &wire.ResourceKey{Type: wire.ResourceType_PIPELINE, Id: v.PipelineID},
+			Relationship: wire.Relationship_OWNER,
+		}},
+	}
+}
+
+func defaults(ps []pipeline.Parameter) []*wire.Parameter {
+	var answer []*wire.Parameter
+	for _, p := range ps {
+		answer = append(answer, &wire.Parameter{Name: p.Name, Value: p.Value})
+	}
+	return answer
+}

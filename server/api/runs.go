@@ -1,0 +1,212 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"google.golang.org/protobuf/types/known/emptypb"
+	"sigs.k8s.io/yaml"
+
+	wire "github.com/argosy-ml/argosy/proto/api"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// maxArtifact bounds what ReadArtifact holds in memory, in bytes.
+const maxArtifact = 256 << 20
+
+type runs struct {
+	wire.UnimplementedRunServiceServer
+	service *run.Service
+}
+
+func (s *runs) CreateRun(ctx context.Context, r *wire.CreateRunRequest) (*wire.RunDetail, error) {
+	request, err := runRequest(r.GetRun())
+	if err != nil {
+		return nil, err
+	}
+	created, err := s.service.Create(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return s.detail(ctx, created)
+}
+
+func (s *runs) GetRun(ctx context.Context, r *wire.GetRunRequest) (*wire.RunDetail, error) {
+	found, err := s.service.Get(ctx, r.GetRunId())
+	if err != nil {
+		return nil, err
+	}
+	return s.detail(ctx, found)
+}
+
+// ListRuns gives runs without their manifests, so that a page costs what its rows cost.
+func (s *runs) ListRuns(ctx context.Context, r *wire.ListRunsRequest) (*wire.ListRunsResponse, error) {
+	q, next, err := query(r)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := scope(r.GetResourceReferenceKey())
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.service.List(ctx, q, scope)
+	if err != nil {
+		return nil, err
+	}
+	answer := &wire.ListRunsResponse{TotalSize: int32(p.Total)}
+	for _, item := range p.Items {
+		answer.Runs = append(answer.Runs, wireRun(item))
+	}
+	answer.NextPageToken, err = next(p.Next)
+	return answer, err
+}
+
+func (s *runs) ArchiveRun(ctx context.Context, r *wire.ArchiveRunRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.Archive(ctx, r.GetId(), true)
+}
+
+func (s *runs) UnarchiveRun(ctx context.Context, r *wire.UnarchiveRunRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.Archive(ctx, r.GetId(), false)
+}
+
+func (s *runs) DeleteRun(ctx context.Context, r *wire.DeleteRunRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.Delete(ctx, r.GetId())
+}
+
+func (s *runs) TerminateRun(ctx context.Context, r *wire.TerminateRunRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.Terminate(ctx, r.GetRunId())
+}
+
+func (s *runs) ReportRunMetrics(ctx context.Context, r *wire.ReportRunMetricsRequest) (*wire.ReportRunMetricsResponse, error) {
+	var metrics []run.Metric
+	for _, m := range r.GetMetrics() {
+		format := ""
+		if m.GetFormat() != wire.RunMetric_UNSPECIFIED {
+			format = m.GetFormat().String()
+		}
+		metrics = append(metrics, run.Metric{NodeID: m.GetNodeId(), Name: m.GetName(), Value: m.GetNumberValue(), Format: format})
+	}
+	reports, err := s.service.ReportMetrics(ctx, r.GetRunId(), metrics)
+	if err != nil {
+		return nil, err
+	}
+	answer := &wire.ReportRunMetricsResponse{}
+	for _, report := range reports {
+		status := wire.ReportRunMetricsResponse_ReportRunMetricResult_Status_value[report.Status]
+		answer.Results = append(answer.Results, &wire.ReportRunMetricsResponse_ReportRunMetricResult{
+			MetricName: report.Metric.Name, MetricNodeId: report.Metric.NodeID, Message: report.Message,
+			Status: wire.ReportRunMetricsResponse_ReportRunMetricResult_Status(status),
+		})
+	}
+	return answer, nil
+}
+
+func (s *runs) ReadArtifact(ctx context.Context, r *wire.ReadArtifactRequest) (*wire.ReadArtifactResponse, error) {
+	artifact, err := s.service.ReadArtifact(ctx, r.GetRunId(), r.GetNodeId(), r.GetArtifactName())
+	if err != nil {
+		return nil, err
+	}
+	defer artifact.Close()
+	data, err := io.ReadAll(io.LimitReader(artifact, maxArtifact+1))
+	switch {
+	case err != nil:
+		return nil, fault.New(fault.Internal, "artifact %q cannot be read from the artifact store", r.GetArtifactName()).Because(err)
+	case len(data) > maxArtifact:
+		return nil, fault.New(fault.Invalid, "artifact %q is larger than %d MiB; read it from the artifact store", r.GetArtifactName(), maxArtifact>>20)
+	}
+	return &wire.ReadArtifactResponse{Data: data}, nil
+}
+
+// detail adds the manifest that the run was made from, and the Workflow that it became.
+func (s *runs) detail(ctx context.Context, r run.Run) (*wire.RunDetail, error) {
+	manifest, errManifest := s.service.Manifest(ctx, r.ID)
+	workflow, errWorkflow := s.service.Workflow(ctx, r.ID)
+	if err := errors.Join(errManifest, errWorkflow); err != nil {
+		return nil, err
+	}
+	asJSON, err := yaml.YAMLToJSON(manifest)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "the manifest of run %s cannot be read", r.ID).Because(err)
+	}
+	answer := &wire.RunDetail{Run: wireRun(r), PipelineRuntime: &wire.PipelineRuntime{WorkflowManifest: string(workflow)}}
+	answer.Run.PipelineSpec.WorkflowManifest = string(asJSON)
+	return answer, nil
+}
+
+// runRequest reads a run that a client wants. Names and times in it are outputs, and so left out.
+func runRequest(r *wire.Run) (run.Request, error) {
+	if r == nil {
+		return run.Request{}, fault.New(fault.Invalid, "the run is missing")
+	}
+	spec := r.GetPipelineSpec()
+	if spec.GetPipelineManifest() != "" || len(spec.GetRuntimeConfig().GetParameters()) > 0 {
+		return run.Request{}, fault.New(fault.Invalid,
+			"pipeline_manifest and runtime_config belong to v2 pipelines; send an Argo Workflow as workflow_manifest, and parameters")
+	}
+	request := run.Request{
+		Name: r.GetName(), Description: r.GetDescription(), ServiceAccount: r.GetServiceAccount(),
+		PipelineID: spec.GetPipelineId(), Manifest: []byte(spec.GetWorkflowManifest()),
+	}
+	for _, p := range spec.GetParameters() {
+		request.Parameters = append(request.Parameters, run.Parameter{Name: p.GetName(), Value: p.GetValue()})
+	}
+	for _, reference := range r.GetResourceReferences() {
+		switch id := reference.GetKey().GetId(); reference.GetKey().GetType() {
+		case wire.ResourceType_EXPERIMENT:
+			request.ExperimentID = id
+		case wire.ResourceType_PIPELINE_VERSION:
+			request.VersionID = id
+		case wire.ResourceType_PIPELINE:
+			if request.PipelineID == "" {
+				request.PipelineID = id
+			}
+		}
+	}
+	return request, nil
+}
+
+// scope reads what a list of runs is narrowed to. Old clients send UNKNOWN_RESOURCE_TYPE for "all".
+func scope(key *wire.ResourceKey) (run.Scope, error) {
+	switch key.GetType() {
+	case wire.ResourceType_UNKNOWN_RESOURCE_TYPE, wire.ResourceType_NAMESPACE:
+		return run.Scope{}, nil
+	case wire.ResourceType_EXPERIMENT:
+		return run.Scope{ExperimentID: key.GetId()}, nil
+	}
+	return run.Scope{}, fault.New(fault.Invalid, "resource_reference_key.type %s: runs can be listed by EXPERIMENT", key.GetType())
+}
+
+func wireRun(r run.Run) *wire.Run {
+	answer := &wire.Run{
+		Id: r.ID, Name: r.Name, Description: r.Description, ServiceAccount: r.ServiceAccount, Status: r.Status,
+		CreatedAt: wireTime(r.CreatedAt), ScheduledAt: wireTime(r.ScheduledAt), FinishedAt: wireTime(r.FinishedAt),
+		PipelineSpec: &wire.PipelineSpec{PipelineId: r.PipelineID, PipelineName: r.PipelineName},
+	}
+	if r.Archived {
+		answer.StorageState = wire.Run_STORAGESTATE_ARCHIVED
+	}
+	for _, p := range r.Parameters {
+		answer.PipelineSpec.Parameters = append(answer.PipelineSpec.Parameters, &wire.Parameter{Name: p.Name, Value: p.Value})
+	}
+	answer.ResourceReferences = append(answer.ResourceReferences, &wire.ResourceReference{
+		Key:          &wire.ResourceKey{Type: wire.ResourceType_EXPERIMENT, Id: r.ExperimentID},
+		Name:         r.ExperimentName,
+		Relationship: wire.Relationship_OWNER,
+	})
+	if r.VersionID != "" {
+		answer.ResourceReferences = append(answer.ResourceReferences, &wire.ResourceReference{
+			Key:          &wire.ResourceKey{Type: wire.ResourceType_PIPELINE_VERSION, Id: r.VersionID},
+			Name:         r.VersionName,
+			Relationship: wire.Relationship_CREATOR,
+		})
+	}
+	for _, m := range r.Metrics {
+		answer.Metrics = append(answer.Metrics, &wire.RunMetric{
+			Name: m.Name, NodeId: m.NodeID, Value: &wire.RunMetric_NumberValue{NumberValue: m.Value},
+			Format: wire.RunMetric_Format(wire.RunMetric_Format_value[m.Format]),
+		})
+	}
+	return answer
+}

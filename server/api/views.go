@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"slices"
+
+	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+type views struct {
+	own.UnimplementedRunServiceServer
+	service *run.Service
+}
+
+func (s *views) GetRun(ctx context.Context, r *own.GetRunRequest) (*own.RunView, error) {
+	found, err := s.service.Get(ctx, r.GetRunId())
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := s.service.Nodes(ctx, found.ID)
+	if err != nil {
+		return nil, err
+	}
+	return RunView(found, nodes), nil
+}
+
+func (s *views) ListRuns(ctx context.Context, r *own.ListRunsRequest) (*own.ListRunsResponse, error) {
+	q, next, err := query(r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.service.List(ctx, q, run.Scope{ExperimentID: r.GetExperimentId()})
+	if err != nil {
+		return nil, err
+	}
+	answer := &own.ListRunsResponse{TotalSize: int32(p.Total)}
+	for _, item := range p.Items {
+		answer.Runs = append(answer.Runs, RunView(item, nil))
+	}
+	answer.NextPageToken, err = next(p.Next)
+	return answer, err
+}
+
+// RunView is a run and its nodes as argosy.v1 shows them.
+func RunView(r run.Run, nodes []run.Node) *own.RunView {
+	view := &own.RunView{
+		Id: r.ID, Name: r.Name, Description: r.Description, Status: r.Status, Error: r.Message,
+		CreatedAt: ownTime(r.CreatedAt), StartedAt: ownTime(r.StartedAt), FinishedAt: ownTime(r.FinishedAt),
+		Archived: r.Archived, ServiceAccount: r.ServiceAccount,
+		Experiment: &own.RunView_Experiment{Id: r.ExperimentID, Name: r.ExperimentName},
+		Workflow:   &own.RunView_Workflow{Namespace: r.Namespace, Name: r.Workflow},
+		Parameters: ownParameters(slices.Concat(r.Parameters, r.Defaults)), Warnings: r.Warnings,
+	}
+	if r.PipelineID != "" {
+		view.Pipeline = &own.RunView_Pipeline{
+			Id: r.PipelineID, Name: r.PipelineName, VersionId: r.VersionID, VersionName: r.VersionName,
+		}
+	}
+	for _, m := range r.Metrics {
+		view.Metrics = append(view.Metrics, &own.Metric{Name: m.Name, NodeId: m.NodeID, Value: &m.Value, Format: m.Format})
+	}
+	for _, n := range nodes {
+		view.Nodes = append(view.Nodes, ownNode(r, n))
+	}
+	return view
+}
+
+func ownNode(r run.Run, n run.Node) *own.Node {
+	node := &own.Node{
+		Id: n.ID, Name: n.Name, DisplayName: n.DisplayName, Type: n.Type, Template: n.Template,
+		Phase: n.Phase, Message: n.Message, ExitCode: n.ExitCode,
+		StartedAt: ownTime(n.StartedAt), FinishedAt: ownTime(n.FinishedAt),
+		PodName: n.PodName, Children: n.Children, BoundaryId: n.BoundaryID,
+		Inputs: ownParameters(n.Inputs), Outputs: ownParameters(n.Outputs), HasLog: hasLog(r, n),
+	}
+	for _, a := range n.Artifacts {
+		node.Artifacts = append(node.Artifacts, &own.Artifact{Name: a.Name, Key: a.Key})
+	}
+	return node
+}
+
+// hasLog tells whether a node's log can be read: from the archive, or from its pod while the run is not settled.
+func hasLog(r run.Run, n run.Node) bool {
+	if n.LogKey != "" {
+		return true
+	}
+	return n.Type == "Pod" && !r.Settled && (n.Phase == run.Running || run.Final(n.Phase))
+}
+
+func ownParameters(ps []run.Parameter) []*own.Parameter {
+	var answer []*own.Parameter
+	for _, p := range ps {
+		answer = append(answer, &own.Parameter{Name: p.Name, Value: p.Value})
+	}
+	return answer
+}

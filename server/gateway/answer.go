@@ -1,0 +1,139 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/argosy-ml/argosy/server/api"
+)
+
+// marshaler writes JSON as KFP does: names as in the protos, zero values left out, no spaces. It reads both ways of
+// writing names and passes over fields that it does not know.
+type marshaler struct{ runtime.JSONPb }
+
+func newMarshaler() *marshaler {
+	return &marshaler{runtime.JSONPb{
+		MarshalOptions:   protojson.MarshalOptions{UseProtoNames: true},
+		UnmarshalOptions: protojson.UnmarshalOptions{DiscardUnknown: true},
+	}}
+}
+
+// Marshal takes out the spaces that protojson puts in at random.
+func (m *marshaler) Marshal(v any) ([]byte, error) {
+	raw, err := m.JSONPb.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var compact bytes.Buffer
+	err = json.Compact(&compact, raw)
+	return compact.Bytes(), err
+}
+
+// everyHeader passes all headers on as gRPC metadata under their lower-case names, as KFP does.
+func everyHeader(name string) (string, bool) {
+	if name == "Connection" { // gRPC keeps this one for itself
+		return "", false
+	}
+	return strings.ToLower(name), true
+}
+
+// errorAnswer is the body of every refusal.
+type errorAnswer struct {
+	Error   string        `json:"error"`
+	Message string        `json:"message"`
+	Code    codes.Code    `json:"code"`
+	Details []errorDetail `json:"details"`
+}
+
+type errorDetail struct {
+	Type string `json:"@type"`
+	uploadError
+}
+
+// uploadError is the body of a refused upload, and the detail of every other refusal.
+type uploadError struct {
+	Message string `json:"error_message"`
+	Details string `json:"error_details"`
+}
+
+// refuse answers with an error; it is also the error handler of the REST routes.
+func (g *gateway) refuse(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
+	api.Log(ctx, g.Log, r.Method+" "+r.URL.Path, time.Now(), err)
+	s := api.Status(err)
+	writeError(w, runtime.HTTPStatusFromCode(s.Code()), s.Code(), s.Message())
+}
+
+func writeError(w http.ResponseWriter, status int, code codes.Code, message string) {
+	message = strings.ReplaceAll(message, "\u00a0", " ") // protojson puts these into its errors
+	writeJSON(w, status, errorAnswer{
+		Error: message, Message: message, Code: code,
+		Details: []errorDetail{{Type: "type.googleapis.com/api.Error", uploadError: uploadError{message, message}}},
+	})
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body) //nolint:errcheck // the client went away
+}
+
+// plainError answers for paths and methods that no route knows.
+func plainError(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, status int) {
+	http.Error(w, http.StatusText(status), status)
+}
+
+// answer remembers what was answered.
+type answer struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	return a.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController flush and set deadlines.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// recovered logs every request and keeps a panic to the request that it came from.
+func (g *gateway) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start, a := time.Now(), &answer{ResponseWriter: w}
+		defer func() {
+			p := recover()
+			if p == http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
+				panic(p)
+			}
+			if p != nil {
+				g.Log.ErrorContext(r.Context(), "request panicked", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+				if a.status != 0 {
+					panic(http.ErrAbortHandler) // too late to say so; the client must not take the answer for whole
+				}
+				writeError(a, http.StatusInternalServerError, codes.Internal, "internal error; the server's log says more")
+			}
+			g.Log.LogAttrs(r.Context(), slog.LevelDebug, "request", slog.String("method", r.Method), slog.String("path", r.URL.Path),
+				slog.Int("status", a.status), slog.Duration("took", time.Since(start).Round(time.Microsecond)))
+		}()
+		next.ServeHTTP(a, r)
+	})
+}

@@ -1,0 +1,68 @@
+// Package gateway is the HTTP side of the server: the REST form of the gRPC services, and what has no gRPC form: uploads,
+// log streams, server-sent events, the OpenAPI document and the web UI.
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argosy-ml/argosy/proto"
+	"github.com/argosy-ml/argosy/server/api"
+	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// Config is what the gateway serves; all of it is required but UI.
+type Config struct {
+	API       *api.API
+	Pipelines *pipeline.Service
+	Runs      *run.Service
+	UI        fs.FS // with index.html at its root; nil: a page that says how to build the UI
+	Log       *slog.Logger
+	// Streams ends the logs and events that are being followed, which would otherwise hold up the end of the server.
+	Streams context.Context //nolint:containedctx // the life of the server, not of a call
+}
+
+type gateway struct {
+	Config
+	mux *runtime.ServeMux
+}
+
+// New makes the handler for everything on the HTTP port.
+func New(c Config) (http.Handler, error) {
+	g := &gateway{Config: c}
+	g.mux = runtime.NewServeMux(
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, newMarshaler()),
+		runtime.WithIncomingHeaderMatcher(everyHeader),
+		runtime.WithErrorHandler(g.refuse),
+		runtime.WithRoutingErrorHandler(plainError),
+		runtime.WithDisableHTTPMethodOverride(),
+		runtime.WithDisablePathLengthFallback(),
+	)
+	if err := c.API.Route(context.Background(), g.mux); err != nil {
+		return nil, fmt.Errorf("REST routes: %w", err)
+	}
+	document, err := yaml.YAMLToJSON(proto.OpenAPI)
+	if err != nil {
+		return nil, fmt.Errorf("OpenAPI document: %w", err)
+	}
+
+	top := http.NewServeMux()
+	top.Handle("/apis/", g.mux)
+	top.HandleFunc("POST /apis/v1beta1/pipelines/upload", g.uploadPipeline)
+	top.HandleFunc("POST /apis/v1beta1/pipelines/upload_version", g.uploadVersion)
+	top.HandleFunc("GET /apis/v1alpha1/runs/{run}/nodes/{node}/log", g.log)
+	top.HandleFunc("GET /apis/v1beta1/runs/{run}/nodes/{node}/log", g.log)
+	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/log", g.followLog)
+	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/events", g.events)
+	top.HandleFunc("GET /apis/openapi.yaml", serve("application/yaml", proto.OpenAPI))
+	top.HandleFunc("GET /apis/openapi.json", serve("application/json", document))
+	top.Handle("/", ui(c.UI))
+	return g.recovered(guarded(top)), nil
+}

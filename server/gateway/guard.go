@@ -1,0 +1,56 @@
+package gateway
+
+import (
+	"net"
+	"net/http"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+)
+
+// maxBody bounds every request, in bytes; uploads have a limit of their own below it.
+const maxBody = 128 << 20
+
+// policy lets pages use what this server gives and nothing else. Styles may stand in the page, as the UI's components write them.
+const policy = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
+	"font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; " +
+	"form-action 'self'; frame-ancestors 'none'"
+
+// guarded keeps other web pages out. The server asks for no password on loopback, so a page from anywhere that the user
+// opens must not be able to use it: requests that change something are refused when they come from another origin, and
+// every request is refused that was sent to a name other than loopback's (DNS rebinding).
+func guarded(next http.Handler) http.Handler {
+	origin := http.NewCrossOriginProtection()
+	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, http.StatusForbidden, codes.PermissionDenied, "a page of another origin ("+r.Header.Get("Origin")+") may not change anything here")
+	}))
+	checked := origin.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if !Loopback(r.Host) {
+			writeError(w, http.StatusForbidden, codes.PermissionDenied, "this server answers to localhost only, not to "+r.Host)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		checked.ServeHTTP(w, r)
+	})
+}
+
+// Loopback tells whether a host, with or without a port, is this machine seen from itself.
+func Loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
