@@ -50,6 +50,6 @@ type Store interface {
 	Versions(ctx context.Context, pipelineID string, q page.Query) (page.Page[Version], error)
 	SetDefaultVersion(ctx context.Context, pipelineID, versionID string) error
 	DeleteVersion(ctx context.Context, id string) error
-	// Manifest gives the Workflow manifest (YAML or JSON, as uploaded) of a version.
-	Manifest(ctx context.Context, versionID string) ([]byte, error)
+	// VersionManifest gives the Workflow manifest (YAML or JSON, as uploaded) of a version.
+	VersionManifest(ctx context.Context, versionID string) ([]byte, error)
 }

@@ -138,12 +138,12 @@ func (s *Service) DeleteVersion(ctx context.Context, id string) error {
 
 // Manifest gives a version's Workflow as uploaded (YAML or JSON), unpacked.
 func (s *Service) Manifest(ctx context.Context, versionID string) ([]byte, error) {
-	return s.store.Manifest(ctx, versionID)
+	return s.store.VersionManifest(ctx, versionID)
 }
 
 // Graph gives the static graph of a version.
 func (s *Service) Graph(ctx context.Context, versionID string) (Graph, error) {
-	manifest, err := s.store.Manifest(ctx, versionID)
+	manifest, err := s.store.VersionManifest(ctx, versionID)
 	if err != nil {
 		return Graph{}, err
 	}

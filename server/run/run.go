@@ -115,9 +115,9 @@ type Store interface {
 	Run(ctx context.Context, id string) (Run, error)
 	Runs(ctx context.Context, q page.Query, s Scope) (page.Page[Run], error)
 	Nodes(ctx context.Context, id string) ([]Node, error)
-	// Workflow gives the newest known Workflow of a run as JSON; Manifest gives the manifest that it was made from.
+	// Workflow gives the newest known Workflow of a run as JSON; RunManifest gives the manifest that it was made from.
 	Workflow(ctx context.Context, id string) ([]byte, error)
-	Manifest(ctx context.Context, id string) ([]byte, error)
+	RunManifest(ctx context.Context, id string) ([]byte, error)
 	// Unsettled lists the runs that were submitted and are not settled; only the fields of the run's own row are filled in.
 	Unsettled(ctx context.Context) ([]Run, error)
 
@@ -133,8 +133,8 @@ type Store interface {
 	// Settle marks a final run as complete: its logs and metrics are in.
 	Settle(ctx context.Context, id string) error
 
-	Archive(ctx context.Context, id string, archived bool) error
-	Delete(ctx context.Context, id string) error
+	ArchiveRun(ctx context.Context, id string, archived bool) error
+	DeleteRun(ctx context.Context, id string) error
 }
 
 // Options are what run creation sets on a manifest.

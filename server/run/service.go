@@ -97,7 +97,7 @@ func (s *Service) Create(ctx context.Context, q Request) (Run, error) {
 			return r, nil
 		}
 		// The cluster will never take it, and the caller learns so now: nothing was promised yet.
-		if dropped := s.c.Store.Delete(ctx, r.ID); dropped != nil {
+		if dropped := s.c.Store.DeleteRun(ctx, r.ID); dropped != nil {
 			s.c.Log.Error("a refused run could not be removed", "run", r.ID, "error", dropped)
 		}
 		return Run{}, err
@@ -172,12 +172,12 @@ func (s *Service) Workflow(ctx context.Context, id string) ([]byte, error) {
 
 // Manifest gives the manifest that a run was made from, as it was uploaded or sent.
 func (s *Service) Manifest(ctx context.Context, id string) ([]byte, error) {
-	return s.c.Store.Manifest(ctx, id)
+	return s.c.Store.RunManifest(ctx, id)
 }
 
 // Archive sets or clears the archived flag.
 func (s *Service) Archive(ctx context.Context, id string, archived bool) error {
-	if err := s.c.Store.Archive(ctx, id, archived); err != nil {
+	if err := s.c.Store.ArchiveRun(ctx, id, archived); err != nil {
 		return err
 	}
 	s.c.Feed.Publish(id)
@@ -247,7 +247,7 @@ func (s *Service) Delete(ctx context.Context, id string) error {
 			s.c.Log.Warn("a log of a deleted run stays behind", "run", id, "key", n.LogKey, "error", err)
 		}
 	}
-	if err := s.c.Store.Delete(ctx, id); err != nil {
+	if err := s.c.Store.DeleteRun(ctx, id); err != nil {
 		return err
 	}
 	s.c.Feed.Publish(id)

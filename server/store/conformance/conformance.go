@@ -1,0 +1,495 @@
+// Package conformance proves that a store keeps what the interfaces of the domain promise; every driver runs it.
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/server/experiment"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// Store is all that a driver implements.
+type Store interface {
+	experiment.Store
+	pipeline.Store
+	run.Store
+}
+
+// Run runs the suite; open gives an empty store that lives as long as the test.
+func Run(t *testing.T, open func(t *testing.T) Store) {
+	for name, check := range map[string]func(*testing.T, Store){
+		"Experiments":           experiments,
+		"ArchiveExperiment":     archiveExperiment,
+		"Pipelines":             pipelines,
+		"Versions":              versions,
+		"SharedManifest":        sharedManifest,
+		"AcceptedRun":           acceptedRun,
+		"Outbox":                outbox,
+		"Record":                record,
+		"RecordKeepsFinal":      recordKeepsFinal,
+		"RecordKeepsTerminate":  recordKeepsTerminating,
+		"MetricsFirstWriteWins": metrics,
+		"Warnings":              warnings,
+		"DeleteRun":             deleteRun,
+		"Sort":                  sortRuns,
+		"SortByMetric":          sortByMetric,
+		"Filter":                filter,
+		"RefusedQueries":        refusedQueries,
+		"PagingWhileRowsCome":   pagingWhileRowsCome,
+		"Concurrent":            concurrent,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, open(t))
+		})
+	}
+}
+
+var start = time.Date(2026, 3, 4, 5, 6, 7, 123_000, time.UTC)
+
+func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+
+func ignoreOrder() cmp.Option { return cmpopts.EquateEmpty() }
+
+func requireKind(t *testing.T, kind fault.Kind, err error) {
+	t.Helper()
+	require.Error(t, err)
+	require.Equal(t, kind, fault.KindOf(err), "%v", err)
+}
+
+func newRun(i int) run.Run {
+	return run.Run{
+		ID: fmt.Sprintf("run-%03d", i), Name: fmt.Sprintf("name %d", i), ExperimentID: "e", Namespace: "kubeflow",
+		Workflow: fmt.Sprintf("wf-%d", i), CreatedAt: at(i), ScheduledAt: at(i),
+	}
+}
+
+func accept(t *testing.T, s Store, r run.Run) {
+	t.Helper()
+	require.NoError(t, s.Accept(t.Context(), r, []byte("manifest"), []byte(`{"prepared":"`+r.ID+`"}`)))
+}
+
+// walk reads all pages of runs; every cursor goes through JSON, as it does between two requests.
+func walk(t *testing.T, s Store, q page.Query, sc run.Scope) []string {
+	t.Helper()
+	var ids []string
+	total := int64(-1)
+	for {
+		p, err := s.Runs(t.Context(), q, sc)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(p.Items), q.Size)
+		if total >= 0 {
+			require.Equal(t, total, p.Total)
+		}
+		total = p.Total
+		for _, r := range p.Items {
+			ids = append(ids, r.ID)
+		}
+		if p.Next == nil {
+			require.Len(t, ids, int(total))
+			return ids
+		}
+		token, err := json.Marshal(p.Next)
+		require.NoError(t, err)
+		q.Start = &page.Cursor{}
+		require.NoError(t, json.Unmarshal(token, q.Start))
+	}
+}
+
+func experiments(t *testing.T, s Store) {
+	ctx := context.Background()
+	want := experiment.Experiment{ID: "e1", Name: "first", Description: "d", CreatedAt: at(0)}
+	require.NoError(t, s.CreateExperiment(ctx, want))
+	requireKind(t, fault.Conflict, s.CreateExperiment(ctx, experiment.Experiment{ID: "e2", Name: "first"}))
+
+	got, err := s.Experiment(ctx, "e1")
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(want, got))
+	got, err = s.ExperimentByName(ctx, "first")
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(want, got))
+	_, err = s.Experiment(ctx, "none")
+	requireKind(t, fault.NotFound, err)
+	_, err = s.ExperimentByName(ctx, "none")
+	requireKind(t, fault.NotFound, err)
+
+	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "e0", Name: "second", CreatedAt: at(1)}))
+	p, err := s.Experiments(ctx, page.Query{Size: 1})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, p.Total)
+	require.Equal(t, []experiment.Experiment{want}, p.Items)
+	p, err = s.Experiments(ctx, page.Query{Size: 1, Start: p.Next})
+	require.NoError(t, err)
+	require.Equal(t, "e0", p.Items[0].ID)
+	require.Nil(t, p.Next)
+
+	require.NoError(t, s.DeleteExperiment(ctx, "e1"))
+	requireKind(t, fault.NotFound, s.DeleteExperiment(ctx, "e1"))
+	require.NoError(t, s.CreateExperiment(ctx, want), "the name is free again")
+}
+
+func archiveExperiment(t *testing.T, s Store) {
+	ctx := context.Background()
+	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "e", Name: "e", CreatedAt: at(0)}))
+	accept(t, s, newRun(1))
+	other := newRun(2)
+	other.ExperimentID = "other"
+	accept(t, s, other)
+	archived := func(id string) bool {
+		r, err := s.Run(ctx, id)
+		require.NoError(t, err)
+		return r.Archived
+	}
+
+	require.NoError(t, s.ArchiveExperiment(ctx, "e", true))
+	e, err := s.Experiment(ctx, "e")
+	require.NoError(t, err)
+	require.True(t, e.Archived)
+	require.True(t, archived("run-001"), "archiving takes the runs along")
+	require.False(t, archived("run-002"), "and no others")
+
+	require.NoError(t, s.ArchiveExperiment(ctx, "e", false))
+	e, err = s.Experiment(ctx, "e")
+	require.NoError(t, err)
+	require.False(t, e.Archived)
+	require.True(t, archived("run-001"), "unarchiving restores the experiment alone")
+	require.NoError(t, s.ArchiveRun(ctx, "run-001", false))
+	require.False(t, archived("run-001"))
+
+	requireKind(t, fault.NotFound, s.ArchiveExperiment(ctx, "none", true))
+	requireKind(t, fault.NotFound, s.ArchiveRun(ctx, "none", true))
+	require.NoError(t, s.DeleteExperiment(ctx, "e"))
+	r, err := s.Run(ctx, "run-001")
+	require.NoError(t, err, "deleting an experiment leaves its runs")
+	require.Empty(t, r.ExperimentName)
+}
+
+func newVersion(pipelineID, id, name string, second int) pipeline.Version {
+	return pipeline.Version{
+		ID: id, PipelineID: pipelineID, Name: name, Description: "v", CodeSourceURL: "https://example.org", CreatedAt: at(second),
+		Parameters: []pipeline.Parameter{{Name: "workers", Value: "1", HasDefault: true}, {Name: "image"}},
+	}
+}
+
+func newPipeline(id, name string, second int) pipeline.Pipeline {
+	return pipeline.Pipeline{ID: id, Name: name, Description: "p", CreatedAt: at(second), Default: newVersion(id, id, name, second)}
+}
+
+func pipelines(t *testing.T, s Store) {
+	ctx := context.Background()
+	want := newPipeline("p1", "mpi-run", 0)
+	require.NoError(t, s.CreatePipeline(ctx, want, []byte("kind: Workflow")))
+	requireKind(t, fault.Conflict, s.CreatePipeline(ctx, newPipeline("p2", "mpi-run", 1), []byte("x")))
+	_, err := s.Version(ctx, "p2")
+	requireKind(t, fault.NotFound, err) // a refused pipeline leaves nothing
+
+	got, err := s.Pipeline(ctx, "p1")
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(want, got))
+	got, err = s.PipelineByName(ctx, "mpi-run")
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(want, got))
+	manifest, err := s.VersionManifest(ctx, "p1")
+	require.NoError(t, err)
+	require.Equal(t, "kind: Workflow", string(manifest))
+
+	require.NoError(t, s.CreatePipeline(ctx, newPipeline("p3", "other", 2), []byte("x")))
+	p, err := s.Pipelines(ctx, page.Query{Size: 10, SortBy: "name", Desc: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"other", "mpi-run"}, []string{p.Items[0].Name, p.Items[1].Name})
+	require.Empty(t, cmp.Diff(want, p.Items[1]))
+
+	require.NoError(t, s.DeletePipeline(ctx, "p1"))
+	requireKind(t, fault.NotFound, s.DeletePipeline(ctx, "p1"))
+	_, err = s.Version(ctx, "p1")
+	requireKind(t, fault.NotFound, err)
+	_, err = s.VersionManifest(ctx, "p1")
+	requireKind(t, fault.NotFound, err)
+	_, err = s.Pipeline(ctx, "p1")
+	requireKind(t, fault.NotFound, err)
+	_, err = s.PipelineByName(ctx, "mpi-run")
+	requireKind(t, fault.NotFound, err)
+}
+
+func versions(t *testing.T, s Store) {
+	ctx := context.Background()
+	require.NoError(t, s.CreatePipeline(ctx, newPipeline("p", "p", 0), []byte("one")))
+	require.NoError(t, s.CreatePipeline(ctx, newPipeline("q", "q", 0), []byte("one")))
+	two := newVersion("p", "v2", "two", 1)
+	require.NoError(t, s.CreateVersion(ctx, two, []byte("two")))
+	requireKind(t, fault.Conflict, s.CreateVersion(ctx, newVersion("p", "v3", "two", 2), []byte("x")))
+	requireKind(t, fault.NotFound, s.CreateVersion(ctx, newVersion("none", "v4", "four", 2), []byte("x")))
+	require.NoError(t, s.CreateVersion(ctx, newVersion("q", "qv", "two", 2), []byte("x")), "names are free in another pipeline")
+
+	defaultOf := func() string {
+		p, err := s.Pipeline(ctx, "p")
+		require.NoError(t, err)
+		return p.Default.ID
+	}
+	require.Equal(t, "v2", defaultOf(), "the newest becomes the default")
+	got, err := s.Version(ctx, "v2")
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(two, got))
+	list, err := s.Versions(ctx, "p", page.Query{Size: 10, Desc: true})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, list.Total)
+	require.Equal(t, []string{"v2", "p"}, []string{list.Items[0].ID, list.Items[1].ID})
+
+	require.NoError(t, s.SetDefaultVersion(ctx, "p", "p"))
+	require.Equal(t, "p", defaultOf())
+	requireKind(t, fault.Invalid, s.SetDefaultVersion(ctx, "p", "q"))
+	requireKind(t, fault.NotFound, s.SetDefaultVersion(ctx, "p", "none"))
+
+	require.NoError(t, s.DeleteVersion(ctx, "p"))
+	require.Equal(t, "v2", defaultOf(), "the newest that is left")
+	require.NoError(t, s.DeleteVersion(ctx, "v2"))
+	require.Empty(t, defaultOf())
+	requireKind(t, fault.NotFound, s.DeleteVersion(ctx, "v2"))
+}
+
+func sharedManifest(t *testing.T, s Store) {
+	ctx := context.Background()
+	require.NoError(t, s.CreatePipeline(ctx, newPipeline("p", "p", 0), []byte("manifest")))
+	require.NoError(t, s.CreatePipeline(ctx, newPipeline("q", "q", 0), []byte("manifest")))
+	accept(t, s, newRun(1))
+	require.NoError(t, s.DeletePipeline(ctx, "p"))
+	kept, err := s.VersionManifest(ctx, "q")
+	require.NoError(t, err)
+	require.Equal(t, "manifest", string(kept))
+	require.NoError(t, s.DeletePipeline(ctx, "q"))
+	kept, err = s.RunManifest(ctx, "run-001")
+	require.NoError(t, err, "a run keeps the manifest that it was made from")
+	require.Equal(t, "manifest", string(kept))
+}
+
+func acceptedRun(t *testing.T, s Store) {
+	ctx := context.Background()
+	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "e", Name: "the experiment", CreatedAt: at(0)}))
+	want := newRun(1)
+	want.Description, want.ServiceAccount = "d", "pipeline-runner"
+	want.PipelineID, want.PipelineName, want.VersionID, want.VersionName = "p", "pn", "v", "vn"
+	want.Parameters = []run.Parameter{{Name: "workers", Value: "2"}, {Name: "data"}}
+	want.Defaults = []run.Parameter{{Name: "gpus", Value: "1"}}
+	accept(t, s, want)
+	requireKind(t, fault.Conflict, s.Accept(ctx, want, []byte("m"), []byte("w")))
+
+	got, err := s.Run(ctx, want.ID)
+	require.NoError(t, err)
+	require.Positive(t, got.Revision)
+	want.ExperimentName, want.Revision = "the experiment", got.Revision
+	require.Empty(t, cmp.Diff(want, got, ignoreOrder()))
+	list, err := s.Runs(ctx, page.Query{Size: 10}, run.Scope{})
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff([]run.Run{want}, list.Items, ignoreOrder()), "a list gives the same as a single read")
+
+	workflow, err := s.Workflow(ctx, want.ID)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"prepared":"run-001"}`, string(workflow))
+	nodes, err := s.Nodes(ctx, want.ID)
+	require.NoError(t, err)
+	require.Empty(t, nodes)
+
+	for name, read := range map[string]func() error{
+		"Run":         func() error { _, err := s.Run(ctx, "none"); return err },
+		"Nodes":       func() error { _, err := s.Nodes(ctx, "none"); return err },
+		"Workflow":    func() error { _, err := s.Workflow(ctx, "none"); return err },
+		"RunManifest": func() error { _, err := s.RunManifest(ctx, "none"); return err },
+		"Record":      func() error { _, err := s.Record(ctx, "none", run.State{}); return err },
+		"SetStatus":   func() error { return s.SetStatus(ctx, "none", run.Failed, "") },
+		"Submitted":   func() error { return s.Submitted(ctx, "none") },
+		"Settle":      func() error { return s.Settle(ctx, "none") },
+		"AddMetrics":  func() error { _, err := s.AddMetrics(ctx, "none", nil); return err },
+	} {
+		err := read()
+		require.Equal(t, fault.NotFound, fault.KindOf(err), "%s: %v", name, err)
+	}
+}
+
+func outbox(t *testing.T, s Store) {
+	ctx := context.Background()
+	accept(t, s, newRun(1))
+	accept(t, s, newRun(2))
+	require.NoError(t, s.Submitted(ctx, "run-001"))
+	left, err := s.Unsubmitted(ctx)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	require.Equal(t, "run-002", left[0].RunID)
+	require.JSONEq(t, `{"prepared":"run-002"}`, string(left[0].Workflow))
+	open, err := s.Unsettled(ctx)
+	require.NoError(t, err)
+	require.Len(t, open, 1)
+	require.Equal(t, []string{"run-001", "kubeflow", "wf-1"}, []string{open[0].ID, open[0].Namespace, open[0].Workflow})
+	require.NoError(t, s.Settle(ctx, "run-001"))
+	open, err = s.Unsettled(ctx)
+	require.NoError(t, err)
+	require.Empty(t, open)
+	r, err := s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.True(t, r.Settled)
+}
+
+func newState(status string) run.State {
+	return run.State{
+		Status: status, Message: "m", StartedAt: at(1), Workflow: []byte(`{"phase":"` + status + `"}`),
+		Nodes: []run.Node{
+			{ID: "root", Name: "wf", DisplayName: "wf", Type: "DAG", Template: "main", Phase: status, Children: []string{"step"}, StartedAt: at(1)},
+			{
+				ID: "step", Name: "wf.step", DisplayName: "step", Type: "Pod", Template: "step", Phase: status, Message: "why", ExitCode: "7",
+				PodName: "wf-step-1", BoundaryID: "root", StartedAt: at(2), FinishedAt: at(3),
+				Inputs: []run.Parameter{{Name: "a", Value: "1 < 2"}}, Outputs: []run.Parameter{{Name: "b", Value: "2"}},
+				Artifacts: []run.Artifact{{Name: "mlpipeline-metrics", Key: "k"}},
+			},
+			{ID: "later", Type: "Pod", Phase: "Pending"},
+		},
+	}
+}
+
+func record(t *testing.T, s Store) {
+	ctx := context.Background()
+	accept(t, s, newRun(1))
+	state := newState(run.Running)
+	changed, err := s.Record(ctx, "run-001", state)
+	require.NoError(t, err)
+	require.True(t, changed)
+	first, err := s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.Equal(t, []any{run.Running, "m", at(1), time.Time{}}, []any{first.Status, first.Message, first.StartedAt, first.FinishedAt})
+	nodes, err := s.Nodes(ctx, "run-001")
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(state.Nodes, nodes, ignoreOrder()), "in the order they started, those that did not yet last")
+	workflow, err := s.Workflow(ctx, "run-001")
+	require.NoError(t, err)
+	require.JSONEq(t, `{"phase":"Running"}`, string(workflow))
+
+	changed, err = s.Record(ctx, "run-001", state)
+	require.NoError(t, err)
+	require.False(t, changed, "the same again changes nothing")
+	again, err := s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.Equal(t, first.Revision, again.Revision)
+
+	require.NoError(t, s.SetLog(ctx, "run-001", "step", "runs/run-001/step/main.log"))
+	requireKind(t, fault.NotFound, s.SetLog(ctx, "run-001", "none", "k"))
+	state = newState(run.Succeeded)
+	state.FinishedAt = at(9)
+	state.Nodes = state.Nodes[:2]
+	changed, err = s.Record(ctx, "run-001", state)
+	require.NoError(t, err)
+	require.True(t, changed)
+	last, err := s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.Greater(t, last.Revision, first.Revision)
+	require.Equal(t, at(9), last.FinishedAt)
+	nodes, err = s.Nodes(ctx, "run-001")
+	require.NoError(t, err)
+	require.Len(t, nodes, 2, "nodes that the Workflow dropped are dropped")
+	require.Equal(t, "runs/run-001/step/main.log", nodes[1].LogKey, "the log's key outlives a change of its node")
+	require.Equal(t, run.Succeeded, nodes[1].Phase)
+}
+
+func recordKeepsFinal(t *testing.T, s Store) {
+	ctx := context.Background()
+	accept(t, s, newRun(1))
+	_, err := s.Record(ctx, "run-001", newState(run.Failed))
+	require.NoError(t, err)
+	changed, err := s.Record(ctx, "run-001", newState(run.Running))
+	require.NoError(t, err)
+	require.False(t, changed, "a late view of the Workflow")
+	r, err := s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.Equal(t, run.Failed, r.Status)
+}
+
+func recordKeepsTerminating(t *testing.T, s Store) {
+	ctx := context.Background()
+	accept(t, s, newRun(1))
+	require.NoError(t, s.SetStatus(ctx, "run-001", run.Terminating, ""))
+	changed, err := s.Record(ctx, "run-001", newState(run.Running))
+	require.NoError(t, err)
+	require.True(t, changed, "its nodes are news")
+	r, err := s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.Equal(t, run.Terminating, r.Status)
+	_, err = s.Record(ctx, "run-001", newState(run.Failed))
+	require.NoError(t, err)
+	r, err = s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.Equal(t, run.Failed, r.Status)
+
+	accept(t, s, newRun(2))
+	require.NoError(t, s.SetStatus(ctx, "run-002", run.Error, "vanished"))
+	r, err = s.Run(ctx, "run-002")
+	require.NoError(t, err)
+	require.Equal(t, "vanished", r.Message)
+	require.False(t, r.FinishedAt.IsZero(), "a run that is given up has ended")
+}
+
+func metrics(t *testing.T, s Store) {
+	ctx := context.Background()
+	accept(t, s, newRun(1))
+	first := []run.Metric{
+		{NodeID: "n1", Name: "images/sec", Value: 134.66, Format: run.Raw},
+		{NodeID: "n1", Name: "accuracy", Value: 0, Format: run.Percentage},
+		{NodeID: "n2", Name: "images/sec", Value: -1, Format: run.Raw},
+	}
+	duplicates, err := s.AddMetrics(ctx, "run-001", first)
+	require.NoError(t, err)
+	require.Empty(t, duplicates)
+	again := run.Metric{NodeID: "n1", Name: "images/sec", Value: 1, Format: run.Raw}
+	fresh := run.Metric{NodeID: "n1", Name: "loss", Value: 0.5, Format: run.Raw}
+	duplicates, err = s.AddMetrics(ctx, "run-001", []run.Metric{again, fresh})
+	require.NoError(t, err)
+	require.Equal(t, []run.Metric{again}, duplicates)
+	r, err := s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.Equal(t, append(first, fresh), r.Metrics, "in the order they came")
+	before := r.Revision
+	_, err = s.AddMetrics(ctx, "run-001", []run.Metric{again})
+	require.NoError(t, err)
+	r, err = s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.Equal(t, before, r.Revision)
+}
+
+func warnings(t *testing.T, s Store) {
+	ctx := context.Background()
+	accept(t, s, newRun(1))
+	for _, w := range []string{"one", "two", "one"} {
+		require.NoError(t, s.AddWarning(ctx, "run-001", w))
+	}
+	r, err := s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.Equal(t, []string{"one", "two"}, r.Warnings)
+}
+
+func deleteRun(t *testing.T, s Store) {
+	ctx := context.Background()
+	accept(t, s, newRun(1))
+	_, err := s.Record(ctx, "run-001", newState(run.Succeeded))
+	require.NoError(t, err)
+	_, err = s.AddMetrics(ctx, "run-001", []run.Metric{{NodeID: "n", Name: "m", Format: run.Raw}})
+	require.NoError(t, err)
+	require.NoError(t, s.DeleteRun(ctx, "run-001"))
+	requireKind(t, fault.NotFound, s.DeleteRun(ctx, "run-001"))
+	_, err = s.Nodes(ctx, "run-001")
+	requireKind(t, fault.NotFound, err)
+	left, err := s.Unsubmitted(ctx)
+	require.NoError(t, err)
+	require.Empty(t, left)
+
+	accept(t, s, newRun(1)) // nothing of the old one shows through
+	r, err := s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.Empty(t, r.Metrics)
+}

@@ -1,0 +1,194 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// seed accepts n runs; three share each second and each name, so that ties are broken by id.
+func seed(t *testing.T, s Store, n int) []string {
+	t.Helper()
+	ids := make([]string, n)
+	for i := range n {
+		r := newRun(i)
+		r.CreatedAt, r.Name = at(i/3), fmt.Sprintf("name %03d", (n-i)/3)
+		if i%2 == 1 {
+			r.ExperimentID = "odd"
+		}
+		ids[i] = r.ID
+		accept(t, s, r)
+	}
+	return ids
+}
+
+func reversed(ids []string) []string {
+	r := slices.Clone(ids)
+	slices.Reverse(r)
+	return r
+}
+
+func sortRuns(t *testing.T, s Store) {
+	ids := seed(t, s, 20)
+	for _, size := range []int{1, 3, 7, 20, 200} {
+		require.Equal(t, ids, walk(t, s, page.Query{Size: size}, run.Scope{}), "created_at is the default")
+		require.Equal(t, ids, walk(t, s, page.Query{Size: size, SortBy: "id"}, run.Scope{}))
+		require.Equal(t, reversed(ids), walk(t, s, page.Query{Size: size, SortBy: "created_at", Desc: true}, run.Scope{}))
+		byName := walk(t, s, page.Query{Size: size, SortBy: "name"}, run.Scope{})
+		require.Equal(t, reversed(byName), walk(t, s, page.Query{Size: size, SortBy: "name", Desc: true}, run.Scope{}))
+		require.Equal(t, []string{"run-018", "run-019", "run-015"}, byName[:3])
+		odd := walk(t, s, page.Query{Size: size}, run.Scope{ExperimentID: "odd"})
+		require.Len(t, odd, 10)
+		require.Equal(t, "run-001", odd[0])
+		for _, field := range []string{"status", "storage_state", "description", "scheduled_at", "experiment_id", "pipeline_id"} {
+			require.Len(t, walk(t, s, page.Query{Size: size, SortBy: field}, run.Scope{}), 20, field)
+		}
+	}
+}
+
+func sortByMetric(t *testing.T, s Store) {
+	ctx := context.Background()
+	seed(t, s, 8)
+	for i, value := range []float64{5, -2, 0.1, 5} { // runs 0 to 3 have the metric; 0 and 3 tie; 4 to 7 lack it
+		id := fmt.Sprintf("run-%03d", i)
+		_, err := s.AddMetrics(ctx, id, []run.Metric{{NodeID: "n", Name: "images/sec", Value: value, Format: run.Raw}})
+		require.NoError(t, err)
+	}
+	// A second step's value of the same name does not make the run appear twice.
+	_, err := s.AddMetrics(ctx, "run-001", []run.Metric{{NodeID: "n2", Name: "images/sec", Value: 99, Format: run.Raw}})
+	require.NoError(t, err)
+	_, err = s.AddMetrics(ctx, "run-005", []run.Metric{{NodeID: "n", Name: "loss", Value: 1, Format: run.Raw}})
+	require.NoError(t, err)
+
+	up := []string{"run-001", "run-002", "run-000", "run-003", "run-004", "run-005", "run-006", "run-007"}
+	down := []string{"run-003", "run-000", "run-002", "run-001", "run-007", "run-006", "run-005", "run-004"}
+	for size := 1; size <= 9; size++ {
+		require.Equal(t, up, walk(t, s, page.Query{Size: size, SortBy: "metric:images/sec"}, run.Scope{}), "size %d", size)
+		require.Equal(t, down, walk(t, s, page.Query{Size: size, SortBy: "metric:images/sec", Desc: true}, run.Scope{}), "size %d", size)
+		odd := []string{"run-001", "run-003", "run-005", "run-007"}
+		require.Equal(t, odd, walk(t, s, page.Query{Size: size, SortBy: "metric:images/sec"}, run.Scope{ExperimentID: "odd"}))
+	}
+	first := page.Predicate{Key: "name", Op: page.Equals, Values: []any{"name 002"}}
+	require.Equal(t, []string{"run-001", "run-002", "run-000"},
+		walk(t, s, page.Query{Size: 2, SortBy: "metric:images/sec", Filter: []page.Predicate{first}}, run.Scope{}))
+}
+
+func filter(t *testing.T, s Store) {
+	ctx := context.Background()
+	for i, name := range []string{"alpha", "Beta", "50%_done", "50 xdone", `back\slash`} {
+		r := newRun(i)
+		r.Name = name
+		accept(t, s, r)
+	}
+	require.NoError(t, s.ArchiveRun(ctx, "run-001", true))
+	require.NoError(t, s.SetStatus(ctx, "run-002", run.Failed, ""))
+	of := func(key string, op page.Op, values ...any) page.Predicate {
+		return page.Predicate{Key: key, Op: op, Values: values}
+	}
+	for name, c := range map[string]struct {
+		filter []page.Predicate
+		want   []string
+	}{
+		"equals":               {[]page.Predicate{of("name", page.Equals, "alpha")}, []string{"run-000"}},
+		"not equals":           {[]page.Predicate{of("storage_state", page.NotEquals, "STORAGESTATE_ARCHIVED")}, []string{"run-000", "run-002", "run-003", "run-004"}},
+		"archived":             {[]page.Predicate{of("storage_state", page.Equals, "STORAGESTATE_ARCHIVED")}, []string{"run-001"}},
+		"greater":              {[]page.Predicate{of("id", page.GreaterThan, "run-003")}, []string{"run-004"}},
+		"greater or equal":     {[]page.Predicate{of("id", page.GreaterThanOrEqual, "run-003")}, []string{"run-003", "run-004"}},
+		"less":                 {[]page.Predicate{of("id", page.LessThan, "run-001")}, []string{"run-000"}},
+		"less or equal":        {[]page.Predicate{of("id", page.LessThanOrEqual, "run-001")}, []string{"run-000", "run-001"}},
+		"in":                   {[]page.Predicate{of("status", page.In, run.Failed, run.Error)}, []string{"run-002"}},
+		"in nothing":           {[]page.Predicate{of("status", page.In)}, nil},
+		"substring":            {[]page.Predicate{of("name", page.Substring, "done")}, []string{"run-002", "run-003"}},
+		"substring, any case":  {[]page.Predicate{of("name", page.Substring, "beta")}, []string{"run-001"}},
+		"substring is literal": {[]page.Predicate{of("name", page.Substring, "%_")}, []string{"run-002"}},
+		"substring backslash":  {[]page.Predicate{of("name", page.Substring, `k\s`)}, []string{"run-004"}},
+		"no injection":         {[]page.Predicate{of("name", page.Equals, "' OR 1=1 --")}, nil},
+		"and":                  {[]page.Predicate{of("name", page.Substring, "done"), of("status", page.Equals, run.Failed)}, []string{"run-002"}},
+		"second":               {[]page.Predicate{of("created_at", page.Equals, at(2))}, []string{"run-002"}},
+		"second as a number":   {[]page.Predicate{of("created_at", page.Equals, at(2).Unix())}, []string{"run-002"}},
+		"not that second":      {[]page.Predicate{of("created_at", page.NotEquals, at(2)), of("id", page.LessThan, "run-004")}, []string{"run-000", "run-001", "run-003"}},
+		"after":                {[]page.Predicate{of("created_at", page.GreaterThan, at(3))}, []string{"run-004"}},
+		"from":                 {[]page.Predicate{of("created_at", page.GreaterThanOrEqual, at(3))}, []string{"run-003", "run-004"}},
+		"before":               {[]page.Predicate{of("scheduled_at", page.LessThan, at(1))}, []string{"run-000"}},
+		"until":                {[]page.Predicate{of("scheduled_at", page.LessThanOrEqual, at(1))}, []string{"run-000", "run-001"}},
+		"in seconds":           {[]page.Predicate{of("created_at", page.In, at(0), at(4))}, []string{"run-000", "run-004"}},
+	} {
+		require.Equal(t, c.want, walk(t, s, page.Query{Size: 2, Filter: c.filter}, run.Scope{}), name)
+	}
+}
+
+func refusedQueries(t *testing.T, s Store) {
+	accept(t, s, newRun(1))
+	for name, q := range map[string]page.Query{
+		"sort field":        {Size: 1, SortBy: "nonsense"},
+		"sort injection":    {Size: 1, SortBy: "name; DROP TABLE runs"},
+		"filter field":      {Size: 1, Filter: []page.Predicate{{Key: "workflow", Op: page.Equals, Values: []any{"x"}}}},
+		"filter op":         {Size: 1, Filter: []page.Predicate{{Key: "name", Op: 4, Values: []any{"x"}}}},
+		"filter type":       {Size: 1, Filter: []page.Predicate{{Key: "name", Op: page.Equals, Values: []any{int64(1)}}}},
+		"time as text":      {Size: 1, Filter: []page.Predicate{{Key: "created_at", Op: page.Equals, Values: []any{"yesterday"}}}},
+		"substring of time": {Size: 1, Filter: []page.Predicate{{Key: "created_at", Op: page.Substring, Values: []any{at(0)}}}},
+		"no value":          {Size: 1, Filter: []page.Predicate{{Key: "name", Op: page.Equals}}},
+		"cursor type":       {Size: 1, Start: &page.Cursor{Value: "x", ID: "y"}},
+		"metric cursor":     {Size: 1, SortBy: "metric:a", Start: &page.Cursor{Value: "x", ID: "y"}},
+	} {
+		_, err := s.Runs(context.Background(), q, run.Scope{})
+		require.Error(t, err, name)
+		require.Equal(t, fault.Invalid, fault.KindOf(err), "%s: %v", name, err)
+	}
+	_, err := s.Pipelines(context.Background(), page.Query{Size: 1, SortBy: "metric:a"})
+	requireKind(t, fault.Invalid, err)
+}
+
+// pagingWhileRowsCome: rows added or removed between two pages neither repeat nor hide others.
+func pagingWhileRowsCome(t *testing.T, s Store) {
+	ctx := context.Background()
+	seed(t, s, 9)
+	p, err := s.Runs(ctx, page.Query{Size: 3, Desc: true}, run.Scope{})
+	require.NoError(t, err)
+	require.NotNil(t, p.Next)
+	accept(t, s, newRun(99))
+	require.NoError(t, s.DeleteRun(ctx, p.Next.ID))
+	rest, err := s.Runs(ctx, page.Query{Size: 10, Desc: true, Start: p.Next}, run.Scope{})
+	require.NoError(t, err)
+	var ids []string
+	for _, r := range append(p.Items, rest.Items...) {
+		ids = append(ids, r.ID)
+	}
+	require.Equal(t, []string{"run-008", "run-007", "run-006", "run-004", "run-003", "run-002", "run-001", "run-000"}, ids)
+}
+
+func concurrent(t *testing.T, s Store) {
+	ctx := context.Background()
+	accept(t, s, newRun(0))
+	var wg sync.WaitGroup
+	for i := 1; i <= 20; i++ {
+		wg.Go(func() {
+			r := newRun(i)
+			if err := s.Accept(ctx, r, []byte("m"), []byte("{}")); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.Record(ctx, r.ID, newState(run.Running)); err != nil {
+				t.Error(err)
+			}
+			if err := s.AddWarning(ctx, "run-000", r.ID); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.Runs(ctx, page.Query{Size: 200}, run.Scope{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	r, err := s.Run(ctx, "run-000")
+	require.NoError(t, err)
+	require.Len(t, r.Warnings, 20, "no write is lost")
+	require.Len(t, walk(t, s, page.Query{Size: 7}, run.Scope{}), 21)
+}

@@ -1,0 +1,334 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/page"
+)
+
+// A listing is a table whose pages a caller may sort and filter. Only names out of fields, all of our own,
+// ever reach the text of a query; values are always bound.
+type listing struct {
+	table  string
+	fields map[string]field
+	scope  []condition
+}
+
+type field struct {
+	column string
+	kind   kind
+}
+
+type kind int
+
+const (
+	text   kind = iota
+	moment      // microseconds; compared in whole seconds, as KFP v1 does
+)
+
+type condition struct {
+	sql  string
+	args []any
+}
+
+const (
+	defaultSort  = "created_at"
+	metricPrefix = "metric:"
+)
+
+// rows is one page of a listing: which rows, where the next page starts, and how many match in all.
+type rows struct {
+	seqs  []int64
+	next  *page.Cursor
+	total int64
+}
+
+// page chooses the rows of a page. It costs the page, not the table, wherever an index fits the sort; only the count of all matches reads more.
+func (s *Store) page(ctx context.Context, l listing, q page.Query) (rows, error) {
+	where, err := l.where(q)
+	if err != nil {
+		return rows{}, err
+	}
+	tx, err := s.reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // the count and the rows shall agree
+	if err != nil {
+		return rows{}, trouble("begin", err)
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing to keep
+	var total int64
+	count := fmt.Sprintf("SELECT COUNT(*) FROM %s%s", l.table, whereClause(where))
+	if err := tx.QueryRowContext(ctx, count, arguments(where)...).Scan(&total); err != nil {
+		return rows{}, trouble("count "+l.table, err)
+	}
+	size := min(max(q.Size, 1), 200)
+	var found []entry
+	if name, ok := strings.CutPrefix(q.SortBy, metricPrefix); ok && l.table == "runs" && name != "" {
+		found, err = byMetric(ctx, tx, name, where, q, size+1)
+	} else {
+		var statement string
+		var args []any
+		if statement, args, err = l.statement(where, q, size+1); err == nil {
+			found, err = entries(ctx, tx, statement, args)
+		}
+	}
+	if err != nil {
+		return rows{}, err
+	}
+	r := rows{total: total}
+	if len(found) > size {
+		r.next = &page.Cursor{Value: found[size].value, ID: found[size].id}
+		found = found[:size]
+	}
+	for _, e := range found {
+		r.seqs = append(r.seqs, e.seq)
+	}
+	return r, nil
+}
+
+// entry is a chosen row with what a cursor needs.
+type entry struct {
+	seq   int64
+	id    string
+	value any
+}
+
+// where gives the conditions of scope and filter.
+func (l listing) where(q page.Query) ([]condition, error) {
+	where := slices.Clone(l.scope)
+	for _, p := range q.Filter {
+		c, err := l.predicate(p)
+		if err != nil {
+			return nil, err
+		}
+		where = append(where, c)
+	}
+	return where, nil
+}
+
+// statement chooses rows in the order of a field; ties are broken by id.
+func (l listing) statement(where []condition, q page.Query, limit int) (string, []any, error) {
+	sortBy := q.SortBy
+	if sortBy == "" {
+		sortBy = defaultSort
+	}
+	f, ok := l.fields[sortBy]
+	if !ok {
+		return "", nil, fault.New(fault.Invalid, "%s cannot be sorted by %q; %s", l.table, sortBy, l.known())
+	}
+	direction, compare := direction(q.Desc)
+	if q.Start != nil {
+		value, err := f.cursorValue(q.Start.Value)
+		if err != nil {
+			return "", nil, err
+		}
+		where = append(where[:len(where):len(where)], condition{
+			fmt.Sprintf("(%s, id) %s (?, ?)", f.column, compare), []any{value, q.Start.ID},
+		})
+	}
+	statement := fmt.Sprintf("SELECT seq, id, %s FROM %s%s ORDER BY %s %s, id %s LIMIT ?",
+		f.column, l.table, whereClause(where), f.column, direction, direction)
+	return statement, append(arguments(where), limit), nil
+}
+
+// byMetric gives the runs that have the metric in the order of their first value of it, then those that have it not.
+// A cursor without a value stands in the second part.
+func byMetric(ctx context.Context, tx *sql.Tx, name string, where []condition, q page.Query, limit int) ([]entry, error) {
+	direction, compare := direction(q.Desc)
+	var found []entry
+	if q.Start == nil || q.Start.Value != nil {
+		having := append([]condition{{"m.name = ? AND m.leading = 1", []any{name}}}, where...)
+		if q.Start != nil {
+			value, ok := q.Start.Value.(float64)
+			if !ok {
+				return nil, staleCursor()
+			}
+			having = append(having, condition{ // the first comparison is implied by the second, and serves the index
+				fmt.Sprintf("m.value %s ? AND (m.value, runs.id) %s (?, ?)", compare, compare), []any{value, value, q.Start.ID},
+			})
+		}
+		statement := fmt.Sprintf("SELECT runs.seq, runs.id, m.value FROM run_metrics m JOIN runs ON runs.seq = m.run%s ORDER BY m.value %s, runs.id %s LIMIT ?",
+			whereClause(having), direction, direction)
+		var err error
+		if found, err = entries(ctx, tx, statement, append(arguments(having), limit)); err != nil || len(found) == limit {
+			return found, err
+		}
+	}
+	lacking := append([]condition{{
+		"NOT EXISTS (SELECT 1 FROM run_metrics m WHERE m.run = runs.seq AND m.name = ? AND m.leading = 1)", []any{name},
+	}}, where...)
+	if q.Start != nil && q.Start.Value == nil {
+		lacking = append(lacking, condition{fmt.Sprintf("runs.id %s ?", compare), []any{q.Start.ID}})
+	}
+	statement := fmt.Sprintf("SELECT runs.seq, runs.id, NULL FROM runs%s ORDER BY runs.id %s LIMIT ?", whereClause(lacking), direction)
+	rest, err := entries(ctx, tx, statement, append(arguments(lacking), limit-len(found)))
+	return append(found, rest...), err
+}
+
+func entries(ctx context.Context, tx *sql.Tx, statement string, args []any) ([]entry, error) {
+	result, err := tx.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, trouble("list", err)
+	}
+	defer result.Close() //nolint:errcheck // Err tells
+	var found []entry
+	for result.Next() {
+		var e entry
+		if err := result.Scan(&e.seq, &e.id, &e.value); err != nil {
+			return nil, trouble("list", err)
+		}
+		found = append(found, e)
+	}
+	return found, trouble("list", result.Err())
+}
+
+func direction(desc bool) (word, compare string) {
+	if desc {
+		return "DESC", "<="
+	}
+	return "ASC", ">="
+}
+
+// predicate turns a filter's predicate into SQL.
+func (l listing) predicate(p page.Predicate) (condition, error) {
+	f, ok := l.fields[p.Key]
+	if !ok {
+		return condition{}, fault.New(fault.Invalid, "%s cannot be filtered by %q; %s", l.table, p.Key, l.known())
+	}
+	if len(p.Values) != 1 && p.Op != page.In {
+		return condition{}, fault.New(fault.Invalid, "the filter on %q needs exactly one value", p.Key)
+	}
+	if f.kind == moment {
+		return f.moment(p)
+	}
+	values := make([]any, len(p.Values))
+	for i, v := range p.Values {
+		s, ok := v.(string)
+		if !ok {
+			return condition{}, fault.New(fault.Invalid, "the filter on %q needs a string value", p.Key)
+		}
+		values[i] = s
+	}
+	switch p.Op {
+	case page.In:
+		if len(values) == 0 {
+			return condition{"0", nil}, nil
+		}
+		return condition{f.column + " IN (?" + strings.Repeat(", ?", len(values)-1) + ")", values}, nil
+	case page.Substring:
+		escaped := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(values[0].(string))
+		return condition{f.column + ` LIKE ? ESCAPE '\'`, []any{"%" + escaped + "%"}}, nil
+	}
+	operator, ok := operators[p.Op]
+	if !ok {
+		return condition{}, unknownOp(p)
+	}
+	return condition{f.column + " " + operator + " ?", values}, nil
+}
+
+var operators = map[page.Op]string{
+	page.Equals: "=", page.NotEquals: "<>", page.GreaterThan: ">", page.GreaterThanOrEqual: ">=", page.LessThan: "<", page.LessThanOrEqual: "<=",
+}
+
+// moment compares whole seconds by ranges of microseconds, so that an index on the column still serves.
+func (f field) moment(p page.Predicate) (condition, error) {
+	starts := make([]int64, len(p.Values))
+	for i, v := range p.Values {
+		switch v := v.(type) {
+		case time.Time:
+			starts[i] = v.Unix() * 1e6
+		case int64:
+			starts[i] = v * 1e6
+		default:
+			return condition{}, fault.New(fault.Invalid, "the filter on %q needs a timestamp", p.Key)
+		}
+	}
+	within := fmt.Sprintf("%s BETWEEN ? AND ?", f.column)
+	if p.Op == page.In {
+		c := condition{sql: "0"}
+		for _, start := range starts {
+			c.sql += " OR " + within
+			c.args = append(c.args, start, start+999_999)
+		}
+		c.sql = "(" + c.sql + ")"
+		return c, nil
+	}
+	start, end := starts[0], starts[0]+999_999
+	switch p.Op {
+	case page.Equals:
+		return condition{within, []any{start, end}}, nil
+	case page.NotEquals:
+		return condition{"NOT " + within, []any{start, end}}, nil
+	case page.GreaterThan:
+		return condition{f.column + " > ?", []any{end}}, nil
+	case page.GreaterThanOrEqual:
+		return condition{f.column + " >= ?", []any{start}}, nil
+	case page.LessThan:
+		return condition{f.column + " < ?", []any{start}}, nil
+	case page.LessThanOrEqual:
+		return condition{f.column + " <= ?", []any{end}}, nil
+	}
+	return condition{}, unknownOp(p)
+}
+
+func unknownOp(p page.Predicate) error {
+	return fault.New(fault.Invalid, "the filter on %q cannot use operator %d", p.Key, p.Op)
+}
+
+// cursorValue reads a cursor's value, which may have been through JSON.
+func (f field) cursorValue(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		if f.kind == text {
+			return v, nil
+		}
+	case int64:
+		if f.kind == moment {
+			return v, nil
+		}
+	case float64:
+		if f.kind == moment && v == math.Trunc(v) {
+			return int64(v), nil
+		}
+	case json.Number:
+		if n, err := v.Int64(); err == nil && f.kind == moment {
+			return n, nil
+		}
+	}
+	return nil, staleCursor()
+}
+
+func staleCursor() error {
+	return fault.New(fault.Invalid, "the page token does not fit the sort order; start again from the first page")
+}
+
+// known names the fields for an error message.
+func (l listing) known() string {
+	return "known fields: " + strings.Join(slices.Sorted(maps.Keys(l.fields)), ", ")
+}
+
+func whereClause(cs []condition) string {
+	if len(cs) == 0 {
+		return ""
+	}
+	parts := make([]string, len(cs))
+	for i, c := range cs {
+		parts[i] = c.sql
+	}
+	return " WHERE " + strings.Join(parts, " AND ")
+}
+
+func arguments(cs []condition) []any {
+	var args []any
+	for _, c := range cs {
+		args = append(args, c.args...)
+	}
+	return args
+}

@@ -1,0 +1,20 @@
+-- name: InsertExperiment :exec
+INSERT INTO experiments (id, name, description, created_at, storage_state) VALUES (?, ?, ?, ?, ?);
+
+-- name: Experiment :one
+SELECT * FROM experiments WHERE id = ?;
+
+-- name: ExperimentByName :one
+SELECT * FROM experiments WHERE name = ?;
+
+-- name: ExperimentsBySeq :many
+SELECT * FROM experiments WHERE seq IN (sqlc.slice(seqs));
+
+-- name: SetExperimentState :execrows
+UPDATE experiments SET storage_state = ? WHERE id = ?;
+
+-- name: SetRunStatesOfExperiment :exec
+UPDATE runs SET storage_state = ?1, revision = revision + 1 WHERE experiment_id = ?2 AND storage_state <> ?1;
+
+-- name: DeleteExperiment :execrows
+DELETE FROM experiments WHERE id = ?;

@@ -1,0 +1,274 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/store/sqlite/internal/query"
+)
+
+var _ run.Store = (*Store)(nil)
+
+func runList(sc run.Scope) listing {
+	l := listing{table: "runs", fields: map[string]field{
+		"id": {"runs.id", text}, "name": {"runs.name", text}, "description": {"runs.description", text},
+		"status": {"runs.status", text}, "storage_state": {"runs.storage_state", text},
+		"experiment_id": {"runs.experiment_id", text}, "pipeline_id": {"runs.pipeline_id", text},
+		"created_at": {"runs.created_at", moment}, "scheduled_at": {"runs.scheduled_at", moment},
+	}}
+	if sc.ExperimentID != "" {
+		l.scope = []condition{{"runs.experiment_id = ?", []any{sc.ExperimentID}}}
+	}
+	return l
+}
+
+// Accept implements run.Store.
+func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte) error {
+	return s.write(ctx, func(q *query.Queries) error {
+		kept, err := keepManifest(ctx, q, manifest)
+		if err != nil {
+			return err
+		}
+		seq, err := q.InsertRun(ctx, query.InsertRunParams{
+			ID: r.ID, Name: r.Name, Description: r.Description, ExperimentID: r.ExperimentID,
+			PipelineID: r.PipelineID, PipelineName: r.PipelineName, VersionID: r.VersionID, VersionName: r.VersionName,
+			ServiceAccount: r.ServiceAccount, Namespace: r.Namespace, Workflow: r.Workflow,
+			Status: r.Status, Message: r.Message, StorageState: storageState(r.Archived), Warnings: toJSON(r.Warnings),
+			CreatedAt: micros(r.CreatedAt), ScheduledAt: micros(r.ScheduledAt),
+			StartedAt: micros(r.StartedAt), FinishedAt: micros(r.FinishedAt), Manifest: kept,
+		})
+		if err != nil {
+			return taken(err, "runs.id", "a run with id %s exists already", r.ID)
+		}
+		for i, p := range slices.Concat(r.Parameters, r.Defaults) {
+			err := q.InsertRunParameter(ctx, query.InsertRunParameterParams{
+				Run: seq, Position: int64(i), Name: p.Name, Value: p.Value, Given: i < len(r.Parameters),
+			})
+			if err != nil {
+				return trouble("insert parameter", err)
+			}
+		}
+		err = q.PutRunWorkflow(ctx, query.PutRunWorkflowParams{Run: seq, Digest: digest(workflow), Data: pack(workflow)})
+		return trouble("insert workflow", err)
+	})
+}
+
+// Submitted implements run.Store.
+func (s *Store) Submitted(ctx context.Context, id string) error {
+	return s.write(ctx, func(q *query.Queries) error {
+		n, err := q.SetSubmitted(ctx, id)
+		if err != nil || n == 0 {
+			return orNotFound("run", id, err)
+		}
+		return nil
+	})
+}
+
+// Unsubmitted implements run.Store.
+func (s *Store) Unsubmitted(ctx context.Context) ([]run.Accepted, error) {
+	rows, err := s.read().UnsubmittedRuns(ctx)
+	if err != nil {
+		return nil, trouble("read outbox", err)
+	}
+	accepted := make([]run.Accepted, len(rows))
+	for i, row := range rows {
+		accepted[i].RunID = row.ID
+		if accepted[i].Workflow, err = unpack(row.Data); err != nil {
+			return nil, err
+		}
+	}
+	return accepted, nil
+}
+
+// Unsettled implements run.Store.
+func (s *Store) Unsettled(ctx context.Context) ([]run.Run, error) {
+	rows, err := s.read().UnsettledRuns(ctx)
+	if err != nil {
+		return nil, trouble("read runs", err)
+	}
+	runs := make([]run.Run, len(rows))
+	for i, row := range rows {
+		if runs[i], err = runOf(row, ""); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// Run implements run.Store.
+func (s *Store) Run(ctx context.Context, id string) (run.Run, error) {
+	row, err := s.read().Run(ctx, id)
+	if err != nil {
+		return run.Run{}, missing("run", id, err)
+	}
+	found, err := s.complete(ctx, []query.RunsBySeqRow{query.RunsBySeqRow(row)})
+	return found[row.Run.Seq], err
+}
+
+// Runs implements run.Store.
+func (s *Store) Runs(ctx context.Context, q page.Query, sc run.Scope) (page.Page[run.Run], error) {
+	chosen, err := s.page(ctx, runList(sc), q)
+	if err != nil {
+		return page.Page[run.Run]{}, err
+	}
+	rows, err := s.read().RunsBySeq(ctx, chosen.seqs)
+	if err != nil {
+		return page.Page[run.Run]{}, trouble("read runs", err)
+	}
+	bySeq, err := s.complete(ctx, rows)
+	return pageOf(chosen, bySeq), err
+}
+
+// complete adds parameters and metrics to the rows of runs: two queries, however many runs.
+func (s *Store) complete(ctx context.Context, rows []query.RunsBySeqRow) (map[int64]run.Run, error) {
+	seqs, runs := make([]int64, len(rows)), make(map[int64]*run.Run, len(rows))
+	for i, row := range rows {
+		r, err := runOf(row.Run, row.ExperimentName)
+		if err != nil {
+			return nil, err
+		}
+		seqs[i], runs[row.Run.Seq] = row.Run.Seq, &r
+	}
+	parameters, err := s.read().RunParameters(ctx, seqs)
+	if err != nil {
+		return nil, trouble("read parameters", err)
+	}
+	for _, p := range parameters {
+		r := runs[p.Run]
+		if p.Given {
+			r.Parameters = append(r.Parameters, run.Parameter{Name: p.Name, Value: p.Value})
+		} else {
+			r.Defaults = append(r.Defaults, run.Parameter{Name: p.Name, Value: p.Value})
+		}
+	}
+	metrics, err := s.read().RunMetrics(ctx, seqs)
+	if err != nil {
+		return nil, trouble("read metrics", err)
+	}
+	for _, m := range metrics {
+		r := runs[m.Run]
+		r.Metrics = append(r.Metrics, run.Metric{NodeID: m.NodeID, Name: m.Name, Value: m.Value, Format: m.Format})
+	}
+	bySeq := make(map[int64]run.Run, len(runs))
+	for seq, r := range runs {
+		bySeq[seq] = *r
+	}
+	return bySeq, nil
+}
+
+// Workflow implements run.Store.
+func (s *Store) Workflow(ctx context.Context, id string) ([]byte, error) {
+	data, err := s.read().RunWorkflow(ctx, id)
+	if err != nil {
+		return nil, missing("run", id, err)
+	}
+	return unpack(data)
+}
+
+// RunManifest implements run.Store.
+func (s *Store) RunManifest(ctx context.Context, id string) ([]byte, error) {
+	data, err := s.read().RunManifest(ctx, id)
+	if err != nil {
+		return nil, missing("run", id, err)
+	}
+	return unpack(data)
+}
+
+// SetStatus implements run.Store.
+func (s *Store) SetStatus(ctx context.Context, id, status, message string) error {
+	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		finished := row.FinishedAt
+		if run.Final(status) && finished == 0 {
+			finished = micros(time.Now())
+		}
+		err := q.SetRunStatus(ctx, query.SetRunStatusParams{Seq: row.Seq, Status: status, Message: message, FinishedAt: finished})
+		return trouble("set status", err)
+	})
+}
+
+// Settle implements run.Store.
+func (s *Store) Settle(ctx context.Context, id string) error {
+	return s.change(ctx, id, func(q *query.Queries, _ query.Run) error {
+		_, err := q.SetSettled(ctx, id)
+		return trouble("settle", err)
+	})
+}
+
+// AddMetrics implements run.Store.
+func (s *Store) AddMetrics(ctx context.Context, id string, ms []run.Metric) (duplicates []run.Metric, err error) {
+	err = s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		duplicates = nil
+		for _, m := range ms {
+			n, err := q.InsertMetric(ctx, query.InsertMetricParams{Run: row.Seq, NodeID: m.NodeID, Name: m.Name, Value: m.Value, Format: m.Format})
+			if err != nil {
+				return trouble("insert metric", err)
+			}
+			if n == 0 {
+				duplicates = append(duplicates, m)
+			}
+		}
+		if len(duplicates) == len(ms) {
+			return nil
+		}
+		return trouble("bump revision", q.BumpRevision(ctx, row.Seq))
+	})
+	return duplicates, err
+}
+
+// AddWarning implements run.Store.
+func (s *Store) AddWarning(ctx context.Context, id, warning string) error {
+	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		var warnings []string
+		if err := fromJSON(row.Warnings, &warnings); err != nil || slices.Contains(warnings, warning) {
+			return err
+		}
+		err := q.SetRunWarnings(ctx, query.SetRunWarningsParams{Seq: row.Seq, Warnings: toJSON(append(warnings, warning))})
+		return trouble("add warning", err)
+	})
+}
+
+// ArchiveRun implements run.Store.
+func (s *Store) ArchiveRun(ctx context.Context, id string, isArchived bool) error {
+	return s.change(ctx, id, func(q *query.Queries, _ query.Run) error {
+		_, err := q.SetRunStorageState(ctx, query.SetRunStorageStateParams{ID: id, StorageState: storageState(isArchived)})
+		return trouble("archive", err)
+	})
+}
+
+// DeleteRun implements run.Store.
+func (s *Store) DeleteRun(ctx context.Context, id string) error {
+	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		if err := q.DeleteRun(ctx, row.Seq); err != nil {
+			return trouble("delete run", err)
+		}
+		return dropManifests(ctx, q, row.Manifest)
+	})
+}
+
+// change runs f on the row of a run in one transaction.
+func (s *Store) change(ctx context.Context, id string, f func(*query.Queries, query.Run) error) error {
+	return s.write(ctx, func(q *query.Queries) error {
+		row, err := q.RunRow(ctx, id)
+		if err != nil {
+			return missing("run", id, err)
+		}
+		return f(q, row)
+	})
+}
+
+func runOf(row query.Run, experimentName string) (run.Run, error) {
+	r := run.Run{
+		ID: row.ID, Name: row.Name, Description: row.Description,
+		ExperimentID: row.ExperimentID, ExperimentName: experimentName,
+		PipelineID: row.PipelineID, PipelineName: row.PipelineName, VersionID: row.VersionID, VersionName: row.VersionName,
+		ServiceAccount: row.ServiceAccount, Namespace: row.Namespace, Workflow: row.Workflow,
+		Status: row.Status, Message: row.Message, Archived: row.StorageState == archived,
+		CreatedAt: timeOf(row.CreatedAt), ScheduledAt: timeOf(row.ScheduledAt),
+		StartedAt: timeOf(row.StartedAt), FinishedAt: timeOf(row.FinishedAt),
+		Settled: row.Settled, Revision: row.Revision,
+	}
+	return r, fromJSON(row.Warnings, &r.Warnings)
+}
