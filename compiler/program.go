@@ -104,7 +104,7 @@ func goCommand(ctx context.Context, dir string, args ...string) (string, error) 
 const modulePath = "github.com/argosy-ml/argosy"
 
 var (
-	position    = regexp.MustCompile(`(?m)^(\./)?([^\s:/]+\.go:\d+)`)
+	position    = regexp.MustCompile(`(?m)^[^\s:]+\.go:\d+`)
 	packageLine = regexp.MustCompile(`(?m)^# .*\n`)
 )
 
@@ -112,6 +112,9 @@ var (
 func seenFromHere(text, dir string) string {
 	text = packageLine.ReplaceAllString(text, "")
 	return position.ReplaceAllStringFunc(text, func(s string) string {
-		return filepath.Join(dir, strings.TrimPrefix(s, "./"))
+		if filepath.IsAbs(s) {
+			return s
+		}
+		return filepath.Join(dir, s)
 	})
 }

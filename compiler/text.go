@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,15 +76,21 @@ func condition(c graph.Cond, where func(graph.Ref) string) string {
 	return fmt.Sprintf("{{=%s %s %q}}", left, c.Op, c.Right)
 }
 
-// member turns a.b-c.d into a['b-c']['d'], since a dash is a minus in an expression.
+var identifier = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
+
+// member turns a.b-c.d into a['b-c'].d, since a dash is a minus in an expression. Dots stay where they can: Argo
+// knows by workflow.status, so spelt, that an expression must wait for the end.
 func member(path string) string {
-	first, rest, _ := strings.Cut(path, ".")
 	var b strings.Builder
-	b.WriteString(first)
-	for rest != "" {
-		var name string
-		name, rest, _ = strings.Cut(rest, ".")
-		b.WriteString("['" + name + "']")
+	for i, name := range strings.Split(path, ".") {
+		switch {
+		case i == 0:
+			b.WriteString(name)
+		case identifier.MatchString(name):
+			b.WriteString("." + name)
+		default:
+			b.WriteString("['" + name + "']")
+		}
 	}
 	return b.String()
 }

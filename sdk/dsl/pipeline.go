@@ -33,11 +33,17 @@ func New(name string, opts ...Option) *Pipeline {
 	p.root = &scope{kind: rootScope}
 	p.exit = &scope{kind: exitScope}
 	p.current = p.root
-	if strings.TrimSpace(name) == "" {
-		p.fault(caller(), "", "the pipeline has no name")
-	}
 	for _, opt := range opts {
 		opt(p)
+	}
+	at := caller()
+	if strings.TrimSpace(name) == "" {
+		p.fault(at, "", "the pipeline has no name")
+	}
+	for _, s := range []string{name, p.description} {
+		if err := checkText(s); err != nil {
+			p.fault(at, "", "the pipeline's name or description %v", err)
+		}
 	}
 	return p
 }
@@ -66,6 +72,11 @@ func Param[T any](p *Pipeline, name string, def T, opts ...ParamOption) Value[T]
 	}
 	if !paramName.MatchString(name) {
 		p.fault(at, "", "parameter %q: the name must begin with a letter and hold only letters, digits, - and _", name)
+	}
+	for _, s := range []string{param.Default, param.Description} {
+		if err := checkText(s); err != nil {
+			p.fault(at, "", "parameter %s: its default or help %v", name, err)
+		}
 	}
 	if strings.Contains(param.Default, "{{") {
 		p.fault(at, "", "parameter %s: its default holds {{, which Argo would take for a variable", name)

@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
@@ -15,7 +16,8 @@ type Container struct {
 	// Image is required.
 	Image Value[string]
 	// Command is the program, Args what it is given; without Command the image's own is run. Each element arrives
-	// as one argument, whatever characters it holds: no shell reads it.
+	// as one argument, whatever characters it holds: no shell reads it. Only $(NAME), where NAME is in Env, becomes
+	// that variable's value, as Kubernetes has it.
 	Command, Args []Value[string]
 	Env           Env
 	WorkingDir    Value[string]
@@ -133,7 +135,7 @@ func (p *Pipeline) fill(s *Step, c Container, opts []StepOption) {
 	n, g := s.node, s.node.Container
 	if !c.Image.IsSet() {
 		s.Fault("Image is not set: it is the container image to run, as in dsl.Lit(\"alpine:3.22\")")
-	} else if known, ok := Known(c.Image); ok && known == "" {
+	} else if c.Image.String() == "" { // a parameter may be: whoever starts the run fills it in
 		s.Fault("Image is empty")
 	}
 	g.Image = p.use(n, "Image", c.Image)
@@ -190,8 +192,8 @@ func (s *Step) checkFile(kind, name, file string) {
 	if !fileName.MatchString(name) {
 		s.Fault("%s %q: the name must hold only letters, digits, - and _", kind, name)
 	}
-	if !path.IsAbs(file) || path.Clean(file) == "/" {
-		s.Fault("%s %s: its path %q must be absolute", kind, name, file)
+	if !path.IsAbs(file) || path.Clean(file) == "/" || strings.Contains(file, "{{") || checkText(file) != nil {
+		s.Fault("%s %s: its path %q must be an absolute path in the container", kind, name, file)
 	}
 }
 
@@ -213,7 +215,7 @@ func (s *Step) Fault(format string, args ...any) {
 // OutputOption sets something of an output.
 type OutputOption func(*graph.Output)
 
-// Default is the output's value where the program writes no file, which is an error otherwise.
+// Default is the output's value, as text, where the program writes no file, which is an error otherwise.
 func Default(v string) OutputOption { return func(o *graph.Output) { o.Default = &v } }
 
 // Output declares that the step writes a value into a file, and returns that value. A string is the file's text
@@ -230,6 +232,9 @@ func Output[T any](s *Step, name, file string, opts ...OutputOption) Value[T] {
 	o := graph.Output{Name: name, Type: typeOf[T](), Path: file}
 	for _, opt := range opts {
 		opt(&o)
+	}
+	if o.Default != nil {
+		s.pipeline.checkConstant(s.node, "the default of output "+name, *o.Default, false)
 	}
 	*outputs = append(*outputs, o)
 	return valueOf[T](s.output(name))

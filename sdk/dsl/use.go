@@ -1,7 +1,9 @@
 package dsl
 
 import (
+	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
@@ -13,6 +15,9 @@ func (p *Pipeline) use(n *node, what string, v AnyValue) graph.Text {
 		return nil
 	}
 	t := v.recorded()
+	if t.name != "" {
+		what = t.name
+	}
 	for _, f := range t.faults {
 		p.fault(f.At, n.stepName(), "%s: %s", what, f.Message)
 	}
@@ -40,9 +45,22 @@ func (p *Pipeline) checkConstant(n *node, what, s string, beforeRef bool) {
 		p.fault(n.At, n.stepName(), "%s has { right before a value, which Argo cannot read: put something between them", what)
 	case strings.Contains(s, notYet):
 		p.fault(n.At, n.stepName(), "%s was formatted with package fmt, and a value in it is known only when the pipeline runs: use dsl.Sprintf", what)
-	case strings.Contains(s, "\x00"):
-		p.fault(n.At, n.stepName(), "%s holds a NUL character", what)
+	default:
+		if err := checkText(s); err != nil {
+			p.fault(n.At, n.stepName(), "%s %v", what, err)
+		}
 	}
+}
+
+// checkText refuses text that cannot stand in YAML or on a command line.
+func checkText(s string) error {
+	switch {
+	case strings.Contains(s, "\x00"):
+		return errors.New("holds a NUL character")
+	case !utf8.ValidString(s):
+		return errors.New("is not valid UTF-8")
+	}
+	return nil
 }
 
 func (p *Pipeline) checkRef(n *node, what string, r *ref) bool {

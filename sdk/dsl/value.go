@@ -55,6 +55,7 @@ func (v *Value[T]) set(t text) { v.text = &t }
 type text struct {
 	parts  []part
 	faults Faults
+	name   string // what messages call it; empty for the place where it is used
 }
 
 // part is constant text, or a reference.
@@ -191,6 +192,17 @@ func Args(args ...any) []Value[string] {
 		values[i] = valueOf[string](constant(s))
 	}
 	return values
+}
+
+// Named returns v with a name that messages about it use, for packages that build steps and know their values by
+// other names than Args[3].
+func Named[T any](v Value[T], name string) Value[T] {
+	if !v.IsSet() {
+		return v
+	}
+	t := v.recorded()
+	t.name = name
+	return valueOf[T](t)
 }
 
 // Known returns the text of v where it is known already: that of a constant, or the default of a parameter. It is

@@ -1,9 +1,11 @@
 package train
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/argosy-ml/argosy/sdk/dsl"
 )
@@ -22,11 +24,14 @@ func (job MPI) check(step *dsl.Step) {
 	for _, data := range job.Data {
 		claim(step, data)
 	}
-	for name := range job.Env {
+	for _, name := range slices.Sorted(maps.Keys(job.Env)) {
 		if !envName.MatchString(name) {
 			step.Fault("Env %q is not a name for an environment variable: use letters, digits and _", name)
 		}
+		set(step, "Env", name, job.Env[name])
 	}
+	positive(step, "PendingTimeout", job.PendingTimeout)
+	positive(step, "RunningTimeout", job.RunningTimeout)
 	job.checkMetadata(step)
 	job.checkGit(step)
 	for _, m := range job.Metrics {
@@ -46,12 +51,15 @@ var (
 )
 
 func (job MPI) checkMetadata(step *dsl.Step) {
-	for name := range job.Annotations {
+	for _, name := range slices.Sorted(maps.Keys(job.Annotations)) {
+		set(step, "Annotations", name, job.Annotations[name])
 		if !qualifiedName.MatchString(name) {
 			step.Fault("Annotations: %q is not a Kubernetes name such as example.com/key", name)
 		}
 	}
-	for name, v := range job.Labels {
+	for _, name := range slices.Sorted(maps.Keys(job.Labels)) {
+		v := job.Labels[name]
+		set(step, "Labels", name, v)
 		if !qualifiedName.MatchString(name) {
 			step.Fault("Labels: %q is not a Kubernetes name such as example.com/key", name)
 		}
@@ -79,13 +87,21 @@ func (m Metric) check(step *dsl.Step) {
 	if !slices.Contains([]Format{"", Raw, Percentage}, m.Format) {
 		step.Fault("Metrics: %s: Format is %q: it must be RAW or PERCENTAGE", m.Name, m.Format)
 	}
-	if !slices.Contains([]Reduce{"", Last, Max, Mean, SumOverRanks}, m.Reduce) {
-		step.Fault("Metrics: %s: Reduce is %q: it must be last, max, mean or sum-over-ranks", m.Name, m.Reduce)
+	if !slices.Contains([]Reduce{"", Last, Max, Min, Mean, SumOverRanks}, m.Reduce) {
+		step.Fault("Metrics: %s: Reduce is %q: it must be last, max, min, mean or sum-over-ranks", m.Name, m.Reduce)
+	}
+}
+
+// set reports a map's entry that has no value, most often a forgotten variable.
+func set(step *dsl.Step, field, name string, v dsl.Value[string]) {
+	if !v.IsSet() {
+		step.Fault("%s %s is not set: use dsl.Lit(\"\") for an empty value", field, name)
 	}
 }
 
 func required(step *dsl.Step, field string, v dsl.Value[string]) {
-	if known, ok := dsl.Known(v); !v.IsSet() || ok && strings.TrimSpace(known) == "" {
+	// A parameter may be empty by default: whoever starts the run fills it in.
+	if !v.IsSet() || strings.TrimSpace(v.String()) == "" {
 		step.Fault("%s is not set", field)
 	}
 }
@@ -94,6 +110,14 @@ func required(step *dsl.Step, field string, v dsl.Value[string]) {
 func quantity(step *dsl.Step, field string, v dsl.Value[string]) {
 	if known, ok := dsl.Known(v); ok && known != "" && !amount.MatchString(known) {
 		step.Fault("%s is %q: it must be a quantity such as 500m, 2 or 10Gi", field, known)
+	}
+}
+
+func positive(step *dsl.Step, field string, v dsl.Value[time.Duration]) {
+	if known, ok := dsl.Known(v); ok {
+		if d, err := time.ParseDuration(known); err == nil && d <= 0 {
+			step.Fault("%s is %s: it must be more than nothing", field, known)
+		}
 	}
 }
 

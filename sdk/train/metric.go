@@ -31,6 +31,7 @@ type Reduce string
 const (
 	Last Reduce = "last"
 	Max  Reduce = "max"
+	Min  Reduce = "min"
 	Mean Reduce = "mean"
 	// SumOverRanks adds up the last number of each MPI process.
 	SumOverRanks Reduce = "sum-over-ranks"

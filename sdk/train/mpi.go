@@ -109,64 +109,68 @@ func MPIJob(p *dsl.Pipeline, name string, job MPI, opts ...dsl.StepOption) MPIOu
 // args are the launcher's arguments. Each value is one argument, so nothing in it can become another.
 func (job MPI) args(name string) []dsl.Value[string] {
 	a := arguments{dsl.Lit("mpijob")}
-	a.flag("name", dsl.Lit(name))
-	a.flag("image", job.Image)
-	a.flag("workers", or(job.Workers, "1"))
-	a.flag("slots", or(job.Slots, ""))
-	a.flag("gpus", or(job.GPUs, "0"))
-	a.flag("cpu", or(job.CPU, ""))
-	a.flag("memory", or(job.Memory, ""))
-	a.optional("shm", job.SharedMemory)
-	a.pairs("env", job.Env)
+	a.flag("Name", "--name=", dsl.Lit(name))
+	a.flag("Image", "--image=", job.Image)
+	a.flag("Workers", "--workers=", or(job.Workers, 1))
+	a.flag("Slots", "--slots=", job.Slots)
+	a.flag("GPUs", "--gpus=", or(job.GPUs, 0))
+	a.flag("CPU", "--cpu=", job.CPU)
+	a.flag("Memory", "--memory=", job.Memory)
+	a.optional("SharedMemory", "--shm=", job.SharedMemory)
+	a.pairs("Env", "--env=", job.Env)
 	for _, data := range job.Data {
-		a.flag("data", data)
+		a.flag("Data", "--data=", data)
 	}
-	a.pairs("annotation", job.Annotations)
-	a.pairs("label", job.Labels)
+	a.pairs("Annotations", "--annotation=", job.Annotations)
+	a.pairs("Labels", "--label=", job.Labels)
 	if job.Git.Repo.IsSet() {
-		a.flag("sync-mode", dsl.Lit("git"))
-		a.flag("sync-source", job.Git.Repo)
-		a.optional("git-branch", job.Git.Branch)
-		a.optional("git-revision", job.Git.Revision)
+		a.flag("Git", "--sync-mode=", dsl.Lit("git"))
+		a.flag("Git.Repo", "--sync-source=", job.Git.Repo)
+		a.optional("Git.Branch", "--git-branch=", job.Git.Branch)
+		a.optional("Git.Revision", "--git-revision=", job.Git.Revision)
 	}
-	a.optional("working-dir", job.WorkingDir)
+	a.optional("WorkingDir", "--working-dir=", job.WorkingDir)
 	for _, m := range job.Metrics {
-		a.flag("metric", m.rule())
+		a.flag("Metrics", "--metric=", m.rule())
 	}
-	a.optional("pending-timeout", job.PendingTimeout)
-	a.optional("running-timeout", job.RunningTimeout)
+	a.optional("PendingTimeout", "--pending-timeout=", job.PendingTimeout)
+	a.optional("RunningTimeout", "--running-timeout=", job.RunningTimeout)
 	if job.CleanPodPolicy != "" {
-		a.flag("clean-pod-policy", dsl.Lit(string(job.CleanPodPolicy)))
+		a.flag("CleanPodPolicy", "--clean-pod-policy=", dsl.Lit(string(job.CleanPodPolicy)))
 	}
-	a.optional("retries", job.Retries)
-	return append(a, dsl.Lit("--"), job.Command)
+	a.optional("Retries", "--retries=", job.Retries)
+	return append(a, dsl.Lit("--"), dsl.Named(or(job.Command, ""), "Command"))
 }
 
 // arguments is a command line under construction.
 type arguments []dsl.Value[string]
 
-func (a *arguments) flag(name string, v dsl.AnyValue) {
-	*a = append(*a, dsl.Sprintf("--"+name+"=%v", v))
+// flag adds the value of a field, or nothing after the = where it is not set.
+func (a *arguments) flag(field, flag string, v dsl.AnyValue) {
+	if !v.IsSet() {
+		v = dsl.Lit("")
+	}
+	*a = append(*a, dsl.Named(dsl.Sprintf("%s%v", flag, v), field))
 }
 
-func (a *arguments) optional(name string, v dsl.AnyValue) {
+func (a *arguments) optional(field, flag string, v dsl.AnyValue) {
 	if v.IsSet() {
-		a.flag(name, v)
+		a.flag(field, flag, v)
 	}
 }
 
-func (a *arguments) pairs(name string, m map[string]dsl.Value[string]) {
+func (a *arguments) pairs(field, flag string, m map[string]dsl.Value[string]) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		*a = append(*a, dsl.Sprintf("--"+name+"=%s=%v", key, m[key]))
+		a.flag(field+" "+key, flag+key+"=", m[key])
 	}
 }
 
-// or returns v, or the text where v is not set.
-func or(v dsl.AnyValue, text string) dsl.AnyValue {
+// or returns v, or the constant where v is not set.
+func or[T any](v dsl.Value[T], constant T) dsl.Value[T] {
 	if v.IsSet() {
 		return v
 	}
-	return dsl.Lit(text)
+	return dsl.Lit(constant)
 }
 
 // atLeast reports a whole number that is known already and too small.

@@ -1,0 +1,104 @@
+package compiler_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/util/template"
+	argo "github.com/argoproj/argo-workflows/v3/workflow/validate"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argosy-ml/argosy/compiler"
+	"github.com/argosy-ml/argosy/sdk/dsl"
+)
+
+type reporter interface {
+	require.TestingT
+	Helper()
+}
+
+// validate decodes a workflow strictly into Argo's own types and has Argo validate it.
+func validate(t reporter, manifest []byte) *wfv1.Workflow {
+	t.Helper()
+	var wf wfv1.Workflow
+	require.NoError(t, yaml.UnmarshalStrict(manifest, &wf), "%s", manifest)
+	require.NoError(t, argo.ValidateWorkflow(nil, nil, &wf, nil, argo.ValidateOpts{Lint: true}), "%s", manifest)
+	return &wf
+}
+
+// Every text arrives in Argo as it was written, whatever it looks like in YAML.
+func TestTextsArriveAsWritten(t *testing.T) {
+	t.Parallel()
+	manifest, err := compiler.Compile(escapes())
+	require.NoError(t, err)
+	g, err := escapes().Graph()
+	require.NoError(t, err)
+	var want []string
+	for _, arg := range g.Nodes[0].Container.Args {
+		if s, ok := arg.Constant(); ok {
+			want = append(want, s)
+		}
+	}
+	wf := validate(t, manifest)
+	got := wf.GetTemplateByName("odd").Container.Args
+	require.Equal(t, want[:len(want)-1], got[:len(want)-1])
+	require.Equal(t, []string{"'{{inputs.parameters.yes}}'", "5%"}, got[len(got)-2:])
+	require.Equal(t, "pipeline-", wf.GenerateName)
+}
+
+// Conditions are answered by Argo's own evaluation, in two steps as the controller takes them: first with what is
+// known of the workflow as a whole, then with the values.
+func TestConditionsAsArgoSeesThem(t *testing.T) {
+	t.Parallel()
+	text := func(cond func(dsl.Value[string]) dsl.Cond) func(*dsl.Pipeline) dsl.Cond {
+		return func(p *dsl.Pipeline) dsl.Cond { return cond(dsl.Param(p, "x-y", "")) }
+	}
+	number := func(cond func(dsl.Value[float64]) dsl.Cond) func(*dsl.Pipeline) dsl.Cond {
+		return func(p *dsl.Pipeline) dsl.Cond { return cond(dsl.Param(p, "x-y", 0.0)) }
+	}
+	flag := func(p *dsl.Pipeline) dsl.Cond { return dsl.Eq(dsl.Param(p, "x-y", false), true) }
+	is := text(func(v dsl.Value[string]) dsl.Cond { return dsl.Eq(v, `a "b" \ 'c' ü`) })
+	isNot := text(func(v dsl.Value[string]) dsl.Cond { return dsl.Ne(v, "a") })
+	less := number(func(v dsl.Value[float64]) dsl.Cond { return dsl.Lt(v, 1e-3) })
+	more := number(func(v dsl.Value[float64]) dsl.Cond { return dsl.Ge(v, -1e21) })
+	joined := text(func(v dsl.Value[string]) dsl.Cond { return dsl.Eq(dsl.Sprintf("<%v>", v), "<1>") })
+
+	for _, test := range []struct {
+		name  string
+		cond  func(*dsl.Pipeline) dsl.Cond
+		value string
+		want  string
+	}{
+		{"text is", is, `a "b" \ 'c' ü`, "true"},
+		{"text differs", is, `a`, "false"},
+		{"text that would break out of quotes", isNot, `a" == "a`, "true"},
+		{"text is not", isNot, "a", "false"},
+		{"small number", less, "5e-05", "true"},
+		{"as large", less, "0.001", "false"},
+		{"number with a sign", more, "-7.5", "true"},
+		{"whole number", more, "3", "true"},
+		{"Python's True", flag, "True", "true"},
+		{"JSON's true", flag, "true", "true"},
+		{"false", flag, "False", "false"},
+		{"text around a value", joined, "1", "true"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := dsl.New("p")
+			p.If(test.cond(p), func() { dsl.Run(p, "s", dsl.Container{Image: alpine}) })
+			manifest, err := compiler.Compile(p)
+			require.NoError(t, err)
+			when := validate(t, manifest).GetTemplateByName("p").DAG.Tasks[0].When
+
+			quoted, err := json.Marshal(when)
+			require.NoError(t, err)
+			early, err := template.Replace(string(quoted), map[string]string{"workflow.name": "w"}, true)
+			require.NoError(t, err)
+			late, err := template.Replace(early, map[string]string{"inputs.parameters.x-y": test.value}, false)
+			require.NoError(t, err)
+			require.Equal(t, `"`+test.want+`"`, late)
+		})
+	}
+}
