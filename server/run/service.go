@@ -61,7 +61,6 @@ func (s *Service) Create(ctx context.Context, q Request) (Run, error) {
 		ID: uuid.NewString(), Name: strings.TrimSpace(q.Name), Description: q.Description,
 		Namespace: s.c.Namespace, CreatedAt: s.c.Now(), Parameters: q.Parameters,
 	}
-	r.ScheduledAt = r.CreatedAt
 	manifest, err := s.source(ctx, q, &r)
 	if err != nil {
 		return Run{}, err
