@@ -1,0 +1,141 @@
+package gateway_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func tarball(t *testing.T, name, content string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	w := tar.NewWriter(z)
+	require.NoError(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}))
+	_, err := w.Write([]byte(content))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.NoError(t, z.Close())
+	return out.Bytes()
+}
+
+func zipped(t *testing.T, name, content string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	f, err := w.Create(name)
+	require.NoError(t, err)
+	_, err = f.Write([]byte(content))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return out.Bytes()
+}
+
+const (
+	helloParameters = `"parameters":[{"name":"word","value":"hi"},{"name":"times"}]`
+	helloVersion    = `{"id":"ID1","name":"hello","created_at":"2026-11-20T12:00:01Z",` + helloParameters +
+		`,"resource_references":[{"key":{"type":"PIPELINE","id":"ID1"},"relationship":"OWNER"}]}`
+	helloPipeline = `{"id":"ID1","created_at":"2026-11-20T12:00:01Z","name":"hello",` + helloParameters + `,"default_version":` + helloVersion + `}`
+)
+
+func TestPipelineLife(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	require.Equal(t, `{}`, s.get(t, "/apis/v1beta1/pipelines", 200))
+
+	uploaded := s.upload(t, "/apis/v1beta1/pipelines/upload?name=hello", "x.tar.gz", tarball(t, "pipeline.yaml", hello), 200)
+	require.Equal(t, helloPipeline, numbered(uploaded))
+	id := field(t, uploaded, "id")
+	require.Equal(t, helloPipeline, numbered(s.get(t, "/apis/v1beta1/pipelines/"+id, 200)))
+	require.Equal(t, helloPipeline, numbered(s.get(t, "/apis/v1beta1/namespaces/-/pipelines/hello", 200)))
+	require.Equal(t, `{"pipelines":[`+helloPipeline+`],"total_size":1}`, numbered(s.get(t, "/apis/v1beta1/pipelines", 200)))
+	require.Equal(t, hello, field(t, s.get(t, "/apis/v1beta1/pipelines/"+id+"/templates", 200), "template"))
+	require.Equal(t, helloVersion, numbered(s.get(t, "/apis/v1beta1/pipeline_versions/"+id, 200)))
+	require.Equal(t, `{"nodes":[{"id":"say","name":"say","type":"Container","template":"say"}],`+helloParameters+`}`,
+		s.get(t, "/apis/argosy/v1/pipelines/"+id+"/graph", 200))
+
+	second := s.upload(t, "/apis/v1beta1/pipelines/upload_version?name=v2&description=better&pipelineid="+id, "x.zip", zipped(t, "pipeline.yaml", hello+"# v2\n"), 200)
+	v2 := field(t, second, "id")
+	require.NotEqual(t, id, v2)
+	require.Equal(t, "better", field(t, second, "description"))
+	require.Contains(t, second, `"resource_references":[{"key":{"type":"PIPELINE","id":"`+id+`"},"relationship":"OWNER"}]`)
+	require.Equal(t, v2, field(t, s.get(t, "/apis/v1beta1/pipelines/"+id, 200), "default_version", "id"), "a new version becomes the default")
+	require.Equal(t, hello+"# v2\n", field(t, s.get(t, "/apis/v1beta1/pipelines/"+id+"/templates", 200), "template"))
+	require.Equal(t, hello, field(t, s.get(t, "/apis/v1beta1/pipeline_versions/"+id+"/templates", 200), "template"))
+	require.NotEmpty(t, s.get(t, "/apis/argosy/v1/pipeline_versions/"+v2+"/graph", 200))
+
+	versions := s.get(t, "/apis/v1beta1/pipeline_versions?resource_key.type=PIPELINE&resource_key.id="+id+"&sort_by=created_at%20desc&page_size=1", 200)
+	require.Contains(t, versions, `"total_size":2`)
+	require.Contains(t, versions, `"name":"v2"`)
+	more := s.get(t, "/apis/v1beta1/pipeline_versions?resource_key.type=PIPELINE&resource_key.id="+id+"&page_token="+field(t, versions, "next_page_token"), 200)
+	require.Contains(t, more, `"name":"hello"`)
+	require.Contains(t, s.get(t, "/apis/v1beta1/pipeline_versions", 400), "resource_key.id is missing")
+
+	require.Equal(t, `{}`, s.post(t, "/apis/v1beta1/pipelines/"+id+"/default_version/"+id, "", 200))
+	require.Equal(t, id, field(t, s.get(t, "/apis/v1beta1/pipelines/"+id, 200), "default_version", "id"))
+	require.Equal(t, `{}`, s.delete(t, "/apis/v1beta1/pipeline_versions/"+id, 200))
+	require.Equal(t, v2, field(t, s.get(t, "/apis/v1beta1/pipelines/"+id, 200), "default_version", "id"), "the newest that is left takes its place")
+	require.Equal(t, `{}`, s.delete(t, "/apis/v1beta1/pipelines/"+id, 200))
+	s.get(t, "/apis/v1beta1/pipelines/"+id, 404)
+	s.get(t, "/apis/argosy/v1/pipelines/"+id+"/graph", 404)
+	require.Equal(t, `{}`, s.get(t, "/apis/v1beta1/pipelines", 200))
+}
+
+func TestUploadRefusals(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const path = "/apis/v1beta1/pipelines/upload"
+	taken := s.pipeline(t, "taken")
+	for name, c := range map[string]struct {
+		query, file string
+		data        []byte
+		status      int
+		says        string
+	}{
+		"no archive":                {"", "x.tar.gz", []byte("this is none"), 400, "neither a tarball"},
+		"tarball without a tarball": {"", "x.tar.gz", []byte("\x1f\x8bgarbage"), 400, "cannot be unzipped"},
+		"tarball without manifest":  {"", "x.tar.gz", tarball(t, "readme.txt", "hi"), 400, "holds no Workflow"},
+		"no Workflow":               {"", "x.yaml", []byte("kind: ConfigMap"), 400, "no Workflow"},
+		"empty":                     {"", "x.yaml", nil, 400, "empty"},
+		"too large":                 {"", "x.yaml", bytes.Repeat([]byte("#"), 32<<20+1), 400, "32 MiB"},
+		"long name":                 {"?name=" + strings.Repeat("a", 101), "x.yaml", []byte(hello), 400, "100"},
+		"name that is taken":        {"?name=taken", "x.yaml", []byte(hello), 500, "taken"},
+		"version of no pipeline":    {"_version?name=v2&pipelineid=nonsense", "x.yaml", []byte(hello), 500, "nonsense"},
+		"version without pipeline":  {"_version?name=v2", "x.yaml", []byte(hello), 400, "id of its pipeline"},
+		"version that is taken":     {"_version?name=taken&pipelineid=" + taken, "x.yaml", []byte(hello), 500, "taken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := s.upload(t, path+c.query, c.file, c.data, c.status)
+			require.Contains(t, field(t, answer, "error_message"), c.says)
+			require.NotEmpty(t, field(t, answer, "error_details"))
+		})
+	}
+	t.Run("no form", func(t *testing.T) {
+		require.Contains(t, field(t, s.post(t, path, hello, 400), "error_message"), "uploadfile")
+	})
+	t.Run("another field", func(t *testing.T) {
+		body := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.yaml\"\r\n\r\nx\r\n--b--\r\n"
+		status, _, answer := s.do(t, http.MethodPost, path, "multipart/form-data; boundary=b", strings.NewReader(body))
+		require.Equal(t, 400, status)
+		require.Contains(t, field(t, answer, "error_message"), "uploadfile")
+	})
+	t.Run("cut off", func(t *testing.T) {
+		body := "--b\r\nContent-Disposition: form-data; name=\"uploadfile\"; filename=\"x.yaml\"\r\n\r\nkind: W"
+		status, _, answer := s.do(t, http.MethodPost, path, "multipart/form-data; boundary=b", strings.NewReader(body))
+		require.Equal(t, 400, status)
+		require.Contains(t, field(t, answer, "error_message"), "whole")
+	})
+	require.Contains(t, s.get(t, "/apis/v1beta1/pipelines", 200), `"total_size":1`, "what was refused left no trace")
+}
+
+func TestUploadNamesAfterFile(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	require.Equal(t, "hello.yaml", field(t, s.upload(t, "/apis/v1beta1/pipelines/upload", "hello.yaml", []byte(hello), 200), "name"))
+}

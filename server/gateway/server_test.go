@@ -1,0 +1,372 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argosy-ml/argosy/server/api"
+	"github.com/argosy-ml/argosy/server/experiment"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/gateway"
+	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/store/sqlite"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// server is the whole API on a store in a temporary folder, over real connections. Only the cluster is not there:
+// apiOnlyEngine stands in for it, as what a cluster does with a Workflow is no matter of the API.
+type server struct {
+	url     string
+	conn    *grpc.ClientConn
+	store   *sqlite.Store
+	feed    *run.Feed
+	engine  *apiOnlyEngine
+	objects *objects
+	stop    context.CancelFunc // ends streams
+	log     *bytes.Buffer
+}
+
+// clock is the time that tests create things at; it moves by a second with every look.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) look() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(time.Second)
+	return c.now
+}
+
+func start(t *testing.T) *server {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "argosy.db"))
+	require.NoError(t, err)
+	s := &server{
+		store: store, feed: &run.Feed{}, log: &bytes.Buffer{},
+		engine: &apiOnlyEngine{logs: map[string]io.ReadCloser{}}, objects: &objects{data: map[string][]byte{}},
+	}
+	streams, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	log := slog.New(slog.NewTextHandler(&lockedWriter{w: s.log}, nil))
+	now := (&clock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}).look
+	pipelines := pipeline.NewService(store, s.engine, now)
+	experiments := experiment.NewService(store, now)
+	runs := run.NewService(run.Config{
+		Store: store, Engine: s.engine, Pipelines: pipelines, Experiments: experiments, Artifacts: s.objects,
+		Feed: s.feed, Namespace: "kubeflow", Now: now, Log: log,
+	})
+	services := api.New(api.Services{Pipelines: pipelines, Experiments: experiments, Runs: runs, Version: "v1.2.3", Commit: "abc"})
+	handler, err := gateway.New(gateway.Config{
+		API: services, Pipelines: pipelines, Runs: runs, Log: log, Streams: streams,
+		UI: fstest.MapFS{"index.html": {Data: []byte("<title>ui</title>")}, "assets/app.js": {Data: []byte("js")}},
+	})
+	require.NoError(t, err)
+	web := httptest.NewServer(handler)
+	s.url = web.URL
+	s.dial(t, services.Server(log))
+	t.Cleanup(func() {
+		stop()
+		web.Close()
+		require.NoError(t, store.Close())
+	})
+	return s
+}
+
+// dial serves gRPC on a connection in memory.
+func (s *server) dial(t *testing.T, g *grpc.Server) {
+	t.Helper()
+	listener := bufconn.Listen(1 << 20)
+	served := make(chan error, 1)
+	go func() { served <- g.Serve(listener) }()
+	conn, err := grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+	require.NoError(t, err)
+	s.conn = conn
+	t.Cleanup(func() {
+		require.NoError(t, conn.Close())
+		g.Stop()
+		require.NoError(t, <-served)
+	})
+}
+
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+// do sends a request and gives the status, the headers and the whole body.
+func (s *server) do(t *testing.T, method, path, contentType string, body io.Reader, headers ...string) (int, http.Header, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, s.url+path, body)
+	require.NoError(t, err)
+	if contentType != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if request.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
+			request.Host = headers[i+1]
+		}
+	}
+	answer, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return answer.StatusCode, answer.Header, string(data)
+}
+
+func (s *server) get(t *testing.T, path string, want int) string {
+	t.Helper()
+	status, _, body := s.do(t, http.MethodGet, path, "", nil)
+	require.Equal(t, want, status, "GET %s: %s", path, body)
+	return body
+}
+
+func (s *server) post(t *testing.T, path, body string, want int) string {
+	t.Helper()
+	status, _, got := s.do(t, http.MethodPost, path, "application/json", strings.NewReader(body))
+	require.Equal(t, want, status, "POST %s: %s", path, got)
+	return got
+}
+
+func (s *server) delete(t *testing.T, path string, want int) string {
+	t.Helper()
+	status, _, got := s.do(t, http.MethodDelete, path, "", nil)
+	require.Equal(t, want, status, "DELETE %s: %s", path, got)
+	return got
+}
+
+// upload sends a file to one of the upload endpoints.
+func (s *server) upload(t *testing.T, path, file string, data []byte, want int) string {
+	t.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("uploadfile", file)
+	require.NoError(t, err)
+	_, err = part.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	status, _, got := s.do(t, http.MethodPost, path, w.FormDataContentType(), &form)
+	require.Equal(t, want, status, "upload of %s: %s", file, got)
+	return got
+}
+
+// pipeline uploads the hello pipeline and gives its id.
+func (s *server) pipeline(t *testing.T, name string) string {
+	t.Helper()
+	return field(t, s.upload(t, "/apis/v1beta1/pipelines/upload?name="+url.QueryEscape(name), "hello.yaml", []byte(hello), 200), "id")
+}
+
+// run starts a run of a new pipeline and gives its id.
+func (s *server) run(t *testing.T) string {
+	t.Helper()
+	body := fmt.Sprintf(`{"name":"first","pipeline_spec":{"workflow_manifest":%q}}`, hello)
+	return field(t, s.post(t, "/apis/v1beta1/runs", body, 200), "run", "id")
+}
+
+// record does what the reconciler does when it sees a Workflow change.
+func (s *server) record(t *testing.T, id string, state run.State) {
+	t.Helper()
+	_, err := s.store.Record(t.Context(), id, state)
+	require.NoError(t, err)
+	s.feed.Publish(id)
+}
+
+// field picks a string out of JSON by the path to it.
+func field(t *testing.T, document string, path ...string) string {
+	t.Helper()
+	var v any
+	require.NoError(t, json.Unmarshal([]byte(document), &v), "%s", document)
+	for _, name := range path {
+		m, ok := v.(map[string]any)
+		require.True(t, ok, "%s has no %v", document, path)
+		v = m[name]
+	}
+	text, ok := v.(string)
+	require.True(t, ok, "%s: %v is no string", document, path)
+	return text
+}
+
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// numbered replaces the ids in a document by their order of appearance, so that it can be compared.
+func numbered(document string) string {
+	seen := map[string]string{}
+	return uuids.ReplaceAllStringFunc(document, func(id string) string {
+		if seen[id] == "" {
+			seen[id] = fmt.Sprintf("ID%d", len(seen)+1)
+		}
+		return seen[id]
+	})
+}
+
+const hello = `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: hello-}
+spec:
+  entrypoint: say
+  arguments: {parameters: [{name: word, value: hi}, {name: times}]}
+  templates:
+  - name: say
+    container: {image: busybox, command: [echo, "{{workflow.parameters.word}}"]}
+`
+
+// apiOnlyEngine reads manifests far enough for the API to have something to show, and remembers what it was asked to do.
+type apiOnlyEngine struct {
+	mu        sync.Mutex
+	submitted []string
+	stopped   []string
+	logs      map[string]io.ReadCloser // by pod
+}
+
+type workflow struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name         string `json:"name,omitempty"`
+		GenerateName string `json:"generateName,omitempty"`
+	} `json:"metadata"`
+	Spec struct {
+		Entrypoint string `json:"entrypoint"`
+		Arguments  struct {
+			Parameters []struct {
+				Name  string  `json:"name"`
+				Value *string `json:"value,omitempty"`
+			} `json:"parameters"`
+		} `json:"arguments"`
+	} `json:"spec"`
+}
+
+func parse(manifest []byte) (workflow, error) {
+	var w workflow
+	if err := yaml.Unmarshal(manifest, &w); err != nil || w.Kind != "Workflow" {
+		return w, fault.New(fault.Invalid, "the manifest is no Workflow")
+	}
+	return w, nil
+}
+
+func (e *apiOnlyEngine) Inspect(_ context.Context, manifest []byte) (pipeline.Spec, error) {
+	w, err := parse(manifest)
+	if err != nil {
+		return pipeline.Spec{}, err
+	}
+	spec := pipeline.Spec{Name: strings.TrimSuffix(w.Metadata.GenerateName, "-")}
+	for _, p := range w.Spec.Arguments.Parameters {
+		known := pipeline.Parameter{Name: p.Name, HasDefault: p.Value != nil}
+		if p.Value != nil {
+			known.Value = *p.Value
+		}
+		spec.Parameters = append(spec.Parameters, known)
+	}
+	node := pipeline.GraphNode{ID: w.Spec.Entrypoint, Name: w.Spec.Entrypoint, Type: "Container", Template: w.Spec.Entrypoint}
+	spec.Graph = pipeline.Graph{Nodes: []pipeline.GraphNode{node}, Parameters: spec.Parameters}
+	return spec, nil
+}
+
+func (e *apiOnlyEngine) Prepare(_ context.Context, manifest []byte, o run.Options) (run.Prepared, error) {
+	w, err := parse(manifest)
+	if err != nil {
+		return run.Prepared{}, err
+	}
+	known := map[string]bool{}
+	for _, p := range w.Spec.Arguments.Parameters {
+		known[p.Name] = true
+	}
+	for _, p := range o.Parameters {
+		if !known[p.Name] {
+			return run.Prepared{}, fault.New(fault.Invalid, "Unrecognized input parameter: %s", p.Name)
+		}
+	}
+	w.Metadata.Name, w.Metadata.GenerateName = w.Metadata.GenerateName+"abcde", ""
+	raw, err := json.Marshal(w)
+	return run.Prepared{Name: w.Metadata.Name, ServiceAccount: "pipeline-runner", Workflow: raw}, err
+}
+
+func (e *apiOnlyEngine) Submit(_ context.Context, workflow []byte) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.submitted = append(e.submitted, string(workflow))
+	return nil
+}
+
+func (e *apiOnlyEngine) Terminate(_ context.Context, _, workflow string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stopped = append(e.stopped, workflow)
+	return nil
+}
+
+func (e *apiOnlyEngine) DeleteWorkflow(context.Context, string, string) error { return nil }
+
+func (e *apiOnlyEngine) Log(_ context.Context, _, pod string, _ bool) (io.ReadCloser, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if log := e.logs[pod]; log != nil {
+		return log, nil
+	}
+	return nil, fault.New(fault.NotFound, "pod %s not found", pod)
+}
+
+// objects is an artifact store in memory.
+type objects struct {
+	mu   sync.Mutex
+	data map[string][]byte
+}
+
+func (o *objects) Put(_ context.Context, key string, r io.Reader, _ int64) error {
+	data, err := io.ReadAll(r)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.data[key] = data
+	return err
+}
+
+func (o *objects) Get(_ context.Context, key string) (io.ReadCloser, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	data, ok := o.data[key]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "%s not found", key)
+	}
+	return io.NopCloser(bytes.NewReader(data)), nil
+}
+
+func (o *objects) Delete(_ context.Context, key string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.data, key)
+	return nil
+}
