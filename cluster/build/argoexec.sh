@@ -1,0 +1,54 @@
+#!/bin/bash
+# Builds Argo's own executor, argoexec. Usage: cluster/build/argoexec.sh OUTPUT
+#
+# The published module lacks workflow/executor/osspecific/signal_linux.go: in Argo's git it is a symbolic link, and
+# module zips hold none. So the module is copied into an ignored folder, the file put in its place there, and the copy
+# built with the versions of this module, which lets it share compiled packages with argosy-cluster.
+set -euo pipefail
+output=$(realpath -m "${1:?usage: argoexec.sh OUTPUT}")
+self=$(realpath "$0")
+cd "$(dirname "$self")/.."
+
+module=github.com/argoproj/argo-workflows/v3
+work=$(realpath -m ../.build)/argoexec
+source=$(go list -m -f '{{.Dir}}' $module)
+if [ -z "$source" ]; then
+	go mod download $module
+	source=$(go list -m -f '{{.Dir}}' $module)
+fi
+version=$(go list -m -f '{{.Version}}' $module)
+
+# The same versions and the same compiler give the same program.
+stamp="$version $(go env GOVERSION) $(cat go.mod "$self" | sha256sum | cut -d' ' -f1)"
+if [ -x "$output" ] && [ -f "$work/stamp" ] && [ "$(cat "$work/stamp")" = "$stamp" ]; then
+	exit 0
+fi
+
+copy=$work/$version
+if [ "$self" -nt "$copy/.complete" ]; then
+	rm -rf "$copy"
+	mkdir -p "$copy"
+	tar -C "$source" --exclude=./ui --exclude=./docs --exclude=./examples --exclude=./test -cf - . | tar -C "$copy" -xf -
+	chmod -R u+w "$copy"
+	cp "$copy/workflow/executor/osspecific/signal_darwin.go" "$copy/workflow/executor/osspecific/signal_linux.go"
+	# Kubernetes 1.34 gave labels.Labels a third method, which Argo's own implementation must have to compile with it.
+	cat >"$copy/workflow/executor/labels_lookup.go" <<'GO'
+package executor
+
+import "github.com/tidwall/gjson"
+
+// Lookup is the value at the path label, and whether there is one.
+func (g gjsonLabels) Lookup(label string) (string, bool) {
+	r := gjson.GetBytes(g.json, label)
+	return r.String(), r.Exists()
+}
+GO
+	touch "$copy/.complete"
+fi
+
+cp go.mod "$work/go.mod"
+cp go.sum "$work/go.sum"
+go mod edit -replace "$module=$copy" "$work/go.mod"
+mkdir -p "$(dirname "$output")"
+go build -modfile="$work/go.mod" -trimpath -ldflags '-s -w' -o "$output" $module/cmd/argoexec
+echo "$stamp" >"$work/stamp"

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/supervisor"
+)
+
+// Names of the children, which are also their subcommands and log files.
+const (
+	apiserver         = "apiserver"
+	objectStore       = "s3"
+	controllerManager = "controller-manager"
+	argo              = "argo"
+	mpiOperator       = "mpi-operator"
+	nodeAgent         = "node"
+	kubelet           = "kubelet" // no child: the name of the node's listener
+)
+
+// Stages of the stop: pods go while everybody who learns of it still runs, the store of all objects goes last.
+const (
+	stageStores = iota
+	stageControllers
+	stageNode
+)
+
+// base are the children that need no others.
+func base(h home.Home, files map[string]*os.File) []supervisor.Child {
+	return []supervisor.Child{
+		child(h, apiserver, supervisor.Child{
+			Files: []*os.File{files[apiserver]},
+			Stage: stageStores,
+			Env:   memory(50, "1GiB"),
+		}),
+		child(h, objectStore, supervisor.Child{
+			Files: []*os.File{files[objectStore]},
+			Stage: stageStores,
+			Env:   memory(50, "256MiB"),
+		}),
+	}
+}
+
+// rest are the children that need the apiserver and its bootstrapped objects.
+func dependent(h home.Home, files map[string]*os.File, ports map[string]int, admin *rest.Config) []supervisor.Child {
+	return []supervisor.Child{
+		child(h, controllerManager, supervisor.Child{
+			Stage: stageControllers,
+			Env:   memory(50, "256MiB"),
+		}),
+		child(h, argo, supervisor.Child{
+			Stage: stageControllers,
+			Env:   memory(100, "512MiB"),
+			// Its informers can fail for ever on the list of pods after the apiserver lost its watch cache.
+			Follows: apiserver,
+		}),
+		child(h, mpiOperator, supervisor.Child{
+			Stage: stageControllers,
+			Env:   memory(50, "256MiB"),
+		}),
+		child(h, nodeAgent, supervisor.Child{
+			Args:  []string{"--port", strconv.Itoa(ports[kubelet])},
+			Files: []*os.File{files[kubelet]},
+			Stage: stageNode,
+			Env:   memory(100, "256MiB"),
+			Grace: 20 * time.Second, // its pods have a grace of their own
+			Ready: func(ctx context.Context) error { return nodeReady(ctx, admin, ports[kubelet], time.Now()) },
+		}),
+	}
+}
+
+func child(h home.Home, name string, c supervisor.Child) supervisor.Child {
+	c.Name = name
+	c.Args = append([]string{name, "--home", string(h)}, c.Args...)
+	return c
+}
+
+// memory keeps a child small: a collection after the heap grew by gogc percent, and sooner near the limit.
+// The limit is far above what an idle child needs; one that is too low makes the collector run all the time.
+func memory(gogc int, limit string) []string {
+	return []string{fmt.Sprintf("GOGC=%d", gogc), "GOMEMLIMIT=" + limit}
+}
+
+// nodeReady waits until a Node with the kubelet's port has said since the start that it is ready.
+func nodeReady(ctx context.Context, admin *rest.Config, port int, start time.Time) error {
+	client, err := kubernetes.NewForConfig(admin)
+	if err != nil {
+		return err
+	}
+	start = start.Truncate(time.Second) // times in the API have no fractions
+	for {
+		nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+		if err == nil {
+			for _, n := range nodes.Items {
+				if int(n.Status.DaemonEndpoints.KubeletEndpoint.Port) == port && readySince(n, start) {
+					return nil
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(25 * time.Millisecond):
+		}
+	}
+}
+
+func readySince(n corev1.Node, start time.Time) bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue && !c.LastHeartbeatTime.Time.Before(start)
+		}
+	}
+	return false
+}
+
+// inherit turns listeners into the files that children inherit. The supervisor keeps them open, so a client that
+// comes while a child is being restarted waits in the queue and is served instead of being refused.
+func inherit(listeners map[string]*net.TCPListener) (map[string]*os.File, map[string]int, error) {
+	files, ports := map[string]*os.File{}, map[string]int{}
+	for name, l := range listeners {
+		f, err := l.File()
+		if err != nil {
+			return nil, nil, err
+		}
+		files[name], ports[name] = f, home.Port(l)
+		if err := l.Close(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return files, ports, nil
+}

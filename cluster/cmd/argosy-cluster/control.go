@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argosy-ml/argosy/cluster/home"
+)
+
+// stopLimit is longer than all graces of all stages together.
+const stopLimit = time.Minute
+
+func stopCommand() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "stop",
+		Short: "Stop the cluster on a data folder and wait until it is gone",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := home.Open(dir)
+			if err != nil {
+				return err
+			}
+			pid, held := home.Holder(h.ClusterLock())
+			if !held {
+				fmt.Fprintln(cmd.OutOrStdout(), "no cluster is up on", h)
+				return nil
+			}
+			if pid == 0 {
+				return fmt.Errorf("a cluster is up on %s, but its process id is not in %s", h, h.ClusterLock())
+			}
+			if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("stop process %d: %w", pid, err)
+			}
+			for end := time.Now().Add(stopLimit); held; _, held = home.Holder(h.ClusterLock()) {
+				if time.Now().After(end) {
+					return fmt.Errorf("process %d is still there after %v; see %s", pid, stopLimit, h.Log("supervisor"))
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			return nil
+		},
+	}
+	homeFlag(cmd, &dir)
+	return cmd
+}
+
+func statusCommand() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say whether a cluster is up on a data folder (exit code 1: none)",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := home.Open(dir)
+			if err != nil {
+				return err
+			}
+			pid, held := home.Holder(h.ClusterLock())
+			if !held {
+				return fmt.Errorf("no cluster is up on %s", h)
+			}
+			info, err := h.ReadInfo()
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("the cluster on %s (process %d) is starting or stopping", h, pid)
+			} else if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "up\nprocess      %d\napiserver    %s\nkubeconfig   %s\nobject store http://%s/%s\n",
+				info.PID, info.APIServer, info.Kubeconfig, info.S3.Endpoint, info.S3.Bucket)
+			return nil
+		},
+	}
+	homeFlag(cmd, &dir)
+	return cmd
+}
+
+// components are the modules whose versions matter to a user.
+var components = []string{
+	"k8s.io/kubernetes", "go.etcd.io/etcd/server/v3", "github.com/argoproj/argo-workflows/v3", "github.com/kubeflow/mpi-operator",
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of the cluster's components",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			info, ok := debug.ReadBuildInfo()
+			if !ok {
+				return errors.New("this binary was built without module information")
+			}
+			versions := map[string]string{}
+			for _, m := range info.Deps {
+				if m.Replace != nil && m.Replace.Version != "" {
+					m = m.Replace
+				}
+				versions[m.Path] = m.Version
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "argosy-cluster %s\n", info.GoVersion)
+			for _, c := range components {
+				name := path.Base(c)
+				if name == "v3" {
+					name = path.Base(path.Dir(c))
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", name, versions[c])
+			}
+			return nil
+		},
+	}
+}

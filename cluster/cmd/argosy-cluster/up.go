@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/argosy-ml/argosy/cluster/bootstrap"
+	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/kubeconfig"
+	"github.com/argosy-ml/argosy/cluster/objectstore"
+	"github.com/argosy-ml/argosy/cluster/pki"
+	"github.com/argosy-ml/argosy/cluster/relay"
+	"github.com/argosy-ml/argosy/cluster/supervisor"
+)
+
+// startLimit is how long a start may take; a slow disk or a busy machine needs some of it.
+const startLimit = 2 * time.Minute
+
+var errLingered = errors.New("nobody uses the cluster any more")
+
+func upCommand() *cobra.Command {
+	var dir string
+	var linger time.Duration
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Run the cluster until SIGINT or SIGTERM",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// A reader of our output that dies must not take the cluster along. Ignoring the signal
+			// instead would be inherited by every process of every pod.
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			h, err := home.Open(dir)
+			if err != nil {
+				return err
+			}
+			return up(ctx, h, linger, cmd.OutOrStdout())
+		},
+	}
+	homeFlag(cmd, &dir)
+	cmd.Flags().DurationVar(&linger, "linger", 0, "end once nobody has held HOME/lock for this long (0: never)")
+	return cmd
+}
+
+// up runs the cluster until the context ends or a child can't be started.
+func up(ctx context.Context, h home.Home, linger time.Duration, out io.Writer) error {
+	lock, err := home.Acquire(h.ClusterLock())
+	if err != nil {
+		return fmt.Errorf("a cluster is up on %s already: %w", h, err)
+	}
+	defer lock.Release()
+	if err := checkSandbox(); err != nil {
+		return err
+	}
+	// Left by a supervisor that was killed.
+	if err := h.RemoveInfo(); err != nil {
+		return err
+	}
+	c, err := prepare(ctx, h, out)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
+	defer cancel(nil)
+	for service, port := range map[string]int{apiserver: c.ports[apiserver], objectStore: c.ports[objectStore]} {
+		tasks.Go(func() {
+			if err := relay.Serve(c.relays, h.Socket(service), loopback(port)); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	defer c.endRelays()
+	if linger > 0 {
+		tasks.Go(func() {
+			if home.WaitUnheld(ctx, h.Lock(), linger) == nil {
+				cancel(errLingered)
+			}
+		})
+	}
+
+	err = c.start(ctx)
+	if err == nil {
+		<-ctx.Done()
+	}
+	cause := context.Cause(ctx)
+	c.log.Info("stopping", "why", cause)
+	c.stop()
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	if errors.Is(cause, context.Canceled) || errors.Is(cause, errLingered) {
+		return nil
+	}
+	return cause
+}
+
+// cluster is what a start prepares.
+type cluster struct {
+	home      home.Home
+	keys      home.S3
+	admin     *rest.Config
+	files     map[string]*os.File
+	ports     map[string]int
+	children  *supervisor.Supervisor
+	log       *slog.Logger
+	logFile   *os.File
+	report    *report
+	relays    context.Context // lives longer than the start's context: pods stop while they can still reach the apiserver
+	endRelays context.CancelFunc
+}
+
+// prepare makes keys, addresses and credentials.
+func prepare(ctx context.Context, h home.Home, out io.Writer) (*cluster, error) {
+	c := &cluster{home: h}
+	var err error
+	if c.log, c.logFile, err = openLog(h); err != nil {
+		return nil, err
+	}
+	if err := pki.Ensure(h.PKI(), time.Now()); err != nil {
+		return nil, err
+	}
+	if c.keys, err = objectstore.Keys(h); err != nil {
+		return nil, err
+	}
+	listeners, err := h.Listen(ctx, apiserver, objectStore, kubelet)
+	if err != nil {
+		return nil, err
+	}
+	if c.files, c.ports, err = inherit(listeners); err != nil {
+		return nil, err
+	}
+	c.keys.Endpoint = loopback(c.ports[objectStore])
+	if err := c.writeKubeconfigs(); err != nil {
+		return nil, err
+	}
+	if c.admin, err = clientcmd.BuildConfigFromFlags("", h.Kubeconfig()); err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c.report = &report{out: out, log: c.log}
+	c.children = supervisor.New(supervisor.Config{Program: self, Log: h.Log, Event: c.report.event})
+	c.relays, c.endRelays = context.WithCancel(context.WithoutCancel(ctx))
+	return c, nil
+}
+
+func (c *cluster) writeKubeconfigs() error {
+	server := "https://" + loopback(c.ports[apiserver])
+	write := func(path, namespace, user string) error {
+		return kubeconfig.Write(path, server, namespace, c.home.PKI(), user)
+	}
+	if err := write(c.home.Kubeconfig(), "kubeflow", pki.Admin); err != nil {
+		return err
+	}
+	for component, user := range map[string]string{
+		kubelet: pki.Kubelet, controllerManager: pki.ControllerManager, argo: pki.Argo, mpiOperator: pki.MPIOperator,
+	} {
+		if err := write(c.home.KubeconfigOf(component), "", user); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start returns when every component serves.
+func (c *cluster) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("not within %v", startLimit))
+	defer cancel()
+	names, err := c.launch(base(c.home, c.files))
+	if err != nil {
+		return err
+	}
+	if err := c.children.Wait(ctx, apiserver); err != nil {
+		return err
+	}
+	if err := bootstrap.Apply(ctx, c.admin, c.keys); err != nil {
+		return err
+	}
+	more, err := c.launch(dependent(c.home, c.files, c.ports, c.admin))
+	if err != nil {
+		return err
+	}
+	if err := c.children.Wait(ctx, append(names, more...)...); err != nil {
+		return err
+	}
+	if err := c.home.WriteInfo(home.Info{
+		Version: 1, PID: os.Getpid(),
+		APIServer: c.admin.Host, Kubeconfig: c.home.Kubeconfig(), S3: c.keys, Shared: c.home.Shared(),
+	}); err != nil {
+		return err
+	}
+	c.report.cluster(c.children.Uptime())
+	return nil
+}
+
+func (c *cluster) launch(children []supervisor.Child) (names []string, err error) {
+	for _, ch := range children {
+		if err := c.children.Start(ch); err != nil {
+			return nil, err
+		}
+		names = append(names, ch.Name)
+	}
+	return names, nil
+}
+
+func (c *cluster) stop() {
+	c.report.stop()
+	if err := c.home.RemoveInfo(); err != nil {
+		c.log.Error("remove the record of the cluster", "error", err)
+	}
+	c.children.Stop()
+}
+
+func (c *cluster) close() {
+	for _, f := range c.files {
+		_ = f.Close()
+	}
+	_ = c.logFile.Close()
+}
+
+func openLog(h home.Home) (*slog.Logger, *os.File, error) {
+	f, err := supervisor.OpenLog(h.Log("supervisor"))
+	if err != nil {
+		return nil, nil, err
+	}
+	return slog.New(slog.NewTextHandler(f, nil)), f, nil
+}
+
+func loopback(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }

@@ -1,0 +1,61 @@
+package controllers
+
+import (
+	"context"
+	"os"
+
+	"github.com/sirupsen/logrus"
+	"k8s.io/client-go/kubernetes"
+
+	wfclientset "github.com/argoproj/argo-workflows/v3/pkg/client/clientset/versioned"
+	cmdutil "github.com/argoproj/argo-workflows/v3/util/cmd"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
+	"github.com/argoproj/argo-workflows/v3/workflow/controller"
+	"github.com/argoproj/argo-workflows/v3/workflow/metrics"
+
+	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/pki"
+)
+
+// argoNamespace is where the workflow controller finds its configuration.
+const argoNamespace = "argo"
+
+func runArgo(ctx context.Context, h home.Home) error {
+	// Argo hands klog's -v on to its executor, and an empty one fails there.
+	cmdutil.SetGLogLevel(0)
+	logrus.SetLevel(logrus.InfoLevel)
+	logrus.SetFormatter(&logrus.TextFormatter{DisableColors: true, FullTimestamp: true, TimestampFormat: "2006-01-02T15:04:05.000Z07:00"})
+
+	cfg, err := client(h, pki.Argo)
+	if err != nil {
+		return err
+	}
+	// Events of pods, results and workflows wait this long before the workflow is looked at again, 10s if not set.
+	if err := os.Setenv(common.EnvVarDefaultRequeueTime, "50ms"); err != nil {
+		return err
+	}
+	// Pods run under the eyes of our own kubelet: no finalizer is needed to see how they ended,
+	// and with one, deleted pods stay for up to a minute.
+	if err := os.Setenv(common.EnvVarPodStatusCaptureFinalizer, "false"); err != nil {
+		return err
+	}
+	metrics.AddMetricsTransportWrapper(ctx, cfg) // the controller expects it even when it serves no metrics
+	onWatching(cfg, announce, "workflows", "pods", "workflowtaskresults", "workflowtasksets")
+	kube, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	argo, err := wfclientset.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	const executorPlugins = false
+	wfc, err := controller.NewWorkflowController(ctx, cfg, kube, argo, argoNamespace, "",
+		"argoexec", "IfNotPresent", "text", common.ConfigMapName, executorPlugins)
+	if err != nil {
+		return err
+	}
+	const workflows, ttl, podCleanup, cron, archive = 8, 2, 4, 2, 2
+	wfc.Run(ctx, workflows, ttl, podCleanup, cron, archive)
+	return ctx.Err()
+}

@@ -1,0 +1,83 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app/options"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
+
+	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/pki"
+)
+
+// Of the some forty controllers of kube-controller-manager, those that act on what runs here.
+var enabled = []string{
+	names.JobController, // mpi-operator's launchers are Jobs
+	names.TTLAfterFinishedController,
+	names.GarbageCollectorController, // what a Workflow owns goes with it
+	names.PodGarbageCollectorController,
+	names.NamespaceController,
+	names.ServiceAccountController,
+	names.ServiceAccountTokenController, // Argo's HTTP templates want a token Secret
+	names.RootCACertificatePublisherController,
+	names.EndpointSliceController,
+}
+
+func runControllerManager(ctx context.Context, h home.Home) error {
+	rest.SetDefaultWarningHandler(rest.NoWarnings{})
+	s, err := options.NewKubeControllerManagerOptions()
+	if err != nil {
+		return err
+	}
+	known, off, aliases := app.KnownControllers(), app.ControllersDisabledByDefault(), app.ControllerAliases()
+	flags := pflag.NewFlagSet("kube-controller-manager", pflag.ContinueOnError)
+	for _, f := range s.Flags(known, off, aliases).FlagSets {
+		flags.AddFlagSet(f)
+	}
+	if err := flags.Parse(controllerManagerArguments(h)); err != nil {
+		return err
+	}
+	if err := s.ComponentGlobalsRegistry.Set(); err != nil {
+		return err
+	}
+	cfg, err := s.Config(ctx, known, off, aliases)
+	if err != nil {
+		return err
+	}
+	onWatching(cfg.Kubeconfig, announce, "jobs", "pods", "namespaces", "serviceaccounts")
+	finished := make(chan error, 1)
+	go func() { finished <- app.Run(ctx, cfg.Complete()) }()
+	select {
+	case err := <-finished:
+		return err
+	case <-ctx.Done():
+		// Controllers hold no state: what they were about to do they do after the next start.
+		os.Exit(0)
+		return nil
+	}
+}
+
+func controllerManagerArguments(h home.Home) []string {
+	return []string{
+		"--kubeconfig=" + h.KubeconfigOf(pki.ControllerManager),
+		"--controllers=" + strings.Join(enabled, ","),
+		"--secure-port=0", // nothing here needs its metrics
+		"--cert-dir=" + filepath.Join(h.PKI(), "controller-manager"),
+		"--leader-elect=false",
+		"--use-service-account-credentials=false",
+		"--service-account-private-key-file=" + pki.File(h.PKI(), "sa", "key"),
+		"--root-ca-file=" + pki.File(h.PKI(), "ca", "crt"),
+		"--controller-start-interval=0",
+		fmt.Sprintf("--kube-api-qps=%d", qps),
+		"--kube-api-burst=" + strconv.Itoa(burst),
+		"--profiling=false",
+	}
+}

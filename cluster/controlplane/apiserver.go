@@ -1,0 +1,186 @@
+// Package controlplane is the child that stores and serves the cluster's
+// objects: etcd and kube-apiserver in one process.
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+
+	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/pki"
+	"github.com/argosy-ml/argosy/cluster/readiness"
+)
+
+// ServiceRange is where Services get their addresses from.
+const ServiceRange = "10.96.0.0/16"
+
+// Admission plugins that are of no use here: nothing schedules, provisions, classifies or polices.
+var unusedAdmission = []string{
+	"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
+	"DefaultIngressClass", "DefaultStorageClass", "DefaultTolerationSeconds", "LimitRanger",
+	"MutatingAdmissionWebhook", "PersistentVolumeClaimResize", "PodSecurity", "ResourceQuota", "RuntimeClass",
+	"StorageObjectInUseProtection", "TaintNodesByCondition", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
+}
+
+// API groups that are of no use here. networking.k8s.io/v1 must stay: without it readiness takes 20 seconds longer.
+var unusedAPIs = []string{
+	"autoscaling/v1=false", "autoscaling/v2=false", "certificates.k8s.io/v1=false",
+	"flowcontrol.apiserver.k8s.io/v1=false", "node.k8s.io/v1=false",
+}
+
+// Command is the child `apiserver`. It serves on the listener inherited as file descriptor 3.
+func Command() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:    "apiserver",
+		Short:  "Run etcd and kube-apiserver",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := home.Open(dir)
+			if err != nil {
+				return err
+			}
+			listener, err := net.FileListener(os.NewFile(3, "apiserver"))
+			if err != nil {
+				return fmt.Errorf("file descriptor 3: %w; this command is started by `argosy-cluster up`", err)
+			}
+			return run(genericapiserver.SetupSignalContext(), h, listener)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "home", "", "data folder of the cluster")
+	return cmd
+}
+
+func run(ctx context.Context, h home.Home, listener net.Listener) error {
+	etcd, endpoint, err := startEtcd(h)
+	if err != nil {
+		return err
+	}
+	defer etcd.Close()
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() { // ends with the process: etcd closes its channel of errors when it is closed
+		if err, failed := <-etcd.Err(); failed {
+			cancel(fmt.Errorf("etcd: %w", err))
+		}
+	}()
+	announced := make(chan error, 1)
+	go func() { announced <- announceWhenReady(ctx, h) }()
+
+	err = serve(ctx, h, listener, endpoint)
+	cause := context.Cause(ctx)
+	cancel(nil)
+	if aerr := <-announced; aerr != nil && !errors.Is(aerr, context.Canceled) {
+		err = errors.Join(err, aerr)
+	}
+	if err == nil && !errors.Is(cause, context.Canceled) {
+		err = cause
+	}
+	return err
+}
+
+func serve(ctx context.Context, h home.Home, listener net.Listener, etcd string) error {
+	rest.SetDefaultWarningHandler(rest.NoWarnings{})
+	s := options.NewServerRunOptions()
+	flags := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
+	for _, f := range s.Flags().FlagSets {
+		flags.AddFlagSet(f)
+	}
+	if err := flags.Parse(arguments(h, etcd)); err != nil {
+		return fmt.Errorf("kube-apiserver: %w", err)
+	}
+	s.SecureServing.Listener, s.SecureServing.BindPort = listener, home.Port(listener)
+	if err := s.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
+		return fmt.Errorf("kube-apiserver: %w", err)
+	}
+	completed, err := s.Complete(ctx)
+	if err != nil {
+		return fmt.Errorf("kube-apiserver: %w", err)
+	}
+	if errs := completed.Validate(); len(errs) > 0 {
+		return fmt.Errorf("kube-apiserver: %w", utilerrors.NewAggregate(errs))
+	}
+	if err := app.Run(ctx, completed); err != nil {
+		return fmt.Errorf("kube-apiserver: %w", err)
+	}
+	return nil
+}
+
+func arguments(h home.Home, etcd string) []string {
+	file := func(name, kind string) string { return pki.File(h.PKI(), name, kind) }
+	return []string{
+		"--etcd-servers=" + etcd,
+		"--bind-address=127.0.0.1",
+		"--advertise-address=127.0.0.1",
+		"--endpoint-reconciler-type=none", // pods reach the apiserver through their gateway
+		"--service-cluster-ip-range=" + ServiceRange,
+
+		"--tls-cert-file=" + file("apiserver", "crt"),
+		"--tls-private-key-file=" + file("apiserver", "key"),
+		"--client-ca-file=" + file("ca", "crt"),
+		"--anonymous-auth=false",
+		"--authorization-mode=RBAC",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + file("sa", "pub"),
+		"--service-account-signing-key-file=" + file("sa", "key"),
+		"--kubelet-certificate-authority=" + file("ca", "crt"),
+		"--kubelet-client-certificate=" + file(pki.KubeletClient, "crt"),
+		"--kubelet-client-key=" + file(pki.KubeletClient, "key"),
+		"--kubelet-preferred-address-types=InternalIP",
+
+		"--enable-priority-and-fairness=false",
+		"--profiling=false",
+		"--disable-admission-plugins=" + strings.Join(unusedAdmission, ","),
+		"--runtime-config=" + strings.Join(unusedAPIs, ","),
+		"--watch-cache-sizes=events#0",
+		"--event-ttl=1h",
+	}
+}
+
+// announceWhenReady tells the supervisor once /readyz says ok, which includes the built-in RBAC roles.
+func announceWhenReady(ctx context.Context, h home.Home) error {
+	cfg, err := clientcmd.BuildConfigFromFlags("", h.Kubeconfig())
+	if err != nil {
+		return err
+	}
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return err
+	}
+	client.Timeout = 2 * time.Second
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, cfg.Host+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		if resp, err := client.Do(req); err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				client.CloseIdleConnections()
+				return readiness.Announce()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package home
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Info tells other programs how to reach a running cluster.
+type Info struct {
+	Version    int    `json:"version"` // of this format; 1
+	PID        int    `json:"pid"`     // of the supervisor
+	APIServer  string `json:"apiserver"`
+	Kubeconfig string `json:"kubeconfig"`
+	S3         S3     `json:"s3"`
+	Shared     string `json:"shared"`
+}
+
+// S3 tells how to reach the object store.
+type S3 struct {
+	Endpoint  string `json:"endpoint"` // host:port, plain HTTP
+	AccessKey string `json:"access_key"`
+	SecretKey string `json:"secret_key"`
+	Bucket    string `json:"bucket"`
+}
+
+// WriteInfo records a cluster that is ready.
+func (h Home) WriteInfo(info Info) error {
+	b, err := json.MarshalIndent(info, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(h.info(), append(b, '\n'))
+}
+
+// RemoveInfo forgets the record; it is no error when there is none.
+func (h Home) RemoveInfo() error {
+	if err := os.Remove(h.info()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// ReadInfo reads the record. The cluster lives only if ClusterLock is held too: a killed supervisor leaves its record behind.
+func (h Home) ReadInfo() (Info, error) {
+	var info Info
+	b, err := os.ReadFile(h.info())
+	if err != nil {
+		return info, err
+	}
+	if err := json.Unmarshal(b, &info); err != nil {
+		return info, fmt.Errorf("%s: %w", h.info(), err)
+	}
+	return info, nil
+}
