@@ -55,6 +55,7 @@ bin/argoexec: cluster-assets
 
 .PHONY: cluster-assets
 cluster-assets:
+	@cluster/build/crds.sh
 
 frontend/node_modules/.stamp: frontend/package-lock.json
 	@echo "installing the frontend's packages"
