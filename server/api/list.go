@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -87,6 +88,9 @@ func pageSize(n int32) (int, error) {
 
 // sortBy reads "FIELD", "FIELD asc" or "FIELD desc" in any case; the names of metrics keep theirs.
 func sortBy(s string) (field string, desc bool, err error) {
+	if !utf8.ValidString(s) {
+		return "", false, fault.New(fault.Invalid, "sort_by is not UTF-8 text")
+	}
 	words := strings.Fields(s)
 	switch len(words) {
 	case 0:

@@ -1,0 +1,75 @@
+// Package app puts the server together: it opens the store, connects to the cluster, serves, and ends in order.
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"path/filepath"
+
+	"github.com/argosy-ml/argosy/server/gateway"
+)
+
+// Config is what the server needs to know.
+type Config struct {
+	HTTP string // address of REST and UI, on loopback; port 0 picks a free one
+	GRPC string // address of gRPC, on loopback; port 0 picks a free one
+	Home string // data folder; it must be there
+	DB   string // file of the store; Home/argosy.db unless said
+
+	Kubeconfig string // file; empty: that of the pod the server runs in
+	Namespace  string // where Workflows run; "kubeflow" unless said
+	S3         S3
+
+	Version string       // of the server, for clients
+	Commit  string       // that the server was built from; may be empty
+	UI      fs.FS        // the web UI, with index.html at its root; nil: none
+	Log     *slog.Logger // slog.Default() unless said
+}
+
+// S3 tells where artifacts and logs are kept.
+type S3 struct {
+	Endpoint  string // host:port
+	AccessKey string
+	SecretKey string
+	Bucket    string // "mlpipeline" unless said
+	Secure    bool   // TLS
+}
+
+// withDefaults fills in what was not said, and refuses what cannot be.
+func (c Config) withDefaults() (Config, error) {
+	if c.Home == "" && c.DB == "" {
+		return c, errors.New("no data folder is set")
+	}
+	if c.DB == "" {
+		c.DB = filepath.Join(c.Home, "argosy.db")
+	}
+	if c.Namespace == "" {
+		c.Namespace = "kubeflow"
+	}
+	if c.S3.Bucket == "" {
+		c.S3.Bucket = "mlpipeline"
+	}
+	if c.S3.Endpoint == "" {
+		return c, errors.New("no S3 endpoint is set; artifacts and logs need a place to be kept")
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c, errors.Join(onLoopback("HTTP", c.HTTP), onLoopback("gRPC", c.GRPC))
+}
+
+// onLoopback refuses addresses that other machines could reach: there is no authentication yet, and whoever reaches the
+// server runs programs in the cluster.
+func onLoopback(what, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%s address %q: %w; write it like 127.0.0.1:8888", what, address, err)
+	}
+	if !gateway.Loopback(host) {
+		return fmt.Errorf("%s address %q can be reached from other machines, and the server asks for no password: listen on 127.0.0.1, and forward the port (ssh -L, kubectl port-forward) to reach it from elsewhere", what, address)
+	}
+	return nil
+}
