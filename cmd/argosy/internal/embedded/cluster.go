@@ -1,0 +1,185 @@
+// Package embedded starts the cluster that lives beside the server, or attaches to the one that is there already. The
+// cluster is the program argosy-cluster, in a session of its own: Ctrl-C in a terminal does not reach it, and it outlives a
+// server that was killed, so that the next one finds its runs going on.
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/home"
+)
+
+// Config says which cluster and how.
+type Config struct {
+	Home home.Home
+	// Program is the path of argosy-cluster; empty means the one beside this executable.
+	Program string
+	// Linger is how long the cluster waits for another server when this one was killed; 0 means for ever.
+	Linger time.Duration
+	// Line is told each line that the cluster prints while it starts ("etcd ready 0.4s").
+	Line func(string)
+}
+
+// Cluster is a running cluster.
+type Cluster struct {
+	Info     Info
+	Attached bool // it was running already
+
+	process *process
+	log     string
+	stop    sync.Once
+	stopErr error
+}
+
+const (
+	tick = 50 * time.Millisecond
+	// busy bounds the wait for a cluster that another server started or stops.
+	busy = 2 * time.Minute
+)
+
+// Up attaches to the cluster of the folder, waiting for one that is starting, or starts it. It returns when the cluster
+// is ready. A context that ends meanwhile stops what was started.
+func Up(ctx context.Context, cfg Config) (*Cluster, error) {
+	if cfg.Line == nil {
+		cfg.Line = func(string) {}
+	}
+	deadline := time.Now().Add(busy)
+	for {
+		pid, runs := cfg.Home.Supervisor()
+		if !runs {
+			return start(ctx, cfg)
+		}
+		c, err := attach(ctx, cfg, pid)
+		if err == nil {
+			return c, nil
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("process %d holds the cluster of %s but does not get ready: %w; end it, or choose another folder with --home", pid, cfg.Home, err)
+		}
+		if err := sleep(ctx, tick); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func attach(ctx context.Context, cfg Config, pid int) (*Cluster, error) {
+	info, err := readInfo(cfg.Home, pid)
+	if err != nil {
+		return nil, err
+	}
+	if err := healthy(ctx, info); err != nil {
+		return nil, err
+	}
+	p, err := observe(pid)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{Info: info, Attached: true, process: p, log: logFile(cfg.Home)}, nil
+}
+
+// Done is closed when the cluster's supervisor is gone.
+func (c *Cluster) Done() <-chan struct{} { return c.process.done }
+
+// LastWords are the last lines the cluster printed.
+func (c *Cluster) LastWords() string { return tail(c.log, 15) }
+
+// Stop ends the cluster with all its pods and waits until it is gone; when ctx ends first, it is killed. Further calls
+// give the same answer.
+func (c *Cluster) Stop(ctx context.Context) error {
+	c.stop.Do(func() { c.stopErr = c.process.stop(ctx) })
+	return c.stopErr
+}
+
+func start(ctx context.Context, cfg Config) (*Cluster, error) {
+	program, err := programOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(logFile(cfg.Home), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cluster log: %w", err)
+	}
+	defer log.Close()
+	// A file, not a pipe: the cluster must be able to print after a killed server is gone.
+	lines, err := followFrom(log)
+	if err != nil {
+		return nil, fmt.Errorf("cluster log: %w", err)
+	}
+	defer lines.Close()
+
+	cmd := exec.Command(program, "up", "--home", string(cfg.Home), "--linger", cfg.Linger.String())
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	p, err := run(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start the embedded cluster: %w", err)
+	}
+	c := &Cluster{process: p, log: log.Name()}
+	if err := c.awaitReady(ctx, cfg, lines); err != nil {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		defer cancel()
+		return nil, errors.Join(err, c.Stop(stopping))
+	}
+	return c, nil
+}
+
+// awaitReady relays lines until the record is there.
+func (c *Cluster) awaitReady(ctx context.Context, cfg Config, lines *follower) error {
+	for {
+		if err := lines.each(cfg.Line); err != nil {
+			return err
+		}
+		info, err := readInfo(cfg.Home, c.process.Pid)
+		if err == nil {
+			c.Info = info
+			return lines.each(cfg.Line)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-c.process.done:
+			_ = lines.each(func(string) {})
+			return fmt.Errorf("the embedded cluster did not start: argosy-cluster ended with %s\n%s", c.process.state, lines.said(15))
+		case <-time.After(tick):
+		}
+	}
+}
+
+// programOf finds argosy-cluster and says what to do when it is not there.
+func programOf(cfg Config) (string, error) {
+	path := cfg.Program
+	if path == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return "", fmt.Errorf("find argosy-cluster: %w", err)
+		}
+		if target, err := filepath.EvalSymlinks(self); err == nil {
+			self = target
+		}
+		path = filepath.Join(filepath.Dir(self), "argosy-cluster")
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no %s; build it with `make build`, or use a cluster you have: argosy server --kubeconfig FILE", path)
+	}
+	return path, nil
+}
+
+func logFile(h home.Home) string { return h.Path("cluster", "log", "supervisor.log") }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

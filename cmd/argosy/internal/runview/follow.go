@@ -1,0 +1,149 @@
+// Package runview is what a person in a terminal sees of a run: its steps as they go, their logs, tables, and why it failed.
+package runview
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/argosy-ml/argosy/sdk/client"
+)
+
+// logPatience is how long logs are read after their run has ended.
+const logPatience = 10 * time.Second
+
+// Follower tells of a run as it goes. Its functions are never called at the same time.
+type Follower struct {
+	Client *client.Client
+	Step   func(client.Node)         // the phase of a step changed; nil: not told
+	Line   func(client.Node, string) // a step printed a line; nil: logs are not read
+	Lost   func(client.Node, error)  // a step's log could not be read to its end; nil: not told
+
+	mu     sync.Mutex
+	phases map[string]string
+	logs   sync.WaitGroup
+	opened map[string]bool
+}
+
+// Run follows the run to its end and gives it as it ended.
+func (f *Follower) Run(ctx context.Context, id string) (*client.Run, error) {
+	f.phases, f.opened = map[string]string{}, map[string]bool{}
+	logs, cancel := context.WithCancel(ctx)
+	defer f.logs.Wait()
+	defer cancel()
+	run, err := f.Client.Wait(ctx, id, func(r *client.Run) { f.changed(logs, r) })
+	if err != nil {
+		return run, err
+	}
+	late := time.AfterFunc(logPatience, cancel)
+	f.logs.Wait()
+	late.Stop()
+	return run, nil
+}
+
+func (f *Follower) changed(ctx context.Context, r *client.Run) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, n := range Steps(r) {
+		if f.Step != nil && f.phases[n.ID] != n.Phase {
+			f.Step(n)
+		}
+		f.phases[n.ID] = n.Phase
+		if f.Line != nil && n.HasLog && !f.opened[n.ID] {
+			f.opened[n.ID] = true
+			f.logs.Go(func() { f.read(ctx, r.ID, n) })
+		}
+	}
+}
+
+func (f *Follower) read(ctx context.Context, run string, n client.Node) {
+	err := f.lines(ctx, run, n)
+	if err != nil && ctx.Err() == nil && f.Lost != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.Lost(n, err)
+	}
+}
+
+func (f *Follower) lines(ctx context.Context, run string, n client.Node) error {
+	log, err := f.Client.Logs(ctx, run, n.ID, true)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	r := bufio.NewReaderSize(log, 64<<10)
+	for {
+		// A line that does not end is handed on in pieces.
+		line, err := r.ReadSlice('\n')
+		if len(line) > 0 {
+			f.mu.Lock()
+			f.Line(n, strings.TrimRight(string(line), "\r\n"))
+			f.mu.Unlock()
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return fmt.Errorf("log of %s: %w", Name(n), err)
+		}
+	}
+}
+
+// Steps gives the nodes that ran, or were to run, something, in the order in which they began.
+func Steps(r *client.Run) []client.Node {
+	var steps []client.Node
+	for _, n := range r.Nodes {
+		if n.Type == "Pod" || n.Type == "Skipped" || n.Type == "Suspend" {
+			steps = append(steps, n)
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b client.Node) int {
+		switch {
+		case a.StartedAt.IsZero() == b.StartedAt.IsZero():
+			return a.StartedAt.Compare(b.StartedAt)
+		case a.StartedAt.IsZero():
+			return 1
+		}
+		return -1
+	})
+	return steps
+}
+
+// Name is what a step is called.
+func Name(n client.Node) string {
+	if n.DisplayName != "" {
+		return n.DisplayName
+	}
+	return n.Name
+}
+
+// FindStep gives the node that the user calls name: its display name, its template or its id.
+func FindStep(r *client.Run, name string) (client.Node, error) {
+	steps := Steps(r)
+	for _, same := range []func(client.Node) bool{
+		func(n client.Node) bool { return n.ID == name },
+		func(n client.Node) bool { return Name(n) == name },
+		func(n client.Node) bool { return n.Template == name },
+	} {
+		// The last one is the newest try of a step that was repeated.
+		for _, n := range slices.Backward(steps) {
+			if same(n) {
+				return n, nil
+			}
+		}
+	}
+	var names []string
+	for _, n := range steps {
+		names = append(names, Name(n))
+	}
+	return client.Node{}, &client.Error{
+		Status: 404, Code: client.CodeNotFound,
+		Message: fmt.Sprintf("run %s has no step %q; it has: %s", r.Name, name, strings.Join(names, ", ")),
+	}
+}

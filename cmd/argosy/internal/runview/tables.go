@@ -1,0 +1,137 @@
+package runview
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
+	"github.com/argosy-ml/argosy/sdk/client"
+)
+
+// StepTable prints what ran.
+func StepTable(p output.Printer, r *client.Run) {
+	var rows [][]string
+	for _, n := range Steps(r) {
+		rows = append(rows, []string{Name(n), p.Status(n.Phase), output.Duration(n.Duration()), n.ExitCode, values(n.Outputs)})
+	}
+	p.Rows("no steps yet", []string{"step", "status", "took", "exit code", "outputs"}, rows)
+}
+
+// MetricTable prints what was measured.
+func MetricTable(p output.Printer, r *client.Run) {
+	names := map[string]string{}
+	for _, n := range r.Nodes {
+		names[n.ID] = Name(n)
+	}
+	var rows [][]string
+	for _, m := range r.Metrics {
+		rows = append(rows, []string{m.Name, MetricValue(m), names[m.NodeID]})
+	}
+	p.Rows("no metrics", []string{"metric", "value", "step"}, rows)
+}
+
+// MetricValue is a metric's number as KFP shows it: with three decimals, percentages as such.
+func MetricValue(m client.Metric) string {
+	if m.Format == "PERCENTAGE" {
+		return strconv.FormatFloat(m.Value*100, 'f', 3, 64) + "%"
+	}
+	return strconv.FormatFloat(m.Value, 'f', 3, 64)
+}
+
+// values prints small outputs; what is long or has several lines is for -o json.
+func values(list []client.Parameter) string {
+	const longest = 40
+	var parts []string
+	for _, o := range list {
+		if o.Value != "" && len(o.Value) <= longest && !strings.Contains(o.Value, "\n") {
+			parts = append(parts, o.Name+"="+o.Value)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// StepLine tells on a screen that the phase of a step changed.
+func StepLine(s *terminal.Screen, n client.Node) {
+	mark := terminal.Pending
+	switch n.Phase {
+	case client.Succeeded:
+		mark = terminal.Good
+	case client.Failed, client.Errored:
+		mark = terminal.Bad
+	}
+	more := ""
+	if n.Done() {
+		more = " " + output.Duration(n.Duration())
+	} else if n.Phase == client.Pending && n.Message != "" {
+		more = " (" + oneLine(n.Message) + ")"
+	}
+	s.Printf("  %s %s %s%s", s.Mark(mark), Name(n), n.Phase, more)
+}
+
+// Explain prints why a run failed: the cause of each failed step and the last lines that it printed.
+func Explain(ctx context.Context, w io.Writer, c *client.Client, r *client.Run) {
+	if r.Error != "" {
+		fmt.Fprintln(w, r.Error)
+	}
+	for _, n := range Steps(r) {
+		if n.Phase != client.Failed && n.Phase != client.Errored {
+			continue
+		}
+		code := ""
+		if n.ExitCode != "" {
+			code = " with exit code " + n.ExitCode
+		}
+		fmt.Fprintf(w, "step %s %s%s\n", Name(n), strings.ToLower(n.Phase), code)
+		if n.Message != "" && n.Message != r.Error {
+			fmt.Fprintln(w, indent(n.Message))
+		}
+		if !n.HasLog {
+			continue
+		}
+		if last, err := lastLines(ctx, c, r.ID, n.ID, 20); err != nil {
+			fmt.Fprintf(w, "its log cannot be read: %v\n", err)
+		} else if last != "" {
+			fmt.Fprintf(w, "its last lines:\n%s\n", indent(last))
+		}
+	}
+}
+
+func lastLines(ctx context.Context, c *client.Client, run, node string, most int) (string, error) {
+	log, err := c.Logs(ctx, run, node, false)
+	if err != nil {
+		return "", err
+	}
+	defer log.Close()
+	// Only the end is kept, however long the log is.
+	const window = 64 << 10
+	var last []byte
+	buffer := make([]byte, window)
+	for {
+		n, err := log.Read(buffer)
+		last = append(last, buffer[:n]...)
+		if len(last) > 2*window {
+			last = append(last[:0], last[len(last)-window:]...)
+		}
+		if err == io.EOF { //nolint:errorlint // io.Reader gives it bare
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	lines := strings.Split(strings.TrimRight(string(last), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n"), nil
+}
+
+func oneLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+func indent(s string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
+}
