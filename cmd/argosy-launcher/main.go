@@ -1,0 +1,86 @@
+// Command argosy-launcher runs inside the steps of a pipeline: it launches
+// distributed jobs, and it fetches the code for them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+
+	"github.com/argosy-ml/argosy/launcher/mpijob"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// Exit codes beside those of the user's command.
+const (
+	exitFailed  = 1
+	exitUsage   = 2
+	exitStopped = 143 // as after SIGTERM
+)
+
+func main() {
+	klog.SetLogger(logr.Discard()) // client-go's own remarks; what matters comes back as errors
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		<-signals
+		signal.Stop(signals) // a second one ends the program at once
+		stop(mpijob.ErrStopped)
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ error }
+
+// run executes a command line and returns the exit code.
+func run(ctx context.Context, args []string, out, errs io.Writer) int {
+	root := &cobra.Command{
+		Use:           "argosy-launcher",
+		Short:         "Runs distributed jobs for the steps of a pipeline",
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errs)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w (see %s --help)", err, c.CommandPath())}
+	})
+	root.AddCommand(mpiJobCommand(), gitSyncCommand())
+
+	err := root.ExecuteContext(ctx)
+	var failed *mpijob.FailedError
+	var usage usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &failed):
+		if err != error(failed) { // the cause itself is in the job's output already
+			_, _ = fmt.Fprintln(errs, "argosy-launcher:", err)
+		}
+		return failed.Code
+	case errors.Is(err, mpijob.ErrStopped), errors.Is(context.Cause(ctx), mpijob.ErrStopped):
+		_, _ = fmt.Fprintln(errs, "argosy-launcher:", err)
+		return exitStopped
+	}
+	_, _ = fmt.Fprintln(errs, "argosy-launcher:", err)
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}

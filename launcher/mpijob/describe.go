@@ -1,0 +1,182 @@
+package mpijob
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	kubeflow "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
+)
+
+// describe says what the job waits for, empty when it runs or has ended.
+func describe(s state, workers int) string {
+	if s.job == nil || has(s.job, kubeflow.JobSucceeded) || has(s.job, kubeflow.JobFailed) {
+		return ""
+	}
+	if len(s.job.Status.Conditions) == 0 {
+		return "waiting for the MPI operator to take the job up"
+	}
+	if has(s.job, kubeflow.JobSuspended) {
+		return "the job is suspended: waiting until it is resumed"
+	}
+	running := countPhase(s.workers, corev1.PodRunning)
+	if running < workers && !started(s.launcher) {
+		text := fmt.Sprintf("waiting for %d %s: %d running", workers, plural(workers, "worker"), running)
+		if missing := workers - len(s.workers); missing > 0 {
+			text += fmt.Sprintf(", %d not created yet", missing)
+		}
+		return text + problems(s.workers)
+	}
+	if len(s.launcher) == 0 {
+		return "all workers run: waiting for the job's launcher to be created"
+	}
+	last := s.launcher[len(s.launcher)-1]
+	if last.Status.Phase == corev1.PodPending {
+		return "waiting for the job's launcher" + problems([]*corev1.Pod{last})
+	}
+	return ""
+}
+
+func countPhase(pods []*corev1.Pod, phase corev1.PodPhase) int {
+	n := 0
+	for _, p := range pods {
+		if p.Status.Phase == phase {
+			n++
+		}
+	}
+	return n
+}
+
+// started tells whether a launcher's container has begun.
+func started(launchers []*corev1.Pod) bool {
+	return slices.ContainsFunc(launchers, func(p *corev1.Pod) bool { return hasLog(p) })
+}
+
+// hasLog tells whether the launcher's container runs or ran.
+func hasLog(pod *corev1.Pod) bool {
+	c := containerState(pod, containerLauncher)
+	return c.Running != nil || c.Terminated != nil
+}
+
+// problems says why pods do not run yet, pods with the same reason together.
+func problems(pods []*corev1.Pod) string {
+	const most = 3
+	var reasons []string
+	first := map[string]string{}
+	count := map[string]int{}
+	for _, pod := range pods {
+		why := problem(pod)
+		if why == "" {
+			continue
+		}
+		if count[why]++; count[why] == 1 {
+			reasons = append(reasons, why)
+			first[why] = pod.Name
+		}
+	}
+	var b strings.Builder
+	for i, why := range reasons {
+		if i == most {
+			fmt.Fprintf(&b, "; and %d more reasons", len(reasons)-most)
+			break
+		}
+		who := "pod " + first[why]
+		if n := count[why]; n > 1 {
+			who += fmt.Sprintf(" and %d more", n-1)
+		}
+		fmt.Fprintf(&b, "; %s: %s", who, why)
+	}
+	return b.String()
+}
+
+// problem says why a pod does not run, empty when it does.
+func problem(pod *corev1.Pod) string {
+	switch pod.Status.Phase {
+	case corev1.PodRunning, corev1.PodSucceeded:
+		return ""
+	case corev1.PodFailed:
+		return "failed" + because(pod.Status.Reason, pod.Status.Message)
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return "not scheduled" + because("", c.Message)
+		}
+	}
+	for _, c := range pod.Status.InitContainerStatuses {
+		if w := c.State.Waiting; w != nil && waitsForCause(w.Reason) {
+			return w.Reason + because("", w.Message)
+		}
+		if c.State.Running != nil {
+			return "its init container " + c.Name + " is at work"
+		}
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if w := c.State.Waiting; w != nil && waitsForCause(w.Reason) {
+			return w.Reason + because("", w.Message)
+		}
+	}
+	return "starting"
+}
+
+// waitsForCause tells whether a waiting container has more to say than that it is on its way.
+func waitsForCause(reason string) bool {
+	return reason != "" && reason != "ContainerCreating" && reason != "PodInitializing"
+}
+
+// because is ": reason: message", empty when there is neither.
+func because(reason, message string) string {
+	if text := summary(reason, message); text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+func summary(reason, message string) string {
+	text := strings.Trim(reason+": "+strings.TrimSpace(message), ": ")
+	const most = 300
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return text
+}
+
+// failedWorker finds a worker that will not come back: workers are not restarted.
+func failedWorker(pods []*corev1.Pod) *corev1.Pod {
+	for _, p := range pods {
+		if p.Status.Phase == corev1.PodFailed {
+			return p
+		}
+	}
+	return nil
+}
+
+// failedContainer is the container that made a pod fail.
+func failedContainer(pod *corev1.Pod) (name string, why *corev1.ContainerStateTerminated) {
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+			return c.Name, t
+		}
+	}
+	return "", nil
+}
+
+// ending says in words how a container ended.
+func ending(t *corev1.ContainerStateTerminated) string {
+	var text string
+	switch {
+	case t.Reason == "OOMKilled":
+		text = fmt.Sprintf("was killed for using more memory than its limit (exit code %d)", t.ExitCode)
+	case t.ExitCode == 127:
+		text = "exited with code 127: a program was not found"
+	case t.ExitCode > 128 && t.ExitCode < 160:
+		text = fmt.Sprintf("exited with code %d, as after signal %d", t.ExitCode, t.ExitCode-128)
+	default:
+		text = fmt.Sprintf("exited with code %d", t.ExitCode)
+	}
+	if t.Message != "" {
+		text += because("", t.Message)
+	}
+	return text
+}

@@ -1,0 +1,26 @@
+# The names of the workers appear a moment after the workers are ready, and ssh does not wait for names.
+if command -v getent >/dev/null 2>&1 && [ -r /etc/mpi/hostfile ]; then
+  while read -r host _; do
+    tries=0
+    until [ -z "$host" ] || getent hosts "${host%%:*}" >/dev/null 2>&1; do
+      tries=$((tries + 1))
+      if [ "$tries" -gt 300 ]; then
+        echo "argosy: the worker $host has no address after 60 s; trying all the same" >&2
+        break
+      fi
+      sleep 0.2
+    done
+  done </etc/mpi/hostfile
+fi
+# As process 1 this shell gets the signals, and mpirun must have them.
+child=
+trap 'if [ $$ -eq 1 ]; then kill -TERM -1; elif [ -n "$child" ]; then kill -TERM "$child"; fi' TERM INT
+sh -c "$1" &
+child=$!
+wait "$child"
+code=$?
+while kill -0 "$child" 2>/dev/null; do
+  wait "$child"
+  code=$?
+done
+exit "$code"

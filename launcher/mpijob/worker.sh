@@ -1,0 +1,23 @@
+set -e
+own=/tmp/.argosy-sshd
+mkdir -p "$own" /run/sshd /var/run/sshd
+chmod 700 "$own"
+# A session of sshd starts with an empty environment; the ranks are to have that of the container.
+export -p >"$own/environment"
+cat >"$own/session" <<'END'
+. /tmp/.argosy-sshd/environment
+cd "$PWD" 2>/dev/null || cd /
+if [ -z "$SSH_ORIGINAL_COMMAND" ]; then exec "${SHELL:-/bin/sh}"; fi
+exec "${SHELL:-/bin/sh}" -c "$SSH_ORIGINAL_COMMAND"
+END
+set -- -De -o StrictModes=no -o PermitRootLogin=without-password -o "ForceCommand=/bin/sh $own/session"
+usable=
+for key in /etc/ssh/ssh_host_*_key; do
+  if [ -r "$key" ]; then usable=yes; fi
+done
+if [ -z "$usable" ]; then
+  rm -f "$own/host_key" "$own/host_key.pub"
+  ssh-keygen -q -t rsa -N '' -f "$own/host_key"
+  set -- "$@" -h "$own/host_key"
+fi
+exec /usr/sbin/sshd "$@"
