@@ -28,6 +28,9 @@ type Services struct {
 	Runs        *run.Service
 	Version     string // of the server, for healthz
 	Commit      string // that the server was built from; may be empty
+	// PrivateURLs lets pipelines be read from URLs of this machine and of private networks. Without it whoever may
+	// use the API could make the server read what only the server can reach.
+	PrivateURLs bool
 }
 
 // API holds one implementation of every gRPC service.
@@ -43,7 +46,7 @@ type API struct {
 // New makes the gRPC services.
 func New(s Services) *API {
 	return &API{
-		pipelines:   &pipelines{service: s.Pipelines},
+		pipelines:   &pipelines{service: s.Pipelines, fetcher: newFetcher(s.PrivateURLs)},
 		experiments: &experiments{service: s.Experiments},
 		runs:        &runs{service: s.Runs},
 		healthz:     &healthz{version: s.Version, commit: s.Commit},

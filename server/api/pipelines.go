@@ -13,6 +13,21 @@ import (
 type pipelines struct {
 	wire.UnimplementedPipelineServiceServer
 	service *pipeline.Service
+	fetcher fetcher
+}
+
+func (s *pipelines) CreatePipeline(ctx context.Context, r *wire.CreatePipelineRequest) (*wire.Pipeline, error) {
+	p := r.GetPipeline()
+	u, err := s.fetcher.fetch(ctx, p.GetUrl().GetPipelineUrl())
+	if err != nil {
+		return nil, err
+	}
+	u.Name, u.Description = p.GetName(), p.GetDescription()
+	created, err := s.service.Create(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	return Pipeline(created), nil
 }
 
 func (s *pipelines) GetPipeline(ctx context.Context, r *wire.GetPipelineRequest) (*wire.Pipeline, error) {
@@ -58,6 +73,29 @@ func (s *pipelines) GetTemplate(ctx context.Context, r *wire.GetTemplateRequest)
 		return nil, err
 	}
 	return s.GetPipelineVersionTemplate(ctx, &wire.GetPipelineVersionTemplateRequest{VersionId: version})
+}
+
+func (s *pipelines) CreatePipelineVersion(ctx context.Context, r *wire.CreatePipelineVersionRequest) (*wire.PipelineVersion, error) {
+	v := r.GetVersion()
+	owner := ""
+	for _, reference := range v.GetResourceReferences() {
+		if reference.GetKey().GetType() == wire.ResourceType_PIPELINE {
+			owner = reference.GetKey().GetId()
+		}
+	}
+	if owner == "" {
+		return nil, fault.New(fault.Invalid, "resource_references name no PIPELINE; the version needs one to belong to")
+	}
+	u, err := s.fetcher.fetch(ctx, v.GetPackageUrl().GetPipelineUrl())
+	if err != nil {
+		return nil, err
+	}
+	u.Name, u.Description, u.PipelineID, u.CodeSourceURL = v.GetName(), v.GetDescription(), owner, v.GetCodeSourceUrl()
+	created, err := s.service.CreateVersion(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	return PipelineVersion(created), nil
 }
 
 func (s *pipelines) GetPipelineVersion(ctx context.Context, r *wire.GetPipelineVersionRequest) (*wire.PipelineVersion, error) {

@@ -23,6 +23,8 @@ type Config struct {
 	Namespace  string // where Workflows run; "kubeflow" unless said
 	S3         S3
 
+	PrivateURLs bool // whether pipelines may be read from URLs of this machine and of private networks
+
 	Version string       // of the server, for clients
 	Commit  string       // that the server was built from; may be empty
 	UI      fs.FS        // the web UI, with index.html at its root; nil: none

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -138,4 +139,22 @@ func TestUploadNamesAfterFile(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	require.Equal(t, "hello.yaml", field(t, s.upload(t, "/apis/v1beta1/pipelines/upload", "hello.yaml", []byte(hello), 200), "name"))
+}
+
+func TestPipelineFromURL(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Write([]byte(hello)) //nolint:errcheck // the test sees what arrives
+	}))
+	t.Cleanup(site.Close)
+	created := s.post(t, "/apis/v1beta1/pipelines", `{"name":"from url","url":{"pipeline_url":"`+site.URL+`/p.yaml"}}`, 200)
+	id := field(t, created, "id")
+	require.Equal(t, "from url", field(t, created, "name"))
+	version := s.post(t, "/apis/v1beta1/pipeline_versions", `{"name":"v2","code_source_url":"https://example.com/code","package_url":{"pipeline_url":"`+site.URL+`/p.yaml"},
+		"resource_references":[{"key":{"type":"PIPELINE","id":"`+id+`"},"relationship":"OWNER"}]}`, 200)
+	require.Equal(t, "https://example.com/code", field(t, version, "code_source_url"))
+	require.Contains(t, s.post(t, "/apis/v1beta1/pipelines", `{"name":"x"}`, 400), "pipeline_url")
+	require.Contains(t, s.post(t, "/apis/v1beta1/pipeline_versions", `{"name":"x"}`, 400), "PIPELINE")
+	require.Contains(t, s.post(t, "/apis/v1beta1/pipelines", `{"name":"from url","url":{"pipeline_url":"`+site.URL+`/p.yaml"}}`, 409), `"code":6`)
 }

@@ -82,7 +82,7 @@ func start(t *testing.T) *server {
 		Store: store, Engine: s.engine, Pipelines: pipelines, Experiments: experiments, Artifacts: s.objects,
 		Feed: s.feed, Namespace: "kubeflow", Now: now, Log: log,
 	})
-	services := api.New(api.Services{Pipelines: pipelines, Experiments: experiments, Runs: runs, Version: "v1.2.3", Commit: "abc"})
+	services := api.New(api.Services{Pipelines: pipelines, Experiments: experiments, Runs: runs, Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
 	handler, err := gateway.New(gateway.Config{
 		API: services, Pipelines: pipelines, Runs: runs, Log: log, Streams: streams,
 		UI: fstest.MapFS{"index.html": {Data: []byte("<title>ui</title>")}, "assets/app.js": {Data: []byte("js")}},
