@@ -327,6 +327,12 @@ func (r *root) writeFiles() error {
 // which may belong to a user that is not known here.
 func replaceFile(path string, f File) error {
 	tmp := path + ".argosy"
+	if f.Link != "" {
+		if err := os.Symlink(f.Link, tmp); err != nil {
+			return err
+		}
+		return os.Rename(tmp, path)
+	}
 	if err := os.WriteFile(tmp, f.Data, 0o600); err != nil {
 		return err
 	}

@@ -38,8 +38,9 @@ type Mount struct {
 // File is written into the private root before volumes are mounted.
 type File struct {
 	Path string
-	Mode os.FileMode
-	Data []byte
+	Mode os.FileMode `json:",omitempty"`
+	Data []byte      `json:",omitempty"`
+	Link string      `json:",omitempty"` // makes it a symbolic link to here
 }
 
 // User is the identity a command runs with. Nil means root of the container.

@@ -1,29 +1,102 @@
 // Package node is the node half of the embedded cluster: the sandbox of
 // namespaces that pods live in, the relays between it and the host's loopback,
 // and the holder that keeps a kubelet running inside.
+//
+// Three processes, each a child of the one before: the node, outside, which the
+// supervisor starts; the holder, first process of the sandbox, which owns the
+// pods' network; the kubelet, which may be restarted without the sandbox. When
+// the node dies, however it dies, the kernel ends everything in the sandbox.
 package node
 
 import (
-	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/argosy-ml/argosy/cluster/home"
 )
+
+// Descriptors that the processes of the node hand down.
+const (
+	listenerFD = 3 // the kubelet's HTTPS listener, of the host's loopback
+	lifelineFD = 4 // ends when the node is gone
+)
+
+// options are the same for all three processes.
+type options struct {
+	home string
+	port int
+}
+
+func (o options) args(command ...string) []string {
+	return append(append([]string{"argosy-cluster", "node"}, command...), "--home", o.home, "--port", itoa(o.port))
+}
 
 // Command is the subcommand `node` of argosy-cluster. The supervisor starts it
 // with the kubelet's HTTPS listener as file descriptor 3.
 func Command() *cobra.Command {
-	var home string
-	var port int
+	var o options
 	cmd := &cobra.Command{
-		Use:    "node",
-		Short:  "Run the node: its sandbox and the kubelet inside",
+		Use:           "node",
+		Short:         "Run the node: its sandbox and the kubelet inside",
+		Args:          cobra.NoArgs,
+		Hidden:        true,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := home.Open(o.home)
+			if err != nil {
+				return err
+			}
+			o.home = string(h)
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
+			defer stop()
+			return run(ctx, o, logger("node"))
+		},
+	}
+	cmd.PersistentFlags().StringVar(&o.home, "home", "", "data folder of the cluster")
+	cmd.PersistentFlags().IntVar(&o.port, "port", 0, "port of the kubelet's listener, for the Node object")
+	cmd.AddCommand(holderCommand(&o), kubeletCommand(&o))
+	return cmd
+}
+
+func holderCommand(o *options) *cobra.Command {
+	var wait bool
+	cmd := &cobra.Command{
+		Use:    "holder",
+		Short:  "Hold the sandbox: its network, its relays and its kubelet",
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return errors.New("the node is not built yet")
+			if wait {
+				return becomeRoot(*o)
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
+			defer stop()
+			return hold(ctx, *o, logger("holder"))
 		},
 	}
-	cmd.Flags().StringVar(&home, "home", "", "data folder of the cluster")
-	cmd.Flags().IntVar(&port, "port", 0, "port of the kubelet's listener, for the Node object")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the user ids of the sandbox are mapped")
 	return cmd
+}
+
+func kubeletCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:    "kubelet",
+		Short:  "Run pods, inside the sandbox",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
+			defer stop()
+			return runKubelet(ctx, *o, logger("kubelet"))
+		},
+	}
+}
+
+func logger(process string) *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, nil)).With("process", process)
 }

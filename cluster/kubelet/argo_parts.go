@@ -1,0 +1,203 @@
+package kubelet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/argosy-ml/argosy/cluster/emissary"
+)
+
+// maxResult is how much of a step's output Argo keeps as its result.
+const maxResult = 256 << 10
+
+// argoInit does what `argoexec init` does when there is nothing to download: it writes the template down.
+func (p *pod) argoInit(context.Context) (int, error) {
+	if err := os.WriteFile(filepath.Join(p.volumes[argoVolume], "template"), []byte(p.argo.raw), 0o444); err != nil {
+		return 1, err
+	}
+	return 0, nil
+}
+
+// argoWait does what `argoexec wait` does when there are no artifacts: it waits
+// for the main container and reports its output parameters and result.
+func (p *pod) argoWait(ctx context.Context) (int, error) {
+	if err := p.awaitMain(ctx); err != nil {
+		return 1, err
+	}
+	outputs, fault := p.argoOutputs()
+	// The report is owed even by a pod that is being stopped.
+	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWordsTimeout)
+	defer cancel()
+	result := map[string]any{}
+	if len(outputs) > 0 {
+		result["outputs"] = outputs
+	}
+	if err := p.report(report, true, result); err != nil {
+		return 1, fmt.Errorf("report outputs: %w", err)
+	}
+	if fault != nil {
+		return 1, fault
+	}
+	return 0, nil
+}
+
+// awaitMain returns when the emissary has left the exit code, or when it is clear that it never will.
+func (p *pod) awaitMain(ctx context.Context) error {
+	folder := filepath.Join(p.volumes[argoVolume], "ctr", argoMain)
+	// Not through the umask: the emissary may be another user.
+	if err := errors.Join(makeFolder(filepath.Dir(folder), 0o777), makeFolder(folder, 0o777)); err != nil {
+		return err
+	}
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := w.Add(folder); err != nil {
+		return err
+	}
+	// Killed by force, the emissary leaves nothing: look now and then whether it is still there.
+	look := time.NewTicker(500 * time.Millisecond)
+	defer look.Stop()
+	progress := ""
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "exitcode")); err == nil {
+			return nil
+		}
+		if p.mainIsOver(ctx) {
+			return nil
+		}
+		select {
+		case _, ok := <-w.Events:
+			if !ok {
+				return errors.New("the watch on the step's folder ended")
+			}
+		case err := <-w.Errors:
+			return err
+		case <-look.C:
+			if now := p.readProgress(); now != progress {
+				progress = now
+				if err := p.report(ctx, false, map[string]any{"progress": progress}); err != nil && ctx.Err() == nil {
+					p.log.Warn("progress not reported", "err", err)
+				}
+			}
+		}
+	}
+}
+
+// readProgress is the last line of the file in which a step tells how far it has come, if that is `N/M`.
+func (p *pod) readProgress() string {
+	file := p.argo.env["ARGO_PROGRESS_FILE"]
+	rest, ok := strings.CutPrefix(file, emissary.Folder+"/")
+	if !ok {
+		return ""
+	}
+	b, err := os.ReadFile(filepath.Join(p.volumes[argoVolume], filepath.Clean("/"+rest)))
+	if err != nil { // most steps never write it
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	last := strings.TrimSpace(lines[len(lines)-1])
+	done, all, ok := strings.Cut(last, "/")
+	n, err1 := strconv.ParseUint(done, 10, 63)
+	m, err2 := strconv.ParseUint(all, 10, 63)
+	if !ok || err1 != nil || err2 != nil || m == 0 || n > m {
+		return ""
+	}
+	return last
+}
+
+// mainIsOver says whether the main container ended, or is not going to be started.
+func (p *pod) mainIsOver(ctx context.Context) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running[argoMain] != nil {
+		return false
+	}
+	for _, s := range p.status.ContainerStatuses {
+		if s.Name == argoMain {
+			return s.State.Terminated != nil || ctx.Err() != nil && s.State.Running == nil
+		}
+	}
+	return true
+}
+
+// argoOutputs reads what the step put out. It returns what could be read even with an error.
+func (p *pod) argoOutputs() (map[string]any, error) {
+	root := p.volumes[argoVolume]
+	outputs := map[string]any{}
+	var fault error
+	params := p.argo.tmpl.Outputs.Parameters
+	for i := range params {
+		param := &params[i]
+		if param.path == "" {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(root, "outputs", "parameters", filepath.Clean("/"+param.path)))
+		text := strings.TrimSuffix(string(b), "\n")
+		switch {
+		case err == nil:
+			param.Value = &text
+		case param.fallback != nil:
+			param.Value = param.fallback
+		default:
+			fault = errors.Join(fault, fmt.Errorf("output parameter %s: the step did not write %s", param.Name, param.path))
+		}
+	}
+	if len(params) > 0 && fault == nil {
+		outputs["parameters"] = params
+	}
+	if p.argo.env["ARGO_INCLUDE_SCRIPT_OUTPUT"] == "true" {
+		b, err := os.ReadFile(filepath.Join(root, "ctr", argoMain, "stdout"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			fault = errors.Join(fault, err)
+		}
+		text := strings.TrimSuffix(string(b), "\n")
+		outputs["result"] = text[max(0, len(text)-maxResult):]
+	}
+	return outputs, fault
+}
+
+// report makes or completes the WorkflowTaskResult that Argo's controller waits for.
+func (p *pod) report(ctx context.Context, complete bool, result map[string]any) error {
+	env := p.argo.env
+	labels := map[string]string{
+		"workflows.argoproj.io/workflow":                 env["ARGO_WORKFLOW_NAME"],
+		"workflows.argoproj.io/report-outputs-completed": strconv.FormatBool(complete),
+	}
+	if id := env["ARGO_INSTANCE_ID"]; id != "" {
+		labels["workflows.argoproj.io/controller-instanceid"] = id
+	}
+	result["apiVersion"], result["kind"] = "argoproj.io/v1alpha1", "WorkflowTaskResult"
+	result["metadata"] = map[string]any{
+		"name": env["ARGO_NODE_ID"], "labels": labels,
+		"ownerReferences": []map[string]any{{
+			"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "name": env["ARGO_WORKFLOW_NAME"], "uid": env["ARGO_WORKFLOW_UID"],
+		}},
+	}
+	body, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	path := "/apis/argoproj.io/v1alpha1/namespaces/" + p.obj.Namespace + "/workflowtaskresults"
+	client := p.k.client.CoreV1().RESTClient()
+	return retry(ctx, func() error {
+		err := client.Post().AbsPath(path).SetHeader("Content-Type", "application/json").SetHeader("Accept", "application/json").Body(body).Do(ctx).Error()
+		if apierrors.IsAlreadyExists(err) { // by a report of progress
+			err = client.Patch(types.MergePatchType).AbsPath(path, env["ARGO_NODE_ID"]).SetHeader("Accept", "application/json").Body(body).Do(ctx).Error()
+		}
+		return err
+	})
+}

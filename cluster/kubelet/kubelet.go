@@ -1,0 +1,188 @@
+// Package kubelet runs the pods of the embedded cluster's only node as
+// processes in namespaces. It lives inside the node's sandbox.
+package kubelet
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/argosy-ml/argosy/cluster/container"
+	"github.com/argosy-ml/argosy/cluster/podnet"
+)
+
+const (
+	// NodeName is the name of the only node.
+	NodeName = "local"
+	// maxStarting bounds how many containers are being set up at once; more at a time only get in each other's way.
+	maxStarting = 32
+	// shutdownGrace is how long pods get to end when the node stops.
+	shutdownGrace = 3 * time.Second
+)
+
+// Config says where the kubelet works and whom it serves.
+type Config struct {
+	Home      string       // data folder; hidden from pods but for its folder `shared`
+	Listener  net.Listener // for logs and exec; the kubelet closes it
+	Port      int          // the listener's, for the Node object
+	Helpers   string       // folder with argosy-podinit, argoexec and argosy-launcher
+	Client    *rest.Config
+	TLS       tls.Certificate // of the listener
+	ClientCAs *x509.CertPool  // who may sign the apiserver's client certificate
+	CA        []byte          // the cluster's authority in PEM, for pods
+	Services  []podnet.Host   // names of services that the gateway relays
+	Log       *slog.Logger
+}
+
+// Kubelet runs pods.
+type Kubelet struct {
+	cfg       Config
+	log       *slog.Logger
+	client    kubernetes.Interface
+	events    record.EventRecorder
+	pods      corelisters.PodLister // of this node, finished ones too
+	base      image
+	addresses *podnet.Addresses
+	hosts     *hosts
+	tokens    *tokens
+	starting  chan struct{}
+
+	mu    sync.Mutex
+	known map[types.UID]*pod // every pod that was ever started here, until its object is gone
+	ended bool               // no more pods are taken on
+	work  sync.WaitGroup     // pods and what is done for them
+}
+
+// Run runs pods until the context ends, then ends them.
+func Run(ctx context.Context, cfg Config) error {
+	k, err := newKubelet(cfg)
+	if err != nil {
+		return err
+	}
+	broadcaster := record.NewBroadcaster()
+	defer broadcaster.Shutdown()
+	k.events = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet", Host: NodeName})
+	broadcaster.StartRecordingToSink(k.eventSink())
+
+	// What must outlive the order to stop: pods end in peace and their last words are still sent.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var services sync.WaitGroup
+	defer services.Wait()
+	defer end()
+	server := k.server()
+	defer server.Close()
+	failed := make(chan error, 1)
+	services.Go(func() {
+		if err := server.Serve(tls.NewListener(cfg.Listener, k.tlsConfig())); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("serve logs and exec: %w", err)
+		}
+	})
+	services.Go(func() { k.heartbeat(life) })
+	services.Go(func() { k.hosts.run(life) })
+	services.Go(func() { k.refresh(life) })
+	if err := k.watch(life, &services); err != nil {
+		return err
+	}
+	// Not before: a Node that is ready takes pods.
+	if err := k.registerNode(ctx); err != nil {
+		return err
+	}
+	k.log.Info("ready", "node", NodeName, "userNamespace", container.InUserNamespace(), "singleID", container.SingleID())
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	k.shutdown()
+	return err
+}
+
+func newKubelet(cfg Config) (*Kubelet, error) {
+	rc := rest.CopyConfig(cfg.Client)
+	rc.QPS, rc.Burst = 2000, 4000
+	rc.ContentType = "application/vnd.kubernetes.protobuf"
+	client, err := kubernetes.NewForConfig(rc)
+	if err != nil {
+		return nil, err
+	}
+	k := &Kubelet{
+		cfg: cfg, log: cfg.Log, client: client,
+		addresses: podnet.NewAddresses(),
+		hosts:     newHosts(cfg.Services, cfg.Log),
+		tokens:    newTokens(client),
+		starting:  make(chan struct{}, maxStarting),
+		known:     map[types.UID]*pod{},
+	}
+	if err := os.MkdirAll(k.podsDir(), 0o711); err != nil {
+		return nil, err
+	}
+	if k.base, err = k.hostImage(); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(k.helper("argosy-podinit")); err != nil {
+		return nil, fmt.Errorf("%w (it belongs beside argosy-cluster)", err)
+	}
+	return k, nil
+}
+
+func (k *Kubelet) helper(name string) string { return filepath.Join(k.cfg.Helpers, name) }
+
+func (k *Kubelet) clusterDir() string { return filepath.Join(k.cfg.Home, "cluster") }
+
+func (k *Kubelet) podsDir() string { return filepath.Join(k.clusterDir(), "pods") }
+
+func (k *Kubelet) podDir(uid types.UID) string { return filepath.Join(k.podsDir(), string(uid)) }
+
+// shutdown ends all pods and waits until nothing of them is left.
+func (k *Kubelet) shutdown() {
+	k.mu.Lock()
+	k.ended = true
+	for _, p := range k.known {
+		p.terminate(shutdownGrace, "NodeShutdown", "The embedded cluster was stopped while the pod was running.")
+	}
+	k.mu.Unlock()
+	k.work.Wait()
+}
+
+// refresh keeps tokens, configuration and secrets of running pods up to date.
+func (k *Kubelet) refresh(ctx context.Context) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		k.mu.Lock()
+		var running []*pod
+		for _, p := range k.known {
+			if p.isRunning() {
+				running = append(running, p)
+			}
+		}
+		k.mu.Unlock()
+		for _, p := range running {
+			if err := p.refreshVolumes(ctx); err != nil && ctx.Err() == nil {
+				p.log.Warn("volumes not refreshed", "err", err)
+			}
+		}
+	}
+}

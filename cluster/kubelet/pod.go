@@ -1,0 +1,241 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const logFolder = "logs"
+
+// pod is the life of one pod on this node.
+type pod struct {
+	k    *Kubelet
+	obj  *corev1.Pod // as it was when it was started
+	dir  string
+	log  *slog.Logger
+	argo *argoStep // nil unless it is a step of an Argo workflow
+
+	// starting ends when the pod is to end: nothing new is begun and nothing more is waited for.
+	starting context.Context
+	abandon  context.CancelFunc
+	done     chan struct{} // closed when nothing of the pod runs and its last status is sent
+
+	volumes map[string]string // folder of each volume; written before containers start
+	pause   *pause
+	addr    netip.Addr
+
+	mu       sync.Mutex
+	status   corev1.PodStatus
+	changed  chan struct{}       // holds a token when the status is to be sent
+	running  map[string]*process // by container name
+	logs     map[string]*logFile // latest of each container
+	ending   bool
+	killAt   time.Time
+	reason   string // why the pod as a whole failed
+	message  string
+	deleting bool // guarded by the kubelet's lock
+}
+
+func newPod(k *Kubelet, obj *corev1.Pod) *pod {
+	p := &pod{
+		k: k, obj: obj, dir: k.podDir(obj.UID), log: k.log.With("pod", obj.Namespace+"/"+obj.Name),
+		done: make(chan struct{}), changed: make(chan struct{}, 1),
+		running: map[string]*process{}, logs: map[string]*logFile{},
+	}
+	p.starting, p.abandon = context.WithCancel(context.Background())
+	p.argo = argoStepOf(obj)
+	p.status = p.initialStatus()
+	return p
+}
+
+// startPod begins a pod's life. The kubelet's lock is held.
+func startPod(k *Kubelet, obj *corev1.Pod) *pod {
+	p := newPod(k, obj)
+	k.work.Go(p.live)
+	return p
+}
+
+// lostPod reports the end of a pod that an earlier kubelet had started. The kubelet's lock is held.
+func lostPod(k *Kubelet, obj *corev1.Pod) *pod {
+	p := newPod(k, obj)
+	p.abandon()
+	k.work.Go(func() {
+		defer close(p.done)
+		p.status = *obj.Status.DeepCopy()
+		p.lose("NodeLost", "The node was stopped or its kubelet was restarted while the pod was running; its processes are gone.")
+		p.sendLastStatus()
+	})
+	return p
+}
+
+// live is the whole life of the pod.
+func (p *pod) live() {
+	defer close(p.done)
+	defer p.abandon()
+	// Statuses are sent by one goroutine, or an old one could overtake a new one.
+	sending, stopSending := context.WithCancel(context.Background())
+	defer stopSending()
+	var sender sync.WaitGroup
+	sender.Go(func() { p.sendChanges(sending) })
+
+	if d := p.obj.Spec.ActiveDeadlineSeconds; d != nil {
+		timer := time.AfterFunc(time.Duration(*d)*time.Second, func() {
+			p.terminate(p.grace(), "DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
+		})
+		defer timer.Stop()
+	}
+	err := p.setUp()
+	if err == nil {
+		p.runContainers()
+	}
+	if cleanErr := p.stopHelpers(); cleanErr != nil {
+		p.log.Warn("network of the pod not taken down", "err", cleanErr)
+	}
+	p.finish(err)
+	stopSending()
+	sender.Wait()
+	p.sendLastStatus()
+	if err := p.tearDown(); err != nil {
+		p.log.Warn("pod not cleaned up", "err", err)
+	}
+}
+
+func (p *pod) grace() time.Duration {
+	if s := p.obj.Spec.TerminationGracePeriodSeconds; s != nil {
+		return time.Duration(*s) * time.Second
+	}
+	return 30 * time.Second
+}
+
+// setUp makes everything that the pod's containers share.
+func (p *pod) setUp() error {
+	for _, d := range []string{p.dir, p.path(logFolder), p.path("etc"), p.path("shm"), p.path("containers"), p.path("messages")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := unix.Mount("tmpfs", p.path("shm"), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
+		return fmt.Errorf("mount the pod's /dev/shm: %w", err)
+	}
+	if err := p.startNetwork(); err != nil {
+		return err
+	}
+	p.update(func(s *corev1.PodStatus) {
+		now := metav1.Now()
+		s.StartTime = &now
+		s.PodIP, s.PodIPs = p.addr.String(), []corev1.PodIP{{IP: p.addr.String()}}
+		setCondition(s, corev1.PodReadyToStartContainers, corev1.ConditionTrue, "")
+	})
+	return p.mountVolumes()
+}
+
+func (p *pod) path(elem ...string) string {
+	return filepath.Join(append([]string{p.dir}, elem...)...)
+}
+
+// stopHelpers ends what served the containers, so that a finished pod has no processes and no address.
+func (p *pod) stopHelpers() error {
+	p.k.hosts.remove(p.obj)
+	var err error
+	if p.pause != nil {
+		err = p.pause.stop()
+	}
+	if p.addr.IsValid() {
+		p.k.addresses.Give(p.addr)
+	}
+	return err
+}
+
+// tearDown removes everything but the logs.
+func (p *pod) tearDown() error {
+	for _, m := range p.memoryFolders() {
+		if err := unix.Unmount(m, unix.MNT_DETACH); err != nil && err != unix.EINVAL && err != unix.ENOENT {
+			return fmt.Errorf("unmount %s: %w", m, err)
+		}
+	}
+	return clearFolder(p.dir)
+}
+
+// memoryFolders are the folders of the pod that are file systems in memory.
+func (p *pod) memoryFolders() []string {
+	folders := []string{p.path("shm")}
+	for _, v := range p.obj.Spec.Volumes {
+		if v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory {
+			folders = append(folders, p.path("volumes", v.Name))
+		}
+	}
+	return folders
+}
+
+// terminate ends the pod: its containers are told to, and made to when the
+// grace is over. A reason makes the pod Failed. A later call may only shorten
+// the grace.
+func (p *pod) terminate(grace time.Duration, reason, message string) {
+	p.abandon()
+	p.mu.Lock()
+	first := !p.ending
+	p.ending = true
+	if p.reason == "" {
+		p.reason, p.message = reason, message
+	}
+	killAt := time.Now().Add(grace)
+	sooner := first || killAt.Before(p.killAt)
+	if sooner {
+		p.killAt = killAt
+	}
+	p.mu.Unlock()
+	if !sooner {
+		return
+	}
+	select {
+	case <-p.done: // nothing is left to be told
+		return
+	default:
+	}
+	p.k.work.Go(func() {
+		if first {
+			p.signal(unix.SIGTERM)
+		}
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-p.done:
+		case <-timer.C:
+			p.signal(unix.SIGKILL)
+			<-p.done
+		}
+	})
+}
+
+// signal sends sig to the first process of every running container.
+func (p *pod) signal(sig unix.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, proc := range p.running {
+		if err := proc.signal(sig); err != nil {
+			p.log.Warn("signal not sent", "container", name, "signal", sig, "err", err)
+		}
+	}
+}
+
+func (p *pod) isEnding() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ending
+}
+
+func (p *pod) isRunning() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.status.Phase == corev1.PodRunning
+}

@@ -1,0 +1,203 @@
+package kubelet
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	remotecommandconsts "k8s.io/apimachinery/pkg/util/remotecommand"
+	"k8s.io/kubelet/pkg/cri/streaming/remotecommand"
+)
+
+// apiserverName is the only client that is served.
+const apiserverName = "kube-apiserver-kubelet-client"
+
+// Limits of an exec session.
+const (
+	execIdle   = 4 * time.Hour
+	execCreate = 30 * time.Second
+)
+
+// server answers the apiserver's questions for logs and its orders to run commands.
+func (k *Kubelet) server() *http.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
+	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", k.serveLogs)
+	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", k.serveExec)
+	mux.HandleFunc("/exec/{namespace}/{pod}/{uid}/{container}", k.serveExec)
+	return &http.Server{
+		Handler: onlyApiserver(mux), ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog: slog.NewLogLogger(k.log.Handler(), slog.LevelDebug),
+		// Exec upgrades its connection, which HTTP/2 cannot do.
+		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
+	}
+}
+
+func (k *Kubelet) tlsConfig() *tls.Config {
+	return &tls.Config{
+		Certificates: []tls.Certificate{k.cfg.TLS}, MinVersion: tls.VersionTLS12,
+		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: k.cfg.ClientCAs,
+	}
+}
+
+// onlyApiserver refuses everybody else: the authority also signs certificates of clients that must not run commands here.
+func onlyApiserver(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 || r.TLS.PeerCertificates[0].Subject.CommonName != apiserverName {
+			http.Error(w, "only the apiserver is served here", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// find returns what is known of a pod by its name.
+func (k *Kubelet) find(namespace, name string) (*pod, *corev1.Pod, error) {
+	obj, err := k.pods.Pods(namespace).Get(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.known[obj.UID], obj, nil
+}
+
+func (k *Kubelet) serveLogs(w http.ResponseWriter, r *http.Request) {
+	p, obj, err := k.find(r.PathValue("namespace"), r.PathValue("pod"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	o, previous, err := parseLogOptions(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	container := r.PathValue("container")
+	path, err := k.chooseLog(obj.UID, container, previous)
+	if err != nil {
+		http.Error(w, fmt.Sprintf("container %q in pod %q: %v", container, obj.Name, err), http.StatusBadRequest)
+		return
+	}
+	var live *logFile
+	if p != nil && !previous {
+		p.mu.Lock()
+		live = p.logs[container]
+		p.mu.Unlock()
+	}
+	w.Header().Set("Content-Type", "text/plain")
+	if err := copyLog(r.Context(), flushed{w}, path, live, o); err != nil && r.Context().Err() == nil {
+		k.log.Warn("log not sent", "pod", obj.Namespace+"/"+obj.Name, "container", container, "err", err)
+	}
+}
+
+// flushed makes a response flush through whatever wraps it.
+type flushed struct{ http.ResponseWriter }
+
+func (f flushed) Flush() { _ = http.NewResponseController(f.ResponseWriter).Flush() }
+
+// chooseLog finds the log of a container's latest life, or of the one before.
+func (k *Kubelet) chooseLog(uid types.UID, container string, previous bool) (string, error) {
+	if container != filepath.Base(container) {
+		return "", errors.New("no such container")
+	}
+	folder := filepath.Join(k.podDir(uid), logFolder, container)
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("it is waiting to start, or has no log")
+	}
+	if err != nil {
+		return "", err
+	}
+	var lives []int
+	for _, e := range entries {
+		if n, err := strconv.Atoi(strings.TrimSuffix(e.Name(), ".log")); err == nil {
+			lives = append(lives, n)
+		}
+	}
+	slices.Sort(lives)
+	if previous {
+		if len(lives) < 2 {
+			return "", errors.New("it was not restarted, there is no previous log")
+		}
+		lives = lives[:len(lives)-1]
+	}
+	if len(lives) == 0 {
+		return "", errors.New("it has no log")
+	}
+	return filepath.Join(folder, strconv.Itoa(lives[len(lives)-1])+".log"), nil
+}
+
+// parseLogOptions reads the query that the apiserver makes of PodLogOptions.
+func parseLogOptions(r *http.Request) (o logOptions, previous bool, err error) {
+	q := r.URL.Query()
+	o.tail = -1
+	number := func(name string, least int64, into *int64) {
+		if s := q.Get(name); s != "" && err == nil {
+			n, perr := strconv.ParseInt(s, 10, 64)
+			if perr != nil || n < least {
+				err = fmt.Errorf("%s must be a whole number of at least %d, not %q", name, least, s)
+			}
+			*into = n
+		}
+	}
+	truth := func(name string, into *bool) {
+		if s := q.Get(name); s != "" && err == nil {
+			if *into, err = strconv.ParseBool(s); err != nil {
+				err = fmt.Errorf("%s must be true or false, not %q", name, s)
+			}
+		}
+	}
+	var seconds int64
+	number("tailLines", 0, &o.tail)
+	number("limitBytes", 1, &o.limit)
+	number("sinceSeconds", 1, &seconds)
+	truth("follow", &o.follow)
+	truth("timestamps", &o.timestamps)
+	truth("previous", &previous)
+	if seconds > 0 {
+		o.since = time.Now().Add(-time.Duration(seconds) * time.Second)
+	}
+	if s := q.Get("sinceTime"); s != "" && err == nil {
+		if o.since, err = time.Parse(time.RFC3339, s); err != nil {
+			err = fmt.Errorf("sinceTime must be a time like 2006-01-02T15:04:05Z, not %q", s)
+		}
+	}
+	return o, previous, err
+}
+
+func (k *Kubelet) serveExec(w http.ResponseWriter, r *http.Request) {
+	p, obj, err := k.find(r.PathValue("namespace"), r.PathValue("pod"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	streams, err := remotecommand.NewOptions(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	remotecommand.ServeExec(w, r, &executor{pod: p}, obj.Name, obj.UID, r.PathValue("container"), r.URL.Query()["command"],
+		streams, execIdle, execCreate, remotecommandconsts.SupportedStreamingProtocols)
+}
+
+// process of a running container.
+func (p *pod) process(container string) (*process, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if proc := p.running[container]; proc != nil {
+		return proc, nil
+	}
+	return nil, fmt.Errorf("container %q is not running", container)
+}

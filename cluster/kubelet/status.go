@@ -1,0 +1,199 @@
+package kubelet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// How long one call may take, and how long the end of a pod is tried to be reported: the apiserver may be gone for good.
+const (
+	lastWordsTimeout = 30 * time.Second
+	callTimeout      = 10 * time.Second
+)
+
+func (p *pod) initialStatus() corev1.PodStatus {
+	s := corev1.PodStatus{Phase: corev1.PodPending, HostIP: hostIP, HostIPs: []corev1.HostIP{{IP: hostIP}}, QOSClass: corev1.PodQOSBurstable}
+	waiting := func(cs []corev1.Container, reason string) (out []corev1.ContainerStatus) {
+		for _, c := range cs {
+			out = append(out, corev1.ContainerStatus{
+				Name: c.Name, Image: c.Image,
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}},
+			})
+		}
+		return out
+	}
+	reason := "ContainerCreating"
+	if len(p.obj.Spec.InitContainers) > 0 {
+		reason = "PodInitializing"
+	}
+	s.InitContainerStatuses = waiting(p.obj.Spec.InitContainers, reason)
+	s.ContainerStatuses = waiting(p.obj.Spec.Containers, reason)
+	setCondition(&s, corev1.PodScheduled, corev1.ConditionTrue, "")
+	setCondition(&s, corev1.PodInitialized, corev1.ConditionFalse, "ContainersNotInitialized")
+	setCondition(&s, corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady")
+	setCondition(&s, corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady")
+	return s
+}
+
+func setCondition(s *corev1.PodStatus, kind corev1.PodConditionType, value corev1.ConditionStatus, reason string) {
+	c := corev1.PodCondition{Type: kind, Status: value, Reason: reason, LastTransitionTime: metav1.Now()}
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == kind {
+			if s.Conditions[i].Status == value {
+				c.LastTransitionTime = s.Conditions[i].LastTransitionTime
+			}
+			s.Conditions[i] = c
+			return
+		}
+	}
+	s.Conditions = append(s.Conditions, c)
+}
+
+// update changes the status and has it sent.
+func (p *pod) update(change func(*corev1.PodStatus)) {
+	p.mu.Lock()
+	change(&p.status)
+	p.settle()
+	p.mu.Unlock()
+	select {
+	case p.changed <- struct{}{}:
+	default: // about to be sent anyway
+	}
+}
+
+// settle brings phase and conditions in line with the containers. The lock is held.
+func (p *pod) settle() {
+	s := &p.status
+	if s.Phase == corev1.PodSucceeded || s.Phase == corev1.PodFailed {
+		return
+	}
+	if len(s.ContainerStatuses) == 0 {
+		return
+	}
+	ready, started := true, false
+	for _, c := range s.ContainerStatuses {
+		ready = ready && c.Ready
+		started = started || c.State.Running != nil || c.State.Terminated != nil || c.RestartCount > 0
+	}
+	if started {
+		s.Phase = corev1.PodRunning
+		setCondition(s, corev1.PodInitialized, corev1.ConditionTrue, "")
+	}
+	value, reason := corev1.ConditionFalse, "ContainersNotReady"
+	if ready {
+		value, reason = corev1.ConditionTrue, ""
+	}
+	setCondition(s, corev1.ContainersReady, value, reason)
+	setCondition(s, corev1.PodReady, value, reason)
+}
+
+// finish decides how the pod ended. It is not sent here.
+func (p *pod) finish(setUp error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &p.status
+	s.Phase = corev1.PodSucceeded
+	for i := range s.ContainerStatuses {
+		t := s.ContainerStatuses[i].State.Terminated
+		if t == nil && setUp == nil && p.starting.Err() == nil {
+			// Never started because an init container failed: it stays waiting.
+			s.Phase = corev1.PodFailed
+			continue
+		}
+		if t == nil {
+			t = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown", Message: "The container was not started.", FinishedAt: metav1.Now()}
+			s.ContainerStatuses[i].State = corev1.ContainerState{Terminated: t}
+		}
+		s.ContainerStatuses[i].Ready = false
+		if t.ExitCode != 0 {
+			s.Phase = corev1.PodFailed
+		}
+	}
+	switch {
+	case p.reason != "":
+		s.Phase, s.Reason, s.Message = corev1.PodFailed, p.reason, p.message
+	case setUp != nil && p.starting.Err() == nil:
+		s.Phase, s.Reason, s.Message = corev1.PodFailed, "StartError", setUp.Error()
+	case setUp != nil:
+		s.Phase = corev1.PodFailed
+	}
+	reason := "PodCompleted"
+	if s.Phase == corev1.PodFailed {
+		reason = "PodFailed"
+	}
+	setCondition(s, corev1.ContainersReady, corev1.ConditionFalse, reason)
+	setCondition(s, corev1.PodReady, corev1.ConditionFalse, reason)
+}
+
+// lose makes the status that of a pod whose processes disappeared.
+func (p *pod) lose(reason, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, list := range [][]corev1.ContainerStatus{p.status.InitContainerStatuses, p.status.ContainerStatuses} {
+		for i := range list {
+			if list[i].State.Terminated == nil {
+				list[i].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+					ExitCode: 137, Reason: reason, Message: message, FinishedAt: metav1.Now(), ContainerID: list[i].ContainerID,
+				}}
+			}
+			list[i].Ready = false
+		}
+	}
+	p.status.Phase, p.status.Reason, p.status.Message = corev1.PodFailed, reason, message
+	setCondition(&p.status, corev1.ContainersReady, corev1.ConditionFalse, "PodFailed")
+	setCondition(&p.status, corev1.PodReady, corev1.ConditionFalse, "PodFailed")
+}
+
+// sendChanges sends the status whenever it changed, until more is of no use.
+func (p *pod) sendChanges(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.changed:
+			p.sendStatus(ctx)
+		}
+	}
+}
+
+// sendStatus sends the status as it is now, and again as long as that may help
+// and the context lives. A call once made is seen through: cut off, it might
+// still be carried out, after the next one.
+func (p *pod) sendStatus(ctx context.Context) {
+	p.mu.Lock()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": p.obj.UID}, "status": p.status})
+	p.mu.Unlock()
+	if err == nil {
+		err = retry(ctx, func() error {
+			call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+			defer cancel()
+			_, err := p.k.client.CoreV1().Pods(p.obj.Namespace).Patch(call, p.obj.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+			return err
+		})
+	}
+	// Gone, or its name belongs to another pod by now.
+	if err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		p.log.Warn("status not sent", "err", err)
+	}
+}
+
+// sendLastStatus reports the end of the pod.
+func (p *pod) sendLastStatus() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWordsTimeout)
+	defer cancel()
+	p.sendStatus(ctx)
+	if ctx.Err() != nil {
+		p.log.Warn("the end of the pod could not be reported")
+	}
+}
+
+func (p *pod) event(kind, reason, format string, args ...any) {
+	p.k.events.Event(p.obj, kind, reason, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,252 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// watch follows the pods of this node and those of no node yet.
+func (k *Kubelet) watch(ctx context.Context, services *sync.WaitGroup) error {
+	mine, err := k.podInformer(fields.OneTermEqualSelector("spec.nodeName", NodeName), cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { k.see(o.(*corev1.Pod)) },
+		UpdateFunc: func(_, o any) { k.see(o.(*corev1.Pod)) },
+		DeleteFunc: func(o any) { k.forget(o) },
+	})
+	if err != nil {
+		return err
+	}
+	k.pods = corelisters.NewPodLister(mine.GetIndexer())
+	// There is one node and, so far, no scheduler: what belongs to nobody belongs here.
+	stray, err := k.podInformer(fields.AndSelectors(
+		fields.OneTermEqualSelector("spec.nodeName", ""), fields.OneTermEqualSelector("status.phase", string(corev1.PodPending)),
+	), cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { k.assign(ctx, o.(*corev1.Pod)) },
+		UpdateFunc: func(_, o any) { k.assign(ctx, o.(*corev1.Pod)) },
+	})
+	if err != nil {
+		return err
+	}
+	if err := k.cleanUp(ctx); err != nil {
+		return err
+	}
+	for _, inf := range []cache.SharedIndexInformer{mine, stray} {
+		services.Go(func() { inf.RunWithContext(ctx) })
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), mine.HasSynced, stray.HasSynced) {
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (k *Kubelet) podInformer(which fields.Selector, handler cache.ResourceEventHandler) (cache.SharedIndexInformer, error) {
+	factory := informers.NewSharedInformerFactoryWithOptions(k.client, 0,
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = which.String() }),
+		informers.WithTransform(slim))
+	inf := factory.Core().V1().Pods().Informer()
+	_, err := inf.AddEventHandler(handler)
+	return inf, err
+}
+
+// slim drops what the kubelet never reads; of a finished pod that is nearly everything.
+func slim(o any) (any, error) {
+	p, ok := o.(*corev1.Pod)
+	if !ok {
+		return o, nil
+	}
+	p.ManagedFields = nil
+	if finished(p) {
+		p.Annotations, p.Labels = nil, nil
+		p.Spec = corev1.PodSpec{NodeName: p.Spec.NodeName, TerminationGracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds}
+	}
+	return p, nil
+}
+
+func finished(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// assign binds a pod to this node and starts it without waiting for the news to come back.
+func (k *Kubelet) assign(ctx context.Context, obj *corev1.Pod) {
+	if obj.DeletionTimestamp != nil || obj.Spec.NodeName != "" || len(obj.Spec.SchedulingGates) > 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ended || k.known[obj.UID] != nil {
+		return
+	}
+	k.work.Go(func() {
+		err := k.client.CoreV1().Pods(obj.Namespace).Bind(ctx, &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Name: obj.Name, Namespace: obj.Namespace, UID: obj.UID},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: NodeName},
+		}, metav1.CreateOptions{})
+		switch {
+		case err == nil:
+			obj = obj.DeepCopy()
+			obj.Spec.NodeName = NodeName
+			k.see(obj)
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err), ctx.Err() != nil: // gone, or bound already and seen elsewhere
+		default:
+			k.log.Warn("pod not bound", "pod", obj.Namespace+"/"+obj.Name, "err", err)
+		}
+	})
+}
+
+// see reacts to a pod as it is now. News may be stale and come twice: a pod is
+// started once only, and remembered until its object is gone.
+func (k *Kubelet) see(obj *corev1.Pod) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ended { // what is left to do, the next kubelet does
+		return
+	}
+	p := k.known[obj.UID]
+	if obj.DeletionTimestamp != nil {
+		if p != nil {
+			p.terminate(gracePeriod(obj), "", "")
+		}
+		if p == nil || !p.deleting {
+			if p != nil {
+				p.deleting = true
+			}
+			k.confirmDeletion(obj, p)
+		}
+		return
+	}
+	if p != nil || finished(obj) {
+		return
+	}
+	if obj.Status.StartTime != nil {
+		// It was started by a kubelet that is no more, and its processes went with it.
+		k.known[obj.UID] = lostPod(k, obj)
+		return
+	}
+	k.known[obj.UID] = startPod(k, obj)
+}
+
+func gracePeriod(obj *corev1.Pod) time.Duration {
+	if s := obj.DeletionGracePeriodSeconds; s != nil {
+		return time.Duration(*s) * time.Second
+	}
+	return 30 * time.Second
+}
+
+// confirmDeletion removes the object of a pod once nothing of it runs any more.
+func (k *Kubelet) confirmDeletion(obj *corev1.Pod, p *pod) {
+	k.work.Go(func() {
+		if p != nil {
+			<-p.done
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		now := metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &obj.UID}}
+		err := retry(ctx, func() error { return k.client.CoreV1().Pods(obj.Namespace).Delete(ctx, obj.Name, now) })
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			k.log.Warn("pod not deleted", "pod", obj.Namespace+"/"+obj.Name, "err", err)
+		}
+	})
+}
+
+// forget removes what is left of a pod whose object is gone.
+func (k *Kubelet) forget(o any) {
+	if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
+		o = gone.Obj
+	}
+	obj, ok := o.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ended {
+		return
+	}
+	p := k.known[obj.UID]
+	if p != nil {
+		p.terminate(0, "", "")
+	}
+	k.work.Go(func() {
+		if p != nil {
+			<-p.done
+		}
+		if err := os.RemoveAll(k.podDir(obj.UID)); err != nil {
+			k.log.Warn("folder of a pod not removed", "err", err)
+		}
+		k.mu.Lock()
+		delete(k.known, obj.UID)
+		k.mu.Unlock()
+	})
+}
+
+// cleanUp removes what earlier kubelets left of pods that exist no more, and
+// from the others everything but their logs.
+func (k *Kubelet) cleanUp(ctx context.Context) error {
+	var list *corev1.PodList
+	err := retry(ctx, func() (err error) {
+		list, err = k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + NodeName})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("list pods: %w", err)
+	}
+	exists := map[string]bool{}
+	for _, p := range list.Items {
+		exists[string(p.UID)] = true
+	}
+	folders, err := os.ReadDir(k.podsDir())
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, f := range folders {
+		dir := k.podDir(types.UID(f.Name()))
+		if exists[f.Name()] {
+			errs = append(errs, clearFolder(dir))
+		} else {
+			errs = append(errs, os.RemoveAll(dir))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// clearFolder removes everything but the logs.
+func clearFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	var errs []error
+	for _, e := range entries {
+		if e.Name() != logFolder {
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// retry calls f until it succeeds, is answered with something that will not change, or the context ends.
+func retry(ctx context.Context, f func() error) error {
+	for delay := 50 * time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
+		err := f()
+		if err == nil || apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsConflict(err) || apierrors.IsForbidden(err) ||
+			apierrors.IsAlreadyExists(err) || apierrors.IsBadRequest(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(delay):
+		}
+	}
+}

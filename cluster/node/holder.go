@@ -1,0 +1,199 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/podnet"
+)
+
+// Restarts of the kubelet.
+const (
+	firstDelay = 100 * time.Millisecond
+	lastDelay  = 5 * time.Second
+	settled    = 5 * time.Second // a kubelet that lived this long could run
+)
+
+// relayed are the services on the gateway: port there, and name of the socket.
+var relayed = map[int]string{443: "apiserver", 9000: "s3"}
+
+// hold is the first process of the sandbox.
+func hold(ctx context.Context, o options, log *slog.Logger) error {
+	if err := furnish(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		// It says nothing more, but it ends with the node. Ending the first process of a pid namespace ends them all.
+		_, _ = io.Copy(io.Discard, os.NewFile(lifelineFD, "lifeline"))
+		os.Exit(1)
+	}()
+	relays, err := startRelays(ctx, home.Home(o.home), log)
+	if err != nil {
+		return err
+	}
+	defer relays.stop()
+	return newKeeper(o, log).keep(ctx)
+}
+
+// furnish prepares the sandbox's file systems and network.
+func furnish() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc of the sandbox: %w (inside another container, that one's /proc must not be masked)", err)
+	}
+	if err := podnet.Setup(); err != nil {
+		return fmt.Errorf("set up the pods' network: %w", err)
+	}
+	return nil
+}
+
+func startRelays(ctx context.Context, h home.Home, log *slog.Logger) (*relays, error) {
+	r := &relays{log: log}
+	for port, service := range relayed {
+		addr := net.JoinHostPort(podnet.Gateway.String(), itoa(port))
+		if err := r.start(ctx, addr, h.Socket(service)); err != nil {
+			r.stop()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// keeper keeps a kubelet running and reaps what its pods leave behind. It does
+// not use package os for that: as first process it waits for every child, its
+// own and those that lost their parent.
+type keeper struct {
+	o       options
+	log     *slog.Logger
+	changes chan os.Signal
+	kubelet int
+}
+
+func newKeeper(o options, log *slog.Logger) *keeper {
+	k := &keeper{o: o, log: log, changes: make(chan os.Signal, 1)}
+	signal.Notify(k.changes, syscall.SIGCHLD)
+	return k
+}
+
+// keep runs kubelets until the context ends. The first must prove that it can run at all.
+func (k *keeper) keep(ctx context.Context) error {
+	defer signal.Stop(k.changes)
+	delay := firstDelay
+	for first := true; ; first = false {
+		born := time.Now()
+		if err := k.start(); err != nil {
+			return err
+		}
+		status := k.await(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		lived := time.Since(born)
+		if first && lived < settled {
+			return fmt.Errorf("the kubelet ended after %s (%s)", lived.Round(time.Millisecond), describe(status))
+		}
+		k.log.Warn("the kubelet is gone; its pods are ended and it is started again", "how", describe(status))
+		if err := k.clear(); err != nil {
+			return err
+		}
+		if lived > time.Minute {
+			delay = firstDelay
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(delay):
+		}
+		delay = min(2*delay, lastDelay)
+	}
+}
+
+func (k *keeper) start() error {
+	pid, err := syscall.ForkExec("/proc/self/exe", k.o.args("kubelet"), &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{0, 1, 2, listenerFD},
+		// Its mounts go when it goes.
+		Sys: &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS},
+	})
+	if err != nil {
+		return fmt.Errorf("start the kubelet: %w", err)
+	}
+	k.kubelet = pid
+	return nil
+}
+
+// await returns when the kubelet is gone. When the context ends it is told to go.
+func (k *keeper) await(ctx context.Context) syscall.WaitStatus {
+	told := ctx.Done()
+	var late <-chan time.Time
+	for {
+		select {
+		case <-k.changes:
+			if status, gone := k.reap(); gone {
+				return status
+			}
+		case <-told:
+			told, late = nil, time.After(stopLimit-2*time.Second)
+			if err := syscall.Kill(k.kubelet, syscall.SIGTERM); err != nil {
+				k.log.Warn("the kubelet was not told to stop", "err", err)
+			}
+		case <-late:
+			k.log.Warn("the kubelet does not end in time and is killed")
+			_ = syscall.Kill(k.kubelet, syscall.SIGKILL)
+		}
+	}
+}
+
+// reap collects all that have ended, and says whether the kubelet was among them.
+func (k *keeper) reap() (status syscall.WaitStatus, gone bool) {
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return status, gone
+		}
+		if pid == k.kubelet {
+			status, gone = ws, true
+		}
+	}
+}
+
+// clear ends every process of the sandbox but this one.
+func (k *keeper) clear() error {
+	if err := syscall.Kill(-1, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("end the pods of a lost kubelet: %w", err)
+	}
+	for {
+		_, err := syscall.Wait4(-1, nil, 0, nil)
+		if errors.Is(err, syscall.ECHILD) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+func describe(ws syscall.WaitStatus) string {
+	if ws.Signaled() {
+		return "signal: " + ws.Signal().String()
+	}
+	return fmt.Sprintf("exit code %d", ws.ExitStatus())
+}

@@ -1,0 +1,67 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/kubelet"
+	"github.com/argosy-ml/argosy/cluster/pki"
+	"github.com/argosy-ml/argosy/cluster/podnet"
+)
+
+func runKubelet(ctx context.Context, o options, log *slog.Logger) error {
+	cfg, err := kubeletConfig(home.Home(o.home), o.port, log)
+	if err != nil {
+		return err
+	}
+	return kubelet.Run(ctx, cfg)
+}
+
+func kubeletConfig(h home.Home, port int, log *slog.Logger) (kubelet.Config, error) {
+	var cfg kubelet.Config
+	self, err := os.Executable()
+	if err != nil {
+		return cfg, err
+	}
+	client, err := clientcmd.BuildConfigFromFlags("", h.KubeconfigOf("kubelet"))
+	if err != nil {
+		return cfg, err
+	}
+	// The address in the file is that of the host's loopback, which is not this one.
+	client.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", h.Socket("apiserver"))
+	}
+	pair, err := tls.LoadX509KeyPair(pki.File(h.PKI(), "kubelet", "crt"), pki.File(h.PKI(), "kubelet", "key"))
+	if err != nil {
+		return cfg, fmt.Errorf("the kubelet's certificate: %w", err)
+	}
+	ca, err := os.ReadFile(pki.File(h.PKI(), "ca", "crt"))
+	if err != nil {
+		return cfg, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(ca) {
+		return cfg, errors.New("ca.crt holds no certificate")
+	}
+	listener, err := net.FileListener(os.NewFile(listenerFD, "listener"))
+	if err != nil {
+		return cfg, fmt.Errorf("descriptor %d is not the kubelet's listener: %w", listenerFD, err)
+	}
+	return kubelet.Config{
+		Home: string(h), Listener: listener, Port: port, Helpers: filepath.Dir(self),
+		Client: client, TLS: pair, ClientCAs: pool, CA: ca,
+		Services: []podnet.Host{podnet.ServiceHost("kubernetes", "default"), podnet.ServiceHost("minio-service", "kubeflow")},
+		Log:      log,
+	}, nil
+}

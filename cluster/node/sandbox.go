@@ -1,0 +1,91 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// stopLimit is how long the sandbox gets to end its pods before it is ended with them.
+const stopLimit = 15 * time.Second
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// run makes the sandbox and keeps it until the context ends.
+func run(ctx context.Context, o options, log *slog.Logger) error {
+	lifeline, alive, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer alive.Close()
+	listener := os.NewFile(listenerFD, "listener")
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.ExtraFiles = []*os.File{listener, lifeline}
+	// Its own session: a terminal's Ctrl-C is for the supervisor, which stops things in order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID}
+	cmd.Args = o.args("holder")
+	ordinary := os.Geteuid() != 0
+	if ordinary {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.Args = o.args("holder", "--wait")
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("make the sandbox's namespaces: %w", err)
+	}
+	_ = lifeline.Close()
+	_ = listener.Close()
+	if ordinary {
+		if err := mapIDs(ctx, cmd.Process.Pid, log); err != nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			return err
+		}
+		if _, err := alive.Write([]byte{'\n'}); err != nil {
+			return fmt.Errorf("start the sandbox: %w", err)
+		}
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	select {
+	case err := <-exited:
+		if err == nil {
+			err = errors.New("its holder ended with exit code 0")
+		}
+		return fmt.Errorf("the sandbox is gone: %w", err)
+	case <-ctx.Done():
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-exited:
+	case <-time.After(stopLimit):
+		log.Warn("the sandbox does not end in time and is killed", "after", stopLimit)
+		_ = cmd.Process.Kill()
+		<-exited
+	}
+	return nil
+}
+
+// becomeRoot waits until the node has mapped the sandbox's user ids and starts
+// the holder anew: a program gets the powers of its user when it is started,
+// and until now the user was nobody.
+func becomeRoot(o options) error {
+	if _, err := io.ReadFull(os.NewFile(lifelineFD, "lifeline"), make([]byte, 1)); err != nil {
+		return fmt.Errorf("the node is gone: %w", err)
+	}
+	for _, fd := range []int{listenerFD, lifelineFD} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_SETFD, 0); errno != 0 {
+			return errno
+		}
+	}
+	return syscall.Exec("/proc/self/exe", o.args("holder"), os.Environ())
+}
