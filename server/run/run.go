@@ -68,7 +68,8 @@ type Node struct {
 	StartedAt, FinishedAt time.Time
 	Inputs, Outputs       []Parameter
 	Artifacts             []Artifact
-	LogKey                string // key of the archived log; empty until archived
+	LogKey                string // key of the archived log; empty until archived, or when there is none
+	Harvested             bool   // ended, with its log and metrics in
 }
 
 // Metric formats.
@@ -90,6 +91,16 @@ type State struct {
 	StartedAt, FinishedAt time.Time
 	Nodes                 []Node
 	Workflow              []byte // the live object, spec and status, as JSON
+}
+
+// Seen is a Workflow as the cluster has it.
+type Seen struct {
+	RunID               string
+	Namespace, Workflow string
+	Gone                bool                  // the cluster has it no more, or shows it no more; the rest but the names is empty
+	Stopping            bool                  // it was told to terminate
+	Persisted           bool                  // it is marked as settled
+	State               func() (State, error) // reads it; costs as much as the Workflow is large
 }
 
 // Scope narrows a list of runs; a zero scope is all of them.
@@ -125,7 +136,8 @@ type Store interface {
 	// and tells whether anything changed.
 	Record(ctx context.Context, id string, s State) (changed bool, err error)
 	SetStatus(ctx context.Context, id, status, message string) error
-	SetLog(ctx context.Context, id, nodeID, key string) error
+	// SetHarvested marks an ended node whose metrics are in; logKey is that of its log, empty when it has none.
+	SetHarvested(ctx context.Context, id, nodeID, logKey string) error
 	// AddMetrics stores metrics; a metric already there keeps its value and is returned in duplicates.
 	AddMetrics(ctx context.Context, id string, ms []Metric) (duplicates []Metric, err error)
 	// AddWarning keeps a warning once.
@@ -165,6 +177,6 @@ type Engine interface {
 	// DeleteWorkflow removes a Workflow with all that it owns; one that is not there is success.
 	DeleteWorkflow(ctx context.Context, namespace, workflow string) error
 	// Log streams the log of a pod's main container; follow waits for it to start and goes on until it ends.
-	// A pod or container that is not there (or not yet, without follow) is a *fault.Error of kind NotFound.
+	// A pod that is not there is NotFound; a container that has not started (or, with follow, never will) is a Conflict.
 	Log(ctx context.Context, namespace, pod string, follow bool) (io.ReadCloser, error)
 }

@@ -379,8 +379,8 @@ func record(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Equal(t, first.Revision, again.Revision)
 
-	require.NoError(t, s.SetLog(ctx, "run-001", "step", "runs/run-001/step/main.log"))
-	requireKind(t, fault.NotFound, s.SetLog(ctx, "run-001", "none", "k"))
+	require.NoError(t, s.SetHarvested(ctx, "run-001", "step", "runs/run-001/step/main.log"))
+	requireKind(t, fault.NotFound, s.SetHarvested(ctx, "run-001", "none", "k"))
 	state = newState(run.Succeeded)
 	state.FinishedAt = at(9)
 	state.Nodes = state.Nodes[:2]
@@ -396,6 +396,13 @@ func record(t *testing.T, s Store) {
 	require.Len(t, nodes, 2, "nodes that the Workflow dropped are dropped")
 	require.Equal(t, "runs/run-001/step/main.log", nodes[1].LogKey, "the log's key outlives a change of its node")
 	require.Equal(t, run.Succeeded, nodes[1].Phase)
+	require.True(t, nodes[1].Harvested)
+	state.Nodes[1].FinishedAt = at(8)
+	_, err = s.Record(ctx, "run-001", state)
+	require.NoError(t, err)
+	nodes, err = s.Nodes(ctx, "run-001")
+	require.NoError(t, err)
+	require.False(t, nodes[1].Harvested, "a node that ended again is harvested again")
 }
 
 func recordKeepsFinal(t *testing.T, s Store) {

@@ -122,16 +122,16 @@ func nodeOf(row query.Node) (run.Node, error) {
 	n := run.Node{
 		ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, Type: row.Type, Template: row.Template, Phase: row.Phase,
 		Message: row.Message, ExitCode: row.ExitCode, PodName: row.PodName, BoundaryID: row.BoundaryID,
-		StartedAt: timeOf(row.StartedAt), FinishedAt: timeOf(row.FinishedAt), LogKey: row.LogKey,
+		StartedAt: timeOf(row.StartedAt), FinishedAt: timeOf(row.FinishedAt), LogKey: row.LogKey, Harvested: row.Harvested,
 	}
 	return n, errors.Join(fromJSON(row.Children, &n.Children), fromJSON(row.Inputs, &n.Inputs),
 		fromJSON(row.Outputs, &n.Outputs), fromJSON(row.Artifacts, &n.Artifacts))
 }
 
-// SetLog implements run.Store.
-func (s *Store) SetLog(ctx context.Context, id, nodeID, key string) error {
+// SetHarvested implements run.Store.
+func (s *Store) SetHarvested(ctx context.Context, id, nodeID, logKey string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
-		n, err := q.SetNodeLog(ctx, query.SetNodeLogParams{Run: row.Seq, ID: nodeID, LogKey: key})
+		n, err := q.SetNodeHarvested(ctx, query.SetNodeHarvestedParams{Run: row.Seq, ID: nodeID, LogKey: logKey})
 		if err != nil || n == 0 {
 			return orNotFound("step", nodeID, err)
 		}

@@ -126,7 +126,8 @@ CREATE TABLE nodes (
     started_at   INTEGER NOT NULL,
     finished_at  INTEGER NOT NULL,
     log_key      TEXT    NOT NULL,
-    digest       INTEGER NOT NULL, -- of all but log_key; tells whether the row has to be written again
+    harvested    BOOLEAN NOT NULL, -- ended, with its log and metrics in
+    digest       INTEGER NOT NULL, -- of all but log_key and harvested; tells whether the row has to be written again
     PRIMARY KEY (run, id)
 ) WITHOUT ROWID;
 

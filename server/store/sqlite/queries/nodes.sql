@@ -9,16 +9,18 @@ SELECT id, digest FROM nodes WHERE run = ?;
 -- name: PutNode :exec
 INSERT INTO nodes (
     run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id,
-    children, inputs, outputs, artifacts, started_at, finished_at, digest, log_key
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
+    children, inputs, outputs, artifacts, started_at, finished_at, digest, log_key, harvested
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0)
 ON CONFLICT (run, id) DO UPDATE SET
     name = excluded.name, display_name = excluded.display_name, type = excluded.type, template = excluded.template,
     phase = excluded.phase, message = excluded.message, exit_code = excluded.exit_code, pod_name = excluded.pod_name,
     boundary_id = excluded.boundary_id, children = excluded.children, inputs = excluded.inputs, outputs = excluded.outputs,
-    artifacts = excluded.artifacts, started_at = excluded.started_at, finished_at = excluded.finished_at, digest = excluded.digest;
+    artifacts = excluded.artifacts, started_at = excluded.started_at, finished_at = excluded.finished_at, digest = excluded.digest,
+    -- a node that was run again, under its old id, is to be harvested again
+    harvested = nodes.harvested AND excluded.finished_at = nodes.finished_at;
 
 -- name: DeleteNode :exec
 DELETE FROM nodes WHERE run = ? AND id = ?;
 
--- name: SetNodeLog :execrows
-UPDATE nodes SET log_key = ? WHERE run = ? AND id = ?;
+-- name: SetNodeHarvested :execrows
+UPDATE nodes SET harvested = 1, log_key = ? WHERE run = ? AND id = ?;

@@ -38,6 +38,7 @@ type Node struct {
 	StartedAt   int64
 	FinishedAt  int64
 	LogKey      string
+	Harvested   bool
 	Digest      int64
 }
 

@@ -56,7 +56,7 @@ func (q *Queries) NodeDigests(ctx context.Context, run int64) ([]NodeDigestsRow,
 }
 
 const nodes = `-- name: Nodes :many
-SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.digest FROM nodes JOIN runs ON runs.seq = nodes.run
+SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.harvested, nodes.digest FROM nodes JOIN runs ON runs.seq = nodes.run
 WHERE runs.id = ?
 ORDER BY nodes.started_at = 0, nodes.started_at, nodes.id
 `
@@ -89,6 +89,7 @@ func (q *Queries) Nodes(ctx context.Context, id string) ([]Node, error) {
 			&i.StartedAt,
 			&i.FinishedAt,
 			&i.LogKey,
+			&i.Harvested,
 			&i.Digest,
 		); err != nil {
 			return nil, err
@@ -107,13 +108,15 @@ func (q *Queries) Nodes(ctx context.Context, id string) ([]Node, error) {
 const putNode = `-- name: PutNode :exec
 INSERT INTO nodes (
     run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id,
-    children, inputs, outputs, artifacts, started_at, finished_at, digest, log_key
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')
+    children, inputs, outputs, artifacts, started_at, finished_at, digest, log_key, harvested
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0)
 ON CONFLICT (run, id) DO UPDATE SET
     name = excluded.name, display_name = excluded.display_name, type = excluded.type, template = excluded.template,
     phase = excluded.phase, message = excluded.message, exit_code = excluded.exit_code, pod_name = excluded.pod_name,
     boundary_id = excluded.boundary_id, children = excluded.children, inputs = excluded.inputs, outputs = excluded.outputs,
-    artifacts = excluded.artifacts, started_at = excluded.started_at, finished_at = excluded.finished_at, digest = excluded.digest
+    artifacts = excluded.artifacts, started_at = excluded.started_at, finished_at = excluded.finished_at, digest = excluded.digest,
+    -- a node that was run again, under its old id, is to be harvested again
+    harvested = nodes.harvested AND excluded.finished_at = nodes.finished_at
 `
 
 type PutNodeParams struct {
@@ -161,18 +164,18 @@ func (q *Queries) PutNode(ctx context.Context, arg PutNodeParams) error {
 	return err
 }
 
-const setNodeLog = `-- name: SetNodeLog :execrows
-UPDATE nodes SET log_key = ? WHERE run = ? AND id = ?
+const setNodeHarvested = `-- name: SetNodeHarvested :execrows
+UPDATE nodes SET harvested = 1, log_key = ? WHERE run = ? AND id = ?
 `
 
-type SetNodeLogParams struct {
+type SetNodeHarvestedParams struct {
 	LogKey string
 	Run    int64
 	ID     string
 }
 
-func (q *Queries) SetNodeLog(ctx context.Context, arg SetNodeLogParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, setNodeLog, arg.LogKey, arg.Run, arg.ID)
+func (q *Queries) SetNodeHarvested(ctx context.Context, arg SetNodeHarvestedParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, setNodeHarvested, arg.LogKey, arg.Run, arg.ID)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,98 @@
+// Package s3 keeps artifacts in a bucket of any S3 service.
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/argosy-ml/argosy/server/artifact"
+	"github.com/argosy-ml/argosy/server/fault"
+)
+
+var _ artifact.Store = (*Store)(nil)
+
+// partSize of uploads whose size is not known; without it minio-go buffers half a gigabyte.
+const partSize = 16 << 20
+
+// Config says where the bucket is. Endpoint is host:port, or a URL whose scheme decides about TLS (http when there is none).
+type Config struct {
+	Endpoint             string
+	AccessKey, SecretKey string // #nosec G117 -- read from a file of mode 0600 or the environment, never printed
+	Bucket               string
+	Region               string // empty: asked for when it is needed
+}
+
+// Store is a bucket.
+type Store struct {
+	client *minio.Client
+	bucket string
+}
+
+// New makes a store; it does not talk to the service yet.
+func New(c Config) (*Store, error) {
+	host, secure := c.Endpoint, false
+	if u, err := url.Parse(c.Endpoint); err == nil && u.Host != "" {
+		host, secure = u.Host, u.Scheme == "https"
+	}
+	client, err := minio.New(host, &minio.Options{
+		Creds: credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""), Secure: secure, Region: c.Region,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("artifact store %s: %w", c.Endpoint, err)
+	}
+	return &Store{client: client, bucket: c.Bucket}, nil
+}
+
+// Put stores an object, in place of one that is there.
+func (s *Store) Put(ctx context.Context, key string, r io.Reader, size int64) error {
+	o := minio.PutObjectOptions{ContentType: "application/octet-stream"}
+	if size < 0 {
+		o.PartSize = partSize
+	}
+	_, err := s.client.PutObject(ctx, s.bucket, key, r, size, o)
+	return explain("store", key, err)
+}
+
+// Get reads an object; a missing one is NotFound at once, not at the first Read.
+func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	object, err := s.client.GetObject(ctx, s.bucket, key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, explain("read", key, err)
+	}
+	if _, err := object.Stat(); err != nil {
+		object.Close() //nolint:errcheck // nothing was read
+		return nil, explain("read", key, err)
+	}
+	return object, nil
+}
+
+// Delete removes an object; one that is not there is success.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	err := explain("delete", key, s.client.RemoveObject(ctx, s.bucket, key, minio.RemoveObjectOptions{}))
+	if err != nil && fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
+	return err
+}
+
+func explain(doing, key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch answer := minio.ToErrorResponse(err); {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case answer.Code == minio.NoSuchKey:
+		return fault.New(fault.NotFound, "the artifact store has no %s", key).Because(err)
+	case answer.StatusCode == 0 || answer.StatusCode >= 500:
+		return fault.New(fault.Unavailable, "the artifact store does not answer: %s %s", doing, key).Because(err)
+	default:
+		return fault.New(fault.Internal, "the artifact store refuses to %s %s: %s", doing, key, answer.Code).Because(err)
+	}
+}

@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/argosy-ml/argosy/server/fault"
+)
+
+// explain turns an error of the Kubernetes API into one that tells what the caller can do.
+func explain(doing string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return err
+	case apierrors.IsNotFound(err):
+		return fault.New(fault.NotFound, "%s: %s", doing, reason(err)).Because(err)
+	case apierrors.IsAlreadyExists(err), apierrors.IsConflict(err):
+		return fault.New(fault.Conflict, "%s: %s", doing, reason(err)).Because(err)
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsRequestEntityTooLargeError(err),
+		apierrors.IsMethodNotSupported(err), apierrors.IsNotAcceptable(err), apierrors.IsUnsupportedMediaType(err):
+		return fault.New(fault.Invalid, "%s: the cluster refuses it: %s", doing, reason(err)).Because(err)
+	}
+	return fault.New(fault.Unavailable, "%s: the cluster does not answer: %s", doing, reason(err)).Because(err)
+}
+
+// reason is the message of an API status without its wrapping.
+func reason(err error) string {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Message != "" {
+		return status.Status().Message
+	}
+	return err.Error()
+}

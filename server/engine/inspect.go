@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/templateresolution"
+	"github.com/argoproj/argo-workflows/v3/workflow/validate"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argosy-ml/argosy/server/pipeline"
+)
+
+// Inspect reads and validates a manifest as Argo's lint does: values of parameters may still be missing.
+func (e *Engine) Inspect(ctx context.Context, manifest []byte) (pipeline.Spec, error) {
+	wf, err := parse(manifest)
+	if err != nil {
+		return pipeline.Spec{}, err
+	}
+	if err := e.validate(ctx, wf, validate.ValidateOpts{Lint: true}); err != nil {
+		return pipeline.Spec{}, err
+	}
+	s := pipeline.Spec{Name: strings.TrimSuffix(wf.GenerateName, "-")}
+	if wf.Name != "" {
+		s.Name = wf.Name
+	}
+	// What the SDK wrote about the pipeline is only for show: when it cannot be read, the manifest's own name serves.
+	var annotation struct{ Name, Description string }
+	if json.Unmarshal([]byte(wf.Annotations[annotationSpec]), &annotation) == nil {
+		if annotation.Name != "" {
+			s.Name = annotation.Name
+		}
+		s.Description = annotation.Description
+	}
+	s.Parameters = []pipeline.Parameter{}
+	for _, p := range wf.Spec.Arguments.Parameters {
+		parameter := pipeline.Parameter{Name: p.Name}
+		if p.Value != nil {
+			parameter.Value, parameter.HasDefault = p.Value.String(), true
+		}
+		s.Parameters = append(s.Parameters, parameter)
+	}
+	s.Graph = graphOf(wf)
+	s.Graph.Parameters = s.Parameters
+	return s, nil
+}
+
+// validate runs Argo's own checks. WorkflowTemplates that the manifest refers to are read from the cluster.
+func (e *Engine) validate(ctx context.Context, wf *wfv1.Workflow, o validate.ValidateOpts) error {
+	templates := e.argo.ArgoprojV1alpha1()
+	err := validate.ValidateWorkflow(
+		namespacedTemplates{ctx, e}, templateresolution.WrapClusterWorkflowTemplateInterface(templates.ClusterWorkflowTemplates()),
+		wf, nil, o)
+	if err != nil {
+		return refuse("%s", err).Because(err)
+	}
+	return nil
+}
+
+type namespacedTemplates struct {
+	ctx    context.Context //nolint:containedctx // Argo's interface passes none
+	engine *Engine
+}
+
+func (t namespacedTemplates) Get(name string) (*wfv1.WorkflowTemplate, error) {
+	return t.engine.argo.ArgoprojV1alpha1().WorkflowTemplates(t.engine.namespace).Get(t.ctx, name, metav1.GetOptions{})
+}

@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+)
+
+// The macros of one-off runs (KFP v1); those of scheduled runs stay as they are.
+var (
+	macro    = regexp.MustCompile(`\[\[(RunUUID|CurrentTime)(?:\.([^\]]*))?\]\]`)
+	strftime = regexp.MustCompile(`\{\{\$\.currentTime\.strftime\('([^']*)'\)\}\}`)
+)
+
+// timeLayout is how [[CurrentTime]] is written.
+const timeLayout = "20060102150405"
+
+// expandMacros replaces the macros in the values of all parameters.
+func expandMacros(wf *wfv1.Workflow, runID string, now time.Time) {
+	now = now.UTC()
+	for i := range wf.Spec.Arguments.Parameters {
+		p := &wf.Spec.Arguments.Parameters[i]
+		if p.Value != nil {
+			p.Value = wfv1.AnyStringPtr(expand(p.Value.String(), runID, now))
+		}
+	}
+}
+
+func expand(text, runID string, now time.Time) string {
+	text = macro.ReplaceAllStringFunc(text, func(found string) string {
+		parts := macro.FindStringSubmatch(found)
+		switch {
+		case parts[1] == "RunUUID" && parts[2] == "":
+			return runID
+		case parts[1] == "RunUUID":
+			return found
+		case parts[2] != "":
+			return now.Format(parts[2])
+		}
+		return now.Format(timeLayout)
+	})
+	return strftime.ReplaceAllStringFunc(text, func(found string) string {
+		return formatC(strftime.FindStringSubmatch(found)[1], now)
+	})
+}
+
+// layouts are the directives of C's strftime in terms of Go's time layouts.
+var layouts = map[byte]string{
+	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM",
+	'a': "Mon", 'A': "Monday", 'b': "Jan", 'h': "Jan", 'B': "January", 'Z': "MST", 'z': "-0700",
+	'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", 'D': "01/02/06", 'c': "Mon Jan _2 15:04:05 2006", 'j': "002",
+}
+
+// formatC writes a time by C's strftime; directives that it does not know stay as they are.
+func formatC(format string, t time.Time) string {
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			b.WriteByte(format[i])
+			continue
+		}
+		i++
+		switch layout, ok := layouts[format[i]]; {
+		case format[i] == '%':
+			b.WriteByte('%')
+		case format[i] == 's':
+			fmt.Fprint(&b, t.Unix())
+		case ok:
+			b.WriteString(t.Format(layout))
+		default:
+			b.WriteByte('%')
+			b.WriteByte(format[i])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/validate"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// Output artifacts that steps may leave for the server, and need not (KFP v1).
+const (
+	metricsArtifact = "mlpipeline-metrics"
+	uiArtifact      = "mlpipeline-ui-metadata"
+)
+
+// podGCDelay is how long the pods of steps stay at least, so that their logs can be read when they have ended.
+const podGCDelay = time.Minute
+
+// Prepare makes of a manifest the Workflow of a run, in the order of KFP v1.
+func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (run.Prepared, error) {
+	wf, err := parse(manifest)
+	if err != nil {
+		return run.Prepared{}, err
+	}
+	defaults, err := override(wf, o.Parameters)
+	if err != nil {
+		return run.Prepared{}, err
+	}
+	expandMacros(wf, o.RunID, time.Now())
+	setServiceAccount(wf, o.ServiceAccount)
+	decorateTemplates(wf)
+	name(wf)
+	setMetadata(wf, o)
+	if wf, err = replaceUID(wf, o.RunID); err != nil {
+		return run.Prepared{}, err
+	}
+	keepPods(wf)
+	if err := e.validate(ctx, wf.DeepCopy(), validate.ValidateOpts{}); err != nil {
+		return run.Prepared{}, err
+	}
+	prepared, err := json.Marshal(wf)
+	if err != nil {
+		return run.Prepared{}, fault.New(fault.Internal, "the workflow cannot be written").Because(err)
+	}
+	return run.Prepared{Name: wf.Name, ServiceAccount: wf.Spec.ServiceAccountName, Workflow: prepared, Defaults: defaults}, nil
+}
+
+// override puts the request's parameters in place of the manifest's and gives those that keep the manifest's value.
+func override(wf *wfv1.Workflow, given []run.Parameter) (defaults []run.Parameter, err error) {
+	known := wf.Spec.Arguments.Parameters
+	var names []string
+	for _, p := range known {
+		names = append(names, p.Name)
+	}
+	values := map[string]string{}
+	for _, p := range given {
+		if !slices.Contains(names, p.Name) {
+			return nil, fault.New(fault.Invalid, "Unrecognized input parameter: %s. %s", p.Name, knownParameters(names))
+		}
+		if _, twice := values[p.Name]; twice {
+			return nil, fault.New(fault.Invalid, "parameter %s is given twice", p.Name)
+		}
+		values[p.Name] = p.Value
+	}
+	for i := range known {
+		p := &known[i]
+		value, ok := values[p.Name]
+		switch {
+		case ok:
+			*p = wfv1.Parameter{Name: p.Name, Value: wfv1.AnyStringPtr(value)}
+		case p.Value != nil:
+			defaults = append(defaults, run.Parameter{Name: p.Name, Value: p.Value.String()})
+		case p.ValueFrom == nil:
+			return nil, fault.New(fault.Invalid, "parameter %s has no default; give it a value", p.Name)
+		}
+	}
+	return defaults, nil
+}
+
+func knownParameters(names []string) string {
+	if len(names) == 0 {
+		return "The pipeline has no parameters."
+	}
+	return "The pipeline's parameters are: " + strings.Join(names, ", ") + "."
+}
+
+func setServiceAccount(wf *wfv1.Workflow, requested string) {
+	if requested != "" {
+		wf.Spec.ServiceAccountName = requested
+	}
+	if wf.Spec.ServiceAccountName == "" {
+		wf.Spec.ServiceAccountName = defaultServiceAccount
+	}
+}
+
+func decorateTemplates(wf *wfv1.Workflow) {
+	for i := range wf.Spec.Templates {
+		t := &wf.Spec.Templates[i]
+		if _, set := t.Metadata.Annotations[annotationIstio]; !set {
+			setIn(&t.Metadata.Annotations, annotationIstio, "false") // a mesh's sidecar would keep the step's pod from ending
+		}
+		setIn(&t.Metadata.Labels, labelCacheEnabled, "false")
+		if t.Parallelism != nil && *t.Parallelism == 0 {
+			t.Parallelism = nil // the SDK writes 0 and means no limit
+		}
+		for j := range t.Outputs.Artifacts {
+			if a := &t.Outputs.Artifacts[j]; a.Name == metricsArtifact || a.Name == uiArtifact {
+				a.Optional = true
+			}
+		}
+	}
+}
+
+func setMetadata(wf *wfv1.Workflow, o run.Options) {
+	wf.TypeMeta = metav1.TypeMeta{APIVersion: workflowAPI, Kind: workflowKind}
+	wf.ObjectMeta = metav1.ObjectMeta{Name: wf.Name, Namespace: o.Namespace, Labels: wf.Labels, Annotations: wf.Annotations}
+	wf.Status = wfv1.WorkflowStatus{}
+	setIn(&wf.Labels, labelRunID, o.RunID)
+	delete(wf.Labels, labelPersisted)
+	setIn(&wf.Annotations, annotationRunName, o.RunName)
+	if wf.Spec.PodMetadata == nil {
+		wf.Spec.PodMetadata = &wfv1.Metadata{}
+	}
+	setIn(&wf.Spec.PodMetadata.Labels, labelRunID, o.RunID)
+}
+
+// Names of Workflows become labels, which are at most 63 characters long.
+const (
+	maxName      = 63
+	suffixLength = 5
+)
+
+var notInName = regexp.MustCompile(`[^a-z0-9-]+`)
+
+// name fixes the Workflow's name now, so that creating it twice cannot make two.
+func name(wf *wfv1.Workflow) {
+	base := wf.GenerateName
+	if base == "" {
+		base = wf.Name
+	}
+	base = strings.Trim(notInName.ReplaceAllString(strings.ToLower(base), "-"), "-")
+	if base == "" {
+		base = "run"
+	}
+	base = strings.TrimRight(base[:min(len(base), maxName-suffixLength-1)], "-")
+	wf.GenerateName, wf.Name = "", base+"-"+rand.String(suffixLength)
+}
+
+// replaceUID writes the run's id wherever the manifest asks for the Workflow's uid, which nobody knows yet.
+func replaceUID(wf *wfv1.Workflow, runID string) (*wfv1.Workflow, error) {
+	text, err := json.Marshal(wf)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "the workflow cannot be written").Because(err)
+	}
+	replaced := &wfv1.Workflow{}
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), "{{workflow.uid}}", runID)), replaced); err != nil {
+		return nil, fault.New(fault.Internal, "the workflow cannot be read back").Because(err)
+	}
+	return replaced, nil
+}
+
+// keepPods delays the removal of pods that the manifest asks for until their logs are safe.
+func keepPods(wf *wfv1.Workflow) {
+	gc := wf.Spec.PodGC
+	if gc == nil || gc.Strategy == "" {
+		return
+	}
+	if delay, err := time.ParseDuration(gc.DeleteDelayDuration); err != nil || delay < podGCDelay {
+		gc.DeleteDelayDuration = podGCDelay.String()
+	}
+}
+
+func setIn(m *map[string]string, key, value string) {
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	(*m)[key] = value
+}

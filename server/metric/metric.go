@@ -1,0 +1,186 @@
+// Package metric reads the metrics files that steps leave behind (KFP v1's mlpipeline-metrics).
+package metric
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// ArtifactName is the output artifact that holds a step's metrics.
+const ArtifactName = "mlpipeline-metrics"
+
+// Limits of a metrics file.
+const (
+	maxFile = 4 << 20
+	maxList = 1000 // metrics of one step
+	maxName = 128  // characters
+)
+
+// Read gives the metrics in an artifact: a .tgz that holds one file, a .gz, or the file itself. Each metric is judged by
+// itself: what is wrong with one becomes a warning, and the others are kept. Names stay as they were written.
+func Read(r io.Reader) (ms []run.Metric, warnings []string) {
+	text, err := unpack(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, []string{fmt.Sprintf("the metrics file cannot be read: %v", err)}
+	}
+	return Parse(text)
+}
+
+// Parse reads the text of a metrics file; see Read.
+func Parse(text []byte) (ms []run.Metric, warnings []string) {
+	var file struct {
+		Metrics []json.RawMessage `json:"metrics"`
+	}
+	err := json.Unmarshal(text, &file)
+	if err != nil {
+		err = json.Unmarshal(notNumber.ReplaceAll(text, []byte(`$1"$2"`)), &file)
+	}
+	if err != nil {
+		return nil, []string{fmt.Sprintf(`the metrics file is not of the form {"metrics": [{"name": ..., "numberValue": ...}]}: %v`, err)}
+	}
+	if len(file.Metrics) > maxList {
+		warnings = append(warnings, fmt.Sprintf("the metrics file has %d metrics; only the first %d are kept", len(file.Metrics), maxList))
+		file.Metrics = file.Metrics[:maxList]
+	}
+	for i, raw := range file.Metrics {
+		m, warning, ok := one(raw)
+		if warning != "" {
+			warnings = append(warnings, fmt.Sprintf("metric %d of the file%s: %s", i+1, quoted(m.Name), warning))
+		}
+		if ok {
+			ms = append(ms, m)
+		}
+	}
+	return ms, warnings
+}
+
+// notNumber finds what Python writes for values that JSON has no word for.
+var notNumber = regexp.MustCompile(`(:\s*)(-?Infinity|NaN)\b`)
+
+// one reads a single metric; a warning does not always mean that it is refused.
+func one(raw json.RawMessage) (m run.Metric, warning string, ok bool) {
+	var entry struct {
+		Name   *string         `json:"name"`
+		Camel  json.RawMessage `json:"numberValue"`
+		Snake  json.RawMessage `json:"number_value"`
+		Format json.RawMessage `json:"format"`
+	}
+	if err := json.Unmarshal(raw, &entry); err != nil {
+		return m, "it is no metric: " + err.Error(), false
+	}
+	if entry.Name == nil {
+		return m, "it has no name", false
+	}
+	m.Name = strings.TrimSpace(*entry.Name)
+	switch {
+	case m.Name == "":
+		return m, "its name is empty", false
+	case utf8.RuneCountInString(m.Name) > maxName:
+		m.Name = string([]rune(m.Name)[:maxName])
+		return m, fmt.Sprintf("its name is longer than %d characters", maxName), false
+	case strings.ContainsFunc(m.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return m, "its name has characters that cannot be shown", false
+	}
+	number := entry.Camel
+	if number == nil {
+		number = entry.Snake
+	}
+	if m.Value, warning = valueOf(number); warning != "" {
+		return m, warning, false
+	}
+	m.Format, warning = formatOf(entry.Format)
+	return m, warning, true
+}
+
+func valueOf(number json.RawMessage) (float64, string) {
+	if len(number) == 0 || string(number) == "null" {
+		return 0, "it has no numberValue"
+	}
+	value, err := strconv.ParseFloat(strings.TrimSpace(strings.Trim(string(number), `"`)), 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Sprintf("its value %.40s is no number", number)
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		return 0, fmt.Sprintf("its value %.40s is not finite", number)
+	}
+	return value, ""
+}
+
+// formatOf reads a format by its name or by its number on the wire.
+func formatOf(raw json.RawMessage) (format, warning string) {
+	switch strings.ToUpper(strings.Trim(string(raw), `"`)) {
+	case "", "NULL", "RAW", "UNSPECIFIED", "0", "1":
+		return run.Raw, ""
+	case "PERCENTAGE", "2":
+		return run.Percentage, ""
+	}
+	return run.Raw, fmt.Sprintf("its format %.40s is neither RAW nor PERCENTAGE; RAW is assumed", raw)
+}
+
+func quoted(name string) string {
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%q)", name)
+}
+
+var gzipMagic = []byte{0x1f, 0x8b}
+
+func unpack(r io.Reader) ([]byte, error) {
+	packed, err := readAll(r)
+	if err != nil || !bytes.HasPrefix(packed, gzipMagic) {
+		return packed, err
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	content, err := readAll(unzipped)
+	if err != nil {
+		return nil, err
+	}
+	archive := tar.NewReader(bytes.NewReader(content))
+	var found []byte
+	files := 0
+	for {
+		header, err := archive.Next()
+		switch {
+		case errors.Is(err, io.EOF) && files == 1:
+			return found, nil
+		case errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("its archive holds %d files; it must hold one", files)
+		case err != nil && files == 0:
+			return content, nil // not an archive but one zipped file
+		case err != nil:
+			return nil, err
+		case header.Typeflag != tar.TypeReg:
+			continue
+		}
+		if files++; files == 1 {
+			if found, err = readAll(archive); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+func readAll(r io.Reader) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err == nil && len(content) > maxFile {
+		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+	}
+	return content, err
+}

@@ -1,0 +1,100 @@
+package reconcile
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// Pauses of a crew between attempts that fail.
+const (
+	firstPause = 200 * time.Millisecond
+	maxPause   = 10 * time.Second
+)
+
+// crew does the work for keys: one worker a key, and a key that is poked while it is worked on is worked on once more.
+// Work that fails is done again after a growing pause. An idle crew has no goroutines.
+type crew struct {
+	name  string
+	work  func(ctx context.Context, key string, attempt int) error // attempt counts failures in a row before this one
+	slots chan struct{}                                            // bounds how many work at once
+	log   *slog.Logger
+
+	mu   sync.Mutex
+	busy map[string]*job
+	wg   sync.WaitGroup
+}
+
+type job struct{ again bool }
+
+func newCrew(name string, size int, log *slog.Logger, work func(context.Context, string, int) error) *crew {
+	return &crew{name: name, work: work, slots: make(chan struct{}, size), log: log, busy: map[string]*job{}}
+}
+
+// poke has the key worked on, soon; it never blocks. The worker ends with ctx.
+func (c *crew) poke(ctx context.Context, key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if j := c.busy[key]; j != nil {
+		j.again = true
+		return
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	j := &job{}
+	c.busy[key] = j
+	c.wg.Go(func() { c.run(ctx, key, j) })
+}
+
+// wait returns when all workers have ended.
+func (c *crew) wait() { c.wg.Wait() }
+
+func (c *crew) run(ctx context.Context, key string, j *job) {
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval = firstPause, maxPause
+	for attempt := 0; ; {
+		err := c.once(ctx, key, attempt)
+		if ctx.Err() != nil || err == nil && c.done(key, j) {
+			return
+		}
+		if err == nil {
+			attempt = 0
+			pause.Reset()
+			continue
+		}
+		attempt++
+		wait := pause.NextBackOff()
+		c.log.Warn(c.name+" failed; will try again", "run", key, "attempt", attempt, "pause", wait, "error", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (c *crew) once(ctx context.Context, key string, attempt int) error {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+		return c.work(ctx, key, attempt)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// done ends the worker of a key unless there is more to do.
+func (c *crew) done(key string, j *job) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if j.again {
+		j.again = false
+		return false
+	}
+	delete(c.busy, key)
+	return true
+}

@@ -1,0 +1,172 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
+	"github.com/argosy-ml/argosy/server/metric"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+const (
+	// nodesAtOnce bounds how many steps of one run are harvested at once.
+	nodesAtOnce = 4
+	// logTimeout bounds how long the rest of an ended step's log is waited for.
+	logTimeout = 2 * time.Minute
+	// maxAttempts is after how many failures in a row a step's log or metrics are given up. A cluster or an artifact
+	// store that does not answer does not count: it is waited for.
+	maxAttempts = 5
+)
+
+// harvest brings in logs and metrics of the steps of a run that ended, and settles the run once it has ended.
+func (r *Reconciler) harvest(ctx context.Context, id string, attempt int) error {
+	current, err := r.c.Store.Run(ctx, id) // before its nodes: if it is final here, they are final too
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	if current.Settled {
+		return nil
+	}
+	nodes, err := r.c.Store.Nodes(ctx, id)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	var g errgroup.Group
+	g.SetLimit(nodesAtOnce)
+	failures := make([]error, len(nodes))
+	for i, n := range nodes {
+		if n.PodName == "" || !ended(n.Phase) || n.Harvested {
+			continue
+		}
+		g.Go(func() error {
+			failures[i] = ignoreMissing(r.harvestNode(ctx, current, n, attempt))
+			return nil
+		})
+	}
+	_ = g.Wait() // each failure is kept on its own
+	if err := errors.Join(failures...); err != nil || !run.Final(current.Status) {
+		return err
+	}
+	if err := r.c.Cluster.MarkPersisted(ctx, current.Namespace, current.Workflow); err != nil {
+		return err
+	}
+	if err := r.c.Store.Settle(ctx, id); err != nil {
+		return ignoreMissing(err)
+	}
+	r.c.Feed.Publish(id)
+	return nil
+}
+
+func ended(phase string) bool {
+	return phase == run.Succeeded || phase == run.Failed || phase == run.Error
+}
+
+// harvestNode brings in what one step left. Doing it again is harmless: metrics keep their first value, the log is written again.
+func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, attempt int) error {
+	for _, a := range n.Artifacts {
+		if a.Name != metric.ArtifactName {
+			continue
+		}
+		if err := r.tolerate(ctx, of, n, attempt, "metrics", r.harvestMetrics(ctx, of, n, a.Key)); err != nil {
+			return err
+		}
+	}
+	key, err := r.harvestLog(ctx, of, n, attempt)
+	if err := r.tolerate(ctx, of, n, attempt, "log", err); err != nil {
+		return err
+	}
+	if key == "" {
+		key = n.LogKey // an earlier harvest's
+	}
+	if err := r.c.Store.SetHarvested(ctx, of.ID, n.ID, key); err != nil {
+		return err
+	}
+	r.c.Feed.Publish(of.ID)
+	return nil
+}
+
+// tolerate turns what trying again would not help into a warning on the run.
+func (r *Reconciler) tolerate(ctx context.Context, of run.Run, n run.Node, attempt int, what string, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	switch fault.KindOf(err) {
+	case fault.NotFound, fault.Invalid:
+	case fault.Unavailable:
+		return err
+	default:
+		if attempt < maxAttempts {
+			return err
+		}
+	}
+	r.c.Log.Warn("given up", "what", what, "run", of.ID, "step", n.DisplayName, "error", err, "cause", errors.Unwrap(err))
+	return r.c.Store.AddWarning(ctx, of.ID, fmt.Sprintf("step %s: its %s is lost: %s", n.DisplayName, what, err))
+}
+
+func (r *Reconciler) harvestMetrics(ctx context.Context, of run.Run, n run.Node, key string) error {
+	file, err := r.c.Artifacts.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // only read from
+	ms, warnings := metric.Read(file)
+	for i := range ms {
+		ms[i].NodeID = n.ID
+	}
+	duplicates, err := r.c.Store.AddMetrics(ctx, of.ID, ms)
+	if err != nil {
+		return err
+	}
+	if len(duplicates) < len(ms) { // otherwise this is the file's second harvest, and its duplicates are no news
+		for _, d := range duplicates {
+			warnings = append(warnings, fmt.Sprintf("metric %q was reported before; the first value stays", d.Name))
+		}
+	}
+	for _, w := range warnings {
+		if err := r.c.Store.AddWarning(ctx, of.ID, fmt.Sprintf("step %s: %s", n.DisplayName, w)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// harvestLog archives the log of a step's pod and gives its key; a step whose container never ran has none.
+func (r *Reconciler) harvestLog(ctx context.Context, of run.Run, n run.Node, attempt int) (key string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	defer cancel()
+	// The step has ended, its container perhaps not quite: follow it to its end, but not for ever.
+	stream, err := r.c.Cluster.Log(ctx, of.Namespace, n.PodName, attempt == 0)
+	switch kind := fault.KindOf(err); {
+	case err == nil:
+	case kind == fault.Conflict:
+		return "", nil // never started; the step's own message tells why
+	case kind == fault.NotFound && n.LogKey != "":
+		return n.LogKey, nil
+	default:
+		return "", err
+	}
+	defer stream.Close() //nolint:errcheck // only read from
+	key = logs.Key(of.ID, n.ID)
+	if err := logs.Archive(ctx, r.c.Artifacts, key, broken{stream}); err != nil {
+		return "", err
+	}
+	return key, nil
+}
+
+// broken says that a log that breaks off can be read again.
+type broken struct{ io.Reader }
+
+func (b broken) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fault.New(fault.Unavailable, "the log broke off: %v", err).Because(err)
+	}
+	return n, err
+}

@@ -1,0 +1,215 @@
+// Package reconcile keeps what the store says of runs true to what the cluster does. It is the only writer of run state
+// that comes from the cluster, and works from what is there, not from events: it may be stopped at any moment and goes on where it was.
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/argosy-ml/argosy/server/artifact"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// Cluster is what the reconciler needs of a cluster; server/engine implements it.
+type Cluster interface {
+	// Watch calls back for each Workflow of a run and for each change until ctx ends; the callback must not block.
+	Watch(ctx context.Context, changed func(run.Seen)) error
+	// Find reads one Workflow; one that is not there is Gone.
+	Find(ctx context.Context, namespace, workflow string) (run.Seen, error)
+	Terminate(ctx context.Context, namespace, workflow string) error
+	MarkPersisted(ctx context.Context, namespace, workflow string) error
+	// Log streams a pod's main container's log; see run.Engine.
+	Log(ctx context.Context, namespace, pod string, follow bool) (io.ReadCloser, error)
+}
+
+// Config holds what the reconciler needs; all of it is required.
+type Config struct {
+	Store     run.Store
+	Cluster   Cluster
+	Artifacts artifact.Store
+	Feed      *run.Feed
+	Log       *slog.Logger
+}
+
+// How many runs are worked on at once, and how often runs are looked at that no event spoke of.
+const (
+	recorders  = 16
+	harvesters = 8
+	sweepEvery = 30 * time.Second
+)
+
+// Reconciler has two crews. One records what Workflows say, at once; the other, which may take its time, brings in the
+// logs and metrics of steps that ended, and then settles the run.
+type Reconciler struct {
+	c        Config
+	records  *crew
+	harvests *crew
+
+	mu     sync.Mutex
+	latest map[string]run.Seen // by run: seen and not recorded yet
+}
+
+// New makes a reconciler; it works while Run runs.
+func New(c Config) *Reconciler {
+	r := &Reconciler{c: c, latest: map[string]run.Seen{}}
+	r.records = newCrew("recording a run", recorders, c.Log, r.record)
+	r.harvests = newCrew("harvesting a run", harvesters, c.Log, r.harvest)
+	return r
+}
+
+// Run reconciles until ctx ends, and returns when all its work has stopped.
+func (r *Reconciler) Run(ctx context.Context) error {
+	defer r.harvests.wait()
+	defer r.records.wait()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		return r.c.Cluster.Watch(ctx, func(s run.Seen) {
+			if s.RunID == "" {
+				return
+			}
+			r.mu.Lock()
+			r.latest[s.RunID] = s
+			r.mu.Unlock()
+			r.records.poke(ctx, s.RunID)
+		})
+	})
+	g.Go(func() error { return r.sweep(ctx) })
+	return g.Wait()
+}
+
+// sweep looks at every open run now and then: its Workflow may have gone while nobody watched.
+func (r *Reconciler) sweep(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		open, err := r.c.Store.Unsettled(ctx)
+		if err != nil && ctx.Err() == nil {
+			r.c.Log.Error("the open runs cannot be listed", "error", err)
+		}
+		for _, o := range open {
+			r.records.poke(ctx, o.ID)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// record brings one run up to what its Workflow says.
+func (r *Reconciler) record(ctx context.Context, id string, _ int) error {
+	s, ok := r.take(id)
+	err := r.recordSeen(ctx, id, s, ok)
+	if err != nil && ok {
+		r.putBack(id, s)
+	}
+	return err
+}
+
+func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, known bool) error {
+	before, err := r.c.Store.Run(ctx, id)
+	if err != nil {
+		return ignoreMissing(err) // deleted, or another server's
+	}
+	if before.Settled && (!known || s.Gone) {
+		return nil
+	}
+	if !known || s.Gone { // what the watch shows as gone may only be labelled otherwise
+		if s, err = r.c.Cluster.Find(ctx, before.Namespace, before.Workflow); err != nil {
+			return err
+		}
+	}
+	if s.Gone {
+		return r.vanished(ctx, before)
+	}
+	state, err := s.State()
+	if err != nil {
+		return err
+	}
+	if before.Settled {
+		return r.leftOver(ctx, s, state)
+	}
+	changed, err := r.c.Store.Record(ctx, id, state)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	if changed {
+		r.c.Feed.Publish(id)
+	}
+	r.harvests.poke(ctx, id)
+	// What the user asked for is kept in the store, so it is said again until the cluster has heard it.
+	if (before.Status == run.Terminating || run.Final(before.Status)) && !run.Final(state.Status) && !s.Stopping {
+		return ignoreMissing(r.c.Cluster.Terminate(ctx, s.Namespace, s.Workflow))
+	}
+	return nil
+}
+
+// leftOver deals with the Workflow of a run that is settled: it needs its mark, or, if the run was given up, an end.
+func (r *Reconciler) leftOver(ctx context.Context, s run.Seen, state run.State) error {
+	switch {
+	case run.Final(state.Status) && !s.Persisted:
+		return r.c.Cluster.MarkPersisted(ctx, s.Namespace, s.Workflow)
+	case !run.Final(state.Status) && !s.Stopping:
+		return ignoreMissing(r.c.Cluster.Terminate(ctx, s.Namespace, s.Workflow))
+	}
+	return nil
+}
+
+// vanished ends a run whose Workflow was deleted.
+func (r *Reconciler) vanished(ctx context.Context, before run.Run) error {
+	if !run.Final(before.Status) {
+		nodes, err := r.c.Store.Nodes(ctx, before.ID)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		now := time.Now()
+		for i := range nodes {
+			if n := &nodes[i]; !ended(n.Phase) {
+				n.Phase, n.Message, n.FinishedAt = run.Error, "the workflow was deleted", now
+			}
+		}
+		_, err = r.c.Store.Record(ctx, before.ID, run.State{
+			Status: run.Error, StartedAt: before.StartedAt, FinishedAt: now, Nodes: nodes,
+			Message: fmt.Sprintf("workflow %s/%s was deleted from the cluster before it ended", before.Namespace, before.Workflow),
+		})
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		r.c.Feed.Publish(before.ID)
+	}
+	r.harvests.poke(ctx, before.ID)
+	return nil
+}
+
+// take gives what was last seen of a run, once.
+func (r *Reconciler) take(id string) (run.Seen, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, ok := r.latest[id]
+	delete(r.latest, id)
+	return s, ok
+}
+
+// putBack keeps what could not be recorded, unless something newer was seen meanwhile.
+func (r *Reconciler) putBack(id string, s run.Seen) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, newer := r.latest[id]; !newer {
+		r.latest[id] = s
+	}
+}
+
+func ignoreMissing(err error) error {
+	if err != nil && fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
+	return err
+}
