@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -20,12 +19,13 @@ var _ artifact.Store = (*Store)(nil)
 // partSize of uploads whose size is not known; without it minio-go buffers half a gigabyte.
 const partSize = 16 << 20
 
-// Config says where the bucket is. Endpoint is host:port, or a URL whose scheme decides about TLS (http when there is none).
+// Config says where the bucket is.
 type Config struct {
-	Endpoint             string
-	AccessKey, SecretKey string // #nosec G117 -- read from a file of mode 0600 or the environment, never printed
-	Bucket               string
-	Region               string // empty: asked for when it is needed
+	Endpoint  string // host:port
+	AccessKey string
+	SecretKey string
+	Bucket    string
+	Secure    bool // TLS
 }
 
 // Store is a bucket.
@@ -36,13 +36,7 @@ type Store struct {
 
 // New makes a store; it does not talk to the service yet.
 func New(c Config) (*Store, error) {
-	host, secure := c.Endpoint, false
-	if u, err := url.Parse(c.Endpoint); err == nil && u.Host != "" {
-		host, secure = u.Host, u.Scheme == "https"
-	}
-	client, err := minio.New(host, &minio.Options{
-		Creds: credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""), Secure: secure, Region: c.Region,
-	})
+	client, err := minio.New(c.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""), Secure: c.Secure})
 	if err != nil {
 		return nil, fmt.Errorf("artifact store %s: %w", c.Endpoint, err)
 	}
