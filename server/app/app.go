@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/argosy-ml/argosy/server/api"
+	"github.com/argosy-ml/argosy/server/artifact/s3"
+	"github.com/argosy-ml/argosy/server/engine"
+	"github.com/argosy-ml/argosy/server/experiment"
+	"github.com/argosy-ml/argosy/server/gateway"
+	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/reconcile"
+	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/store/sqlite"
+)
+
+// Limits of the HTTP server. There is none for whole requests: uploads and logs take as long as they take.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+)
+
+// worker is a part of the server that works until its context ends.
+type worker struct {
+	name string
+	run  func(context.Context) error
+}
+
+// App is one server. Make it with New, then Start it, and Stop it at the end whatever happened.
+type App struct {
+	config  Config
+	store   *sqlite.Store
+	workers []worker
+	// setUpRunner applies the service account of runs to the cluster.
+	setUpRunner func(context.Context) error
+
+	http *http.Server
+	grpc *grpc.Server
+
+	endStreams context.CancelFunc
+
+	mu      sync.Mutex // of what follows
+	running *running   // nil until Start, and after Stop
+	stopped bool
+}
+
+// New opens the store, which it migrates, and puts the parts together. Nothing runs yet and nothing listens.
+func New(ctx context.Context, c Config) (*App, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := engine.Connect(c.Kubeconfig, c.Namespace, c.Log)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := s3.New(s3.Config(c.S3))
+	if err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(ctx, c.DB)
+	if err != nil {
+		return nil, err
+	}
+	streams, endStreams := context.WithCancel(context.Background())
+	a := &App{config: c, store: store, setUpRunner: cluster.EnsureRunner, endStreams: endStreams}
+	feed := &run.Feed{}
+	pipelines := pipeline.NewService(store, cluster, time.Now)
+	experiments := experiment.NewService(store, time.Now)
+	runs := run.NewService(run.Config{
+		Store: store, Engine: cluster, Pipelines: pipelines, Experiments: experiments, Artifacts: objects,
+		Feed: feed, Namespace: c.Namespace, Now: time.Now, Log: c.Log,
+	})
+	reconciler := reconcile.New(reconcile.Config{
+		Store: store, Cluster: cluster, Artifacts: objects, Feed: feed, Log: c.Log,
+	})
+	a.workers = []worker{
+		{"outbox", runs.Run},
+		{"reconciler", reconciler.Run},
+		{"default experiment", func(ctx context.Context) error { // KFP's clients expect it from the start
+			_, err := experiments.Default(ctx)
+			return err
+		}},
+	}
+	services := api.New(api.Services{
+		Pipelines: pipelines, Experiments: experiments, Runs: runs,
+		Version: c.Version, Commit: c.Commit, PrivateURLs: c.PrivateURLs,
+	})
+	a.grpc = services.Server(c.Log)
+	handler, err := gateway.New(gateway.Config{
+		API: services, Pipelines: pipelines, Runs: runs, UI: c.UI, Log: c.Log, Streams: streams,
+	})
+	if err != nil {
+		endStreams()
+		return nil, errors.Join(err, store.Close())
+	}
+	a.http = &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
+	}
+	a.http.RegisterOnShutdown(endStreams)
+	return a, nil
+}
