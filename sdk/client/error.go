@@ -60,7 +60,10 @@ func (e *Unreachable) NothingSent() bool { return dialFailed(e.Err) }
 func IsNotFound(err error) bool { return hasStatus(err, http.StatusNotFound) }
 
 // IsConflict tells whether err says that the name is taken or the state of the resource does not allow the call.
-func IsConflict(err error) bool { return hasStatus(err, http.StatusConflict) }
+func IsConflict(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) && (e.Status == http.StatusConflict || e.Code == CodeAlreadyExists)
+}
 
 // IsInvalid tells whether err says that the request itself was wrong.
 func IsInvalid(err error) bool { return hasStatus(err, http.StatusBadRequest) }

@@ -68,6 +68,27 @@ func TestUpload(t *testing.T) {
 	require.ErrorContains(t, err, "larger than 32 MiB")
 }
 
+func TestUploadOfATakenName(t *testing.T) {
+	t.Parallel()
+	found := true
+	c := serve(t, map[string]http.HandlerFunc{
+		"POST /apis/v1beta1/pipelines/upload": refuse(500, `{"error_message":"exists","error_details":"exists"}`), // as KFP v1 does
+		"GET /apis/v1beta1/pipelines": func(w http.ResponseWriter, r *http.Request) {
+			if found {
+				answer(`{"pipelines":[`+wirePipeline+`]}`)(w, r)
+				return
+			}
+			answer(`{}`)(w, r)
+		},
+	})
+	_, err := c.Upload(t.Context(), "mpi-run", strings.NewReader("x"))
+	require.True(t, IsConflict(err))
+	found = false
+	_, err = c.Upload(t.Context(), "mpi-run", strings.NewReader("x"))
+	require.Error(t, err)
+	require.False(t, IsConflict(err), "another fault of the server")
+}
+
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

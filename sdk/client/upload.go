@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -31,13 +32,23 @@ func FileName(name string) UploadOption { return func(u *upload) { u.file = name
 // IsConflict tells that the name is taken: upload a version then.
 func (c *Client) Upload(ctx context.Context, name string, r io.Reader, opts ...UploadOption) (*Pipeline, error) {
 	var p Pipeline
-	return &p, c.upload(ctx, "/pipelines/upload", url.Values{"name": {name}}, r, opts, &p)
+	err := c.upload(ctx, "/pipelines/upload", url.Values{"name": {name}}, r, opts, &p)
+	return &p, conflict(err, func() error { _, err := c.PipelineByName(ctx, name); return err })
 }
 
 // UploadVersion makes a new version of a pipeline, which becomes its default.
 func (c *Client) UploadVersion(ctx context.Context, pipelineID, name string, r io.Reader, opts ...UploadOption) (*PipelineVersion, error) {
 	var v PipelineVersion
-	return &v, c.upload(ctx, "/pipelines/upload_version", url.Values{"name": {name}, "pipelineid": {pipelineID}}, r, opts, &v)
+	err := c.upload(ctx, "/pipelines/upload_version", url.Values{"name": {name}, "pipelineid": {pipelineID}}, r, opts, &v)
+	return &v, conflict(err, func() error { _, err := c.VersionByName(ctx, pipelineID, name); return err })
+}
+
+// conflict gives a failed upload the code of a name that is taken, if it is: KFP v1 answers 500 to that as to all else.
+func conflict(err error, taken func() error) error {
+	if e := (*Error)(nil); errors.As(err, &e) && e.Status == http.StatusInternalServerError && e.Code == 0 && taken() == nil {
+		e.Code = CodeAlreadyExists
+	}
+	return err
 }
 
 func (c *Client) upload(ctx context.Context, path string, query url.Values, r io.Reader, opts []UploadOption, out any) error {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -132,22 +133,29 @@ func start(ctx context.Context, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// awaitReady relays lines until the record is there.
+// awaitReady relays lines until the record is there and the last of them was printed.
 func (c *Cluster) awaitReady(ctx context.Context, cfg Config, lines *follower) error {
+	said := false
+	line := func(l string) {
+		said = said || strings.HasPrefix(l, "cluster ready ")
+		cfg.Line(l)
+	}
 	for {
-		if err := lines.each(cfg.Line); err != nil {
+		if err := lines.each(line); err != nil {
 			return err
 		}
 		info, err := readInfo(cfg.Home, c.process.Pid)
-		if err == nil {
+		if err == nil && said {
 			c.Info = info
-			return lines.each(cfg.Line)
+			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-c.process.done:
-			_ = lines.each(func(string) {})
+			if err := lines.each(func(string) {}); err != nil {
+				return err
+			}
 			return fmt.Errorf("the embedded cluster did not start: argosy-cluster ended with %s\n%s", c.process.state, lines.said(15))
 		case <-time.After(tick):
 		}
@@ -173,7 +181,8 @@ func programOf(cfg Config) (string, error) {
 	return path, nil
 }
 
-func logFile(h home.Home) string { return h.Path("cluster", "log", "supervisor.log") }
+// logFile takes what argosy-cluster prints; its own log is supervisor.log.
+func logFile(h home.Home) string { return h.Path("cluster", "log", "up.log") }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	select {

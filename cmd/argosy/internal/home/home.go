@@ -46,9 +46,6 @@ func (h Home) Path(elem ...string) string {
 	return filepath.Join(append([]string{string(h)}, elem...)...)
 }
 
-// Database is the server's SQLite file.
-func (h Home) Database() string { return h.Path("argosy.db") }
-
 // Shared is the folder that every pod sees, read-only, at the same path.
 func (h Home) Shared() string { return h.Path("shared") }
 

@@ -1,0 +1,141 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
+	"github.com/argosy-ml/argosy/sdk/client"
+)
+
+func (c *cli) experimentCommand() *cobra.Command {
+	return group("experiment", "Experiments, which group runs: list, create, get, delete",
+		c.experimentList(), c.experimentCreate(), c.experimentGet(), c.experimentDelete())
+}
+
+func (c *cli) experimentList() *cobra.Command {
+	var flags listFlags
+	cmd := &cobra.Command{
+		Use: "list", Short: "List experiments, the newest first", Args: args(cobra.NoArgs, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			o, err := flags.options()
+			if err != nil {
+				return err
+			}
+			items, err := take(&flags, cl.AllExperiments(cmd.Context(), o))
+			if err != nil {
+				return err
+			}
+			p := c.printer()
+			return p.Print(items, func() {
+				var rows [][]string
+				for _, e := range items {
+					rows = append(rows, []string{e.Name, e.ID, output.Time(e.CreatedAt), archived(e), e.Description})
+				}
+				p.Rows("no experiments", []string{"name", "id", "created", "", "description"}, rows)
+			})
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func archived(e client.Experiment) string {
+	if e.Archived() {
+		return "archived"
+	}
+	return ""
+}
+
+func (c *cli) experimentCreate() *cobra.Command {
+	var description string
+	cmd := &cobra.Command{
+		Use: "create NAME", Short: "Create an experiment", Args: args(cobra.ExactArgs(1), "one name"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			e, err := cl.CreateExperiment(cmd.Context(), args[0], description)
+			if err != nil {
+				return err
+			}
+			return c.printer().Print(e, func() { fmt.Fprintf(c.out, "experiment %s %s\n", e.Name, e.ID) })
+		},
+	}
+	cmd.Flags().StringVar(&description, "description", "", "`text` shown with it")
+	must(cmd.RegisterFlagCompletionFunc("description", cobra.NoFileCompletions))
+	return cmd
+}
+
+func (c *cli) experimentGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get EXPERIMENT", Short: "Show an experiment with its newest runs",
+		Args: args(cobra.ExactArgs(1), "the name or id of one experiment"), ValidArgsFunction: c.completeExperiments(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			e, err := findExperiment(cmd.Context(), cl, args[0])
+			if err != nil {
+				return err
+			}
+			o := client.RunListOptions{ListOptions: newestFirst, ExperimentID: e.ID}
+			o.PageSize = 20
+			runs, err := cl.Runs(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			p := c.printer()
+			view := struct {
+				*client.Experiment
+				Runs []client.Run `json:"runs"`
+			}{e, runs.Items}
+			return p.Print(view, func() {
+				p.Fields("Name", e.Name, "ID", e.ID, "Created", output.Time(e.CreatedAt), "State", archived(*e), "Description", e.Description)
+				p.Heading(fmt.Sprintf("Runs (%d)", runs.Total))
+				c.runRows(p, runs.Items)
+			})
+		},
+	}
+}
+
+func (c *cli) experimentDelete() *cobra.Command {
+	return &cobra.Command{
+		Use: "delete EXPERIMENT...", Short: "Delete experiments; their runs stay",
+		Args: args(cobra.MinimumNArgs(1), "names or ids of experiments"), ValidArgsFunction: c.completeExperiments(true),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.forEach(args, "deleted experiment", func(cl *client.Client, name string) error {
+				e, err := findExperiment(cmd.Context(), cl, name)
+				if err != nil {
+					return err
+				}
+				return cl.DeleteExperiment(cmd.Context(), e.ID)
+			})
+		},
+	}
+}
+
+// forEach does something to each name, goes on after one that fails, and tells of all that did.
+func (c *cli) forEach(names []string, done string, do func(*client.Client, string) error) error {
+	cl, err := c.client()
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, name := range names {
+		if err := do(cl, name); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		fmt.Fprintln(c.out, done, name)
+	}
+	return failed
+}

@@ -1,0 +1,300 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
+	"github.com/argosy-ml/argosy/sdk/client"
+)
+
+func (c *cli) runCommand() *cobra.Command {
+	return group("run", "Runs: list, get, create, wait, logs, terminate",
+		c.runList(), c.runGet(), c.runCreate(), c.runWait(), c.runLogs(), c.runTerminate())
+}
+
+func (c *cli) runList() *cobra.Command {
+	var flags listFlags
+	var experiment, status string
+	cmd := &cobra.Command{
+		Use: "list", Short: "List runs, the newest first", Args: args(cobra.NoArgs, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			o, err := flags.options()
+			if err != nil {
+				return err
+			}
+			if status != "" {
+				o.Filter = append(o.Filter, client.OneOf("status", strings.Split(status, ",")...))
+			}
+			runs := client.RunListOptions{ListOptions: o}
+			if experiment != "" {
+				e, err := findExperiment(cmd.Context(), cl, experiment)
+				if err != nil {
+					return err
+				}
+				runs.ExperimentID = e.ID
+			}
+			items, err := take(&flags, cl.AllRuns(cmd.Context(), runs))
+			if err != nil {
+				return err
+			}
+			p := c.printer()
+			return p.Print(items, func() { c.runRows(p, items) })
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().StringVar(&experiment, "experiment", "", "only those of this `experiment` (name or id)")
+	cmd.Flags().StringVar(&status, "status", "", "only those in one of these `states`, such as Failed,Error")
+	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
+	must(cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(
+		[]string{client.Pending, client.Running, client.Succeeded, client.Failed, client.Errored, client.Terminating}, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func (c *cli) runRows(p output.Printer, runs []client.Run) {
+	var rows [][]string
+	for _, r := range runs {
+		var metrics []string
+		for _, m := range r.Metrics {
+			metrics = append(metrics, m.Name+" "+runview.MetricValue(m))
+		}
+		rows = append(rows, []string{
+			r.Name, p.Status(r.Status), output.Duration(r.Duration()), r.Experiment.Name, r.Pipeline.Name,
+			output.Time(r.CreatedAt), strings.Join(metrics, ", "), r.ID,
+		})
+	}
+	p.Rows("no runs; start one with argosy run create --pipeline NAME",
+		[]string{"name", "status", "took", "experiment", "pipeline", "created", "metrics", "id"}, rows)
+}
+
+func (c *cli) runGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get RUN", Short: "Show a run with its steps and metrics",
+		Args: args(cobra.ExactArgs(1), "the id or name of one run"), ValidArgsFunction: c.completeRuns(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			r, err := findRun(cmd.Context(), cl, args[0])
+			if err != nil {
+				return err
+			}
+			return c.showRun(cl, r)
+		},
+	}
+}
+
+func (c *cli) showRun(cl *client.Client, r *client.Run) error {
+	p := c.printer()
+	return p.Print(r, func() {
+		p.Fields("Name", r.Name, "ID", r.ID, "Status", p.Status(r.Status), "Error", r.Error, "Took", output.Duration(r.Duration()),
+			"Created", output.Time(r.CreatedAt), "Experiment", r.Experiment.Name, "Pipeline", r.Pipeline.Name,
+			"Workflow", strings.TrimPrefix(r.Workflow.Namespace+"/"+r.Workflow.Name, "/"), "Page", cl.RunURL(r.ID))
+		if len(r.Parameters) > 0 {
+			p.Heading("Parameters")
+			p.Rows("none", []string{"name", "value"}, parameterRows(r.Parameters))
+		}
+		p.Heading("Steps")
+		runview.StepTable(p, r)
+		p.Heading("Metrics")
+		runview.MetricTable(p, r)
+		for _, w := range r.Warnings {
+			fmt.Fprintf(c.out, "\nwarning: %s\n", w)
+		}
+	})
+}
+
+func (c *cli) runCreate() *cobra.Command {
+	var n client.NewRun
+	var pipeline, version, experiment string
+	var values []string
+	var wait bool
+	cmd := &cobra.Command{
+		Use: "create --pipeline PIPELINE", Short: "Start a run of a pipeline", Args: args(cobra.NoArgs, "no arguments but flags"),
+		Example: "  argosy run create --pipeline mpi_run -p workers=2 -p data= --wait",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if pipeline == "" {
+				return exit.Usagef("say what to run: --pipeline NAME")
+			}
+			var err error
+			if n.Parameters, err = parameters(values); err != nil {
+				return err
+			}
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			if err := resolve(cmd.Context(), cl, &n, pipeline, version, experiment); err != nil {
+				return err
+			}
+			r, err := cl.CreateRun(cmd.Context(), n)
+			if err != nil {
+				return err
+			}
+			if wait {
+				return c.await(cmd.Context(), cl, r.ID)
+			}
+			return c.printer().Print(r, func() { fmt.Fprintf(c.out, "run %s %s\n%s\n", r.Name, r.ID, cl.RunURL(r.ID)) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&pipeline, "pipeline", "", "`pipeline` to run (name or id)")
+	f.StringVar(&version, "version", "", "`version` of it (name or id; default: its default version)")
+	f.StringVar(&experiment, "experiment", "", "`experiment` the run belongs to; made if there is none of that name (default \"Default\")")
+	f.StringVar(&n.Name, "name", "", "`name` of the run (default: the pipeline's and the time)")
+	f.StringVar(&n.Description, "description", "", "`text` shown with it")
+	f.StringVar(&n.ServiceAccount, "service-account", "", "Kubernetes service `account` of its pods (default: the manifest's, else pipeline-runner)")
+	f.StringArrayVarP(&values, "param", "p", nil, "set a parameter, as `name=value`; may be repeated, the value may be empty")
+	f.BoolVar(&wait, "wait", false, "follow the run to its end; the exit code is 1 when it does not succeed")
+	must(cmd.RegisterFlagCompletionFunc("pipeline", c.completePipelines(true)))
+	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
+	must(cmd.RegisterFlagCompletionFunc("param", c.completeParameters(&pipeline)))
+	for _, flag := range []string{"version", "name", "description", "service-account"} {
+		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
+	}
+	return cmd
+}
+
+// resolve turns the names the user gave into ids.
+func resolve(ctx context.Context, cl *client.Client, n *client.NewRun, pipeline, version, experiment string) error {
+	p, err := findPipeline(ctx, cl, pipeline)
+	if err != nil {
+		return err
+	}
+	n.PipelineID = p.ID
+	if n.Name == "" {
+		n.Name = p.Name + "-" + time.Now().Format("20060102-150405")
+	}
+	if version != "" {
+		v, err := find(ctx, version, cl.Version, func(ctx context.Context, name string) (*client.PipelineVersion, error) {
+			return cl.VersionByName(ctx, p.ID, name)
+		})
+		if err != nil {
+			return err
+		}
+		n.VersionID = v.ID
+	}
+	if experiment != "" {
+		e, err := find(ctx, experiment, cl.Experiment, cl.EnsureExperiment)
+		if err != nil {
+			return err
+		}
+		n.ExperimentID = e.ID
+	}
+	return nil
+}
+
+func parameters(values []string) ([]client.Parameter, error) {
+	var list []client.Parameter
+	seen := map[string]bool{}
+	for _, v := range values {
+		name, value, found := strings.Cut(v, "=")
+		if !found || name == "" {
+			return nil, exit.Usagef("-p %s: want name=value", v)
+		}
+		if seen[name] {
+			return nil, exit.Usagef("-p %s: %s is given twice", v, name)
+		}
+		seen[name] = true
+		list = append(list, client.Parameter{Name: name, Value: value})
+	}
+	return list, nil
+}
+
+func (c *cli) completeParameters(pipeline *string) completion {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		cl, err := c.client()
+		if err != nil || *pipeline == "" {
+			return nil, directive
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		defer cancel()
+		p, err := findPipeline(ctx, cl, *pipeline)
+		if err != nil {
+			return nil, directive
+		}
+		var words []string
+		for _, q := range p.Parameters {
+			words = append(words, cobra.CompletionWithDesc(q.Name+"=", "default "+q.Value))
+		}
+		return words, directive
+	}
+}
+
+func (c *cli) runWait() *cobra.Command {
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use: "wait RUN", Short: "Follow a run to its end; the exit code is 1 when it does not succeed",
+		Args: args(cobra.ExactArgs(1), "the id or name of one run"), ValidArgsFunction: c.completeRuns(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			if limit > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("run %s goes on after %s", args[0], limit))
+				defer cancel()
+			}
+			r, err := findRun(ctx, cl, args[0])
+			if err != nil {
+				return err
+			}
+			return c.await(ctx, cl, r.ID)
+		},
+	}
+	cmd.Flags().DurationVar(&limit, "timeout", 0, "give up after this `time`, such as 30m; the run goes on")
+	must(cmd.RegisterFlagCompletionFunc("timeout", cobra.NoFileCompletions))
+	return cmd
+}
+
+// await follows a run on stderr and shows it as it ended on stdout.
+func (c *cli) await(ctx context.Context, cl *client.Client, id string) error {
+	screen := terminal.New(c.err)
+	screen.Printf("%s", cl.RunURL(id))
+	idle := screen.Busy("running")
+	f := runview.Follower{Client: cl, Step: func(n client.Node) { runview.StepLine(screen, n) }}
+	r, err := f.Run(ctx, id)
+	idle()
+	if err != nil {
+		return err
+	}
+	if err := c.showRun(cl, r); err != nil {
+		return err
+	}
+	if r.Status != client.Succeeded {
+		runview.Explain(ctx, screen.Writer(), cl, r)
+		return fmt.Errorf("run %s: %s", r.Name, strings.ToLower(r.Status))
+	}
+	return nil
+}
+
+func (c *cli) runTerminate() *cobra.Command {
+	return &cobra.Command{
+		Use: "terminate RUN...", Short: "Stop runs; their distributed jobs are deleted",
+		Args: args(cobra.MinimumNArgs(1), "ids or names of runs"), ValidArgsFunction: c.completeRuns(true),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.forEach(args, "terminated run", func(cl *client.Client, name string) error {
+				r, err := findRun(cmd.Context(), cl, name)
+				if err != nil {
+					return err
+				}
+				return cl.Terminate(cmd.Context(), r.ID)
+			})
+		},
+	}
+}

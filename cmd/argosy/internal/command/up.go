@@ -1,0 +1,239 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/demo"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/embedded"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/home"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
+	"github.com/argosy-ml/argosy/sdk/client"
+	"github.com/argosy-ml/argosy/server/app"
+)
+
+const clusterGrace = 50 * time.Second // for pods, then the components one after the other
+
+var errInterrupted = errors.New("interrupted")
+
+func (c *cli) upCommand() *cobra.Command {
+	var sample string
+	var linger time.Duration
+	cmd := &cobra.Command{
+		Use: "up", Short: "Start the server with a cluster of its own; Ctrl-C stops both",
+		Long: `Up starts the embedded cluster (kube-apiserver, etcd, the Argo and MPI controllers and a kubelet of its own, no Docker) and the
+server with the UI, REST and gRPC. When all of it serves, it prints one line on standard output:
+
+  ready http://127.0.0.1:8888
+
+What it is doing meanwhile goes to standard error. Everything it keeps is in the data folder, with a kubeconfig of the
+cluster. Ctrl-C stops every process it started; a second one kills them. When the server is killed, the cluster and its
+runs go on for a while (--linger), and the next up on the same data folder takes them over.`,
+		Example: "  argosy up\n  argosy up --demo samples/mpi_run\n  argosy up --home /tmp/other --http 127.0.0.1:0 --grpc 127.0.0.1:0",
+		Args:    args(cobra.NoArgs, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			settings, err := home.Resolve(cmd.Flags())
+			if err != nil {
+				return exit.With(exit.Environment, err)
+			}
+			if info, err := os.Stat(sample); sample != "" && (err != nil || !info.IsDir()) {
+				return exit.Usagef("--demo %s: no such folder", sample)
+			}
+			u := &upper{cli: c, screen: terminal.New(c.err), settings: settings, sample: sample, linger: linger}
+			return u.run()
+		},
+	}
+	addListenFlags(cmd)
+	cmd.Flags().StringVar(&sample, "demo", "", "run the sample in this `folder` once the server is ready, such as samples/mpi_run")
+	cmd.Flags().DurationVar(&linger, "linger", 10*time.Minute, "how long the cluster waits for another up when this one was killed; 0 is for ever")
+	must(cmd.MarkFlagDirname("demo"))
+	must(cmd.RegisterFlagCompletionFunc("linger", cobra.NoFileCompletions))
+	return cmd
+}
+
+// upper is one `argosy up`.
+type upper struct {
+	*cli
+	screen   *terminal.Screen
+	settings home.Settings
+	sample   string
+	linger   time.Duration
+}
+
+// run starts everything, serves until a signal, and stops everything. The root's own signal handling would leave at the
+// second Ctrl-C without killing the cluster, so this one takes its place.
+func (u *upper) run() (err error) {
+	ctx, force, done := signals()
+	defer done()
+	defer u.screen.Idle()
+
+	h, lock, err := openHome(u.settings.Home)
+	if err != nil {
+		return err
+	}
+	defer lock.Release() //nolint:errcheck // the process ends
+	if err := u.probe(ctx); err != nil {
+		return exit.With(exit.Environment, err)
+	}
+	u.screen.Printf("argosy in %s", h)
+
+	cluster, err := u.startCluster(ctx, h)
+	if err != nil {
+		return interruptedOr(exit.With(exit.Environment, err))
+	}
+	defer func() { err = errors.Join(err, u.stopCluster(force, cluster)) }()
+	server, err := u.startServer(ctx, h, cluster)
+	if err != nil {
+		return interruptedOr(err)
+	}
+	defer func() {
+		defer u.screen.Busy("stopping the server")()
+		err = errors.Join(err, stopServer(force, server))
+	}()
+	return u.serve(ctx, h, cluster, server)
+}
+
+func (u *upper) startCluster(ctx context.Context, h home.Home) (*embedded.Cluster, error) {
+	idle := u.screen.Busy("starting the cluster")
+	defer idle()
+	cluster, err := embedded.Up(ctx, embedded.Config{Home: h, Linger: u.linger, Line: func(line string) {
+		u.screen.Printf("  %s", line)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	if cluster.Attached {
+		u.screen.Printf("  cluster runs already (process %d)", cluster.Info.PID)
+	}
+	return cluster, nil
+}
+
+// probe finds out that an address is taken before a cluster is started for nothing.
+func (u *upper) probe(ctx context.Context) error {
+	var listen net.ListenConfig
+	for flag, address := range map[string]string{"http": u.settings.HTTP, "grpc": u.settings.GRPC} {
+		l, err := listen.Listen(ctx, "tcp", address)
+		if err != nil {
+			return fmt.Errorf("%w; choose another address with --%s or ARGOSY_%s (port 0 picks a free one)", err, flag, strings.ToUpper(flag))
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *upper) startServer(ctx context.Context, h home.Home, cluster *embedded.Cluster) (*app.App, error) {
+	begin := time.Now()
+	defer u.screen.Busy("starting the server")()
+	s3 := cluster.Info.S3
+	server, err := startServer(ctx, h, app.Config{
+		HTTP: u.settings.HTTP, GRPC: u.settings.GRPC, Kubeconfig: cluster.Info.Kubeconfig,
+		S3: app.S3{Endpoint: s3.Endpoint, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Bucket: s3.Bucket},
+	}, u.screen.Logger(&u.level))
+	if err == nil {
+		u.screen.Printf("  server ready %.1fs", time.Since(begin).Seconds())
+	}
+	return server, err
+}
+
+// serve says that all is ready, runs the demo if one is wanted, and returns when it is time to stop.
+func (u *upper) serve(ctx context.Context, h home.Home, cluster *embedded.Cluster, server *app.App) error {
+	url := "http://" + server.Addrs().HTTP
+	u.screen.Printf("  gRPC %s · kubectl --kubeconfig %s get wf,mpijobs,pods -A", server.Addrs().GRPC, cluster.Info.Kubeconfig)
+	fmt.Fprintln(u.out, "ready "+url)
+
+	var demos sync.WaitGroup
+	defer demos.Wait()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if u.sample != "" {
+		demos.Go(func() { u.demo(ctx, h, url) })
+	}
+	select {
+	case <-ctx.Done():
+		u.screen.Printf("\nstopping")
+		return nil
+	case <-cluster.Done():
+		return exit.Environmentf("the embedded cluster ended by itself; its last words:\n%s\n(more in %s)", cluster.LastWords(), h.Path("cluster", "log"))
+	case <-server.Done():
+		return nil // Stop tells why
+	}
+}
+
+// demo runs the sample; whatever becomes of it, the server goes on.
+func (u *upper) demo(ctx context.Context, h home.Home, url string) {
+	cl, err := client.New(url)
+	if err == nil {
+		err = demo.Run(ctx, demo.Config{Client: cl, Screen: u.screen, Dir: u.sample, Work: h.Path("demo"), Shared: h.Shared()})
+	}
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil && !errors.Is(err, demo.ErrRunFailed):
+		u.screen.Printf("\n%s the demo failed: %s", u.screen.Mark(terminal.Bad), strings.TrimSpace(err.Error()))
+	}
+	u.screen.Printf("\nArgosy serves at %s until Ctrl-C", url)
+}
+
+func (u *upper) stopCluster(force context.Context, cluster *embedded.Cluster) error {
+	select {
+	case <-cluster.Done():
+		return nil
+	default:
+	}
+	defer u.screen.Busy("stopping the cluster")()
+	ctx, cancel := context.WithTimeout(force, clusterGrace)
+	defer cancel()
+	return cluster.Stop(ctx)
+}
+
+// signals gives a context that the first SIGINT, SIGTERM or SIGHUP ends, and one that the second ends.
+func signals() (first, second context.Context, stop func()) {
+	first, cancelFirst := context.WithCancelCause(context.Background())
+	second, cancelSecond := context.WithCancelCause(context.Background())
+	arrived := make(chan os.Signal, 2)
+	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		wanted = append(wanted, syscall.SIGHUP)
+	}
+	signal.Notify(arrived, wanted...)
+	quit := make(chan struct{})
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for _, cancel := range []context.CancelCauseFunc{cancelFirst, cancelSecond} {
+			select {
+			case <-arrived:
+				cancel(errInterrupted)
+			case <-quit:
+				return
+			}
+		}
+	})
+	return first, second, func() {
+		signal.Stop(arrived)
+		close(quit)
+		reader.Wait()
+		cancelFirst(nil)
+		cancelSecond(nil)
+	}
+}
+
+// interruptedOr makes a start that was interrupted an orderly end.
+func interruptedOr(err error) error {
+	if errors.Is(err, errInterrupted) {
+		return nil
+	}
+	return err
+}
