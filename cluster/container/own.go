@@ -66,7 +66,7 @@ func (r *root) hide() error {
 var (
 	plainDevices = []string{"null", "zero", "full", "random", "urandom", "tty"}
 	// accelerators are passed through when the machine has them: NVIDIA, AMD, InfiniBand.
-	accelerators = []string{"nvidia*", "dri", "kfd", "infiniband", "fuse"}
+	accelerators = []string{"nvidia*", "dri", "kfd", "infiniband"}
 	deviceLinks  = map[string]string{
 		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
 	}

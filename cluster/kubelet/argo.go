@@ -150,6 +150,12 @@ func (s *argoStep) standIn(p *pod, c *corev1.Container) standInFunc {
 	return nil
 }
 
+// plays says whether the kubelet itself plays a container of the pod.
+func (p *pod) plays(name string) bool {
+	c := findContainer(p.obj.Spec.Containers, name)
+	return c != nil && p.argo.standIn(p, c) != nil
+}
+
 // plainEmissary says whether argosy-podinit plays the emissary in a container.
 func (s *argoStep) plainEmissary(c *corev1.Container) bool {
 	return s != nil && s.plain && c.Name == argoMain && len(c.Command) > 1 && c.Command[0] == argoProgram && c.Command[1] == "emissary"

@@ -215,6 +215,7 @@ func (p *pod) runOnce(c *corev1.Container, s slot, restarts int32) *corev1.Conta
 		return conclude(container.ExitNotStarted, "StartError", err.Error())
 	}
 	running()
+	p.event(corev1.EventTypeNormal, "Started", "Started container %s", c.Name)
 	<-proc.exited
 	p.mu.Lock()
 	delete(p.running, c.Name)

@@ -28,6 +28,10 @@ func (e *executor) ExecInContainer(ctx context.Context, _ string, _ types.UID, c
 	if e.pod == nil {
 		return errors.New("the pod does not run")
 	}
+	sig, kill := argoKill(command)
+	if kill && e.pod.plays(container) {
+		return nil // it ends with the main container, which is told too
+	}
 	proc, err := e.pod.process(container)
 	if err != nil {
 		return err
@@ -37,7 +41,7 @@ func (e *executor) ExecInContainer(ctx context.Context, _ string, _ types.UID, c
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	if sig, ok := argoKill(command); ok {
+	if kill {
 		return proc.kill(sig, out)
 	}
 	p := proc.spec

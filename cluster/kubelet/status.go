@@ -19,7 +19,7 @@ const (
 )
 
 func (p *pod) initialStatus() corev1.PodStatus {
-	s := corev1.PodStatus{Phase: corev1.PodPending, HostIP: hostIP, HostIPs: []corev1.HostIP{{IP: hostIP}}, QOSClass: corev1.PodQOSBurstable}
+	s := corev1.PodStatus{Phase: corev1.PodPending, HostIP: hostIP, HostIPs: []corev1.HostIP{{IP: hostIP}}}
 	waiting := func(cs []corev1.Container, reason string) (out []corev1.ContainerStatus) {
 		for _, c := range cs {
 			out = append(out, corev1.ContainerStatus{

@@ -98,6 +98,7 @@ func (k *Kubelet) assign(ctx context.Context, obj *corev1.Pod) {
 		case err == nil:
 			obj = obj.DeepCopy()
 			obj.Spec.NodeName = NodeName
+			k.events.Eventf(obj, corev1.EventTypeNormal, "Scheduled", "Assigned %s/%s to %s", obj.Namespace, obj.Name, NodeName)
 			k.see(obj)
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err), ctx.Err() != nil: // gone, or bound already and seen elsewhere
 		default:
