@@ -1,0 +1,90 @@
+import { AppShell, Burger, Group, NavLink, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconFlask2, IconPlayerPlay, IconSitemap } from '@tabler/icons-react';
+import { createLink, Outlet, useLocation } from '@tanstack/react-router';
+import { type AnchorHTMLAttributes, type ReactNode, useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Announcer } from './announce';
+import { Preferences } from './Preferences';
+import classes from './Shell.module.css';
+
+type NavProps = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'color' | 'onChange'> & {
+  label: string;
+  leftSection: ReactNode;
+};
+
+const NavItem = createLink((props: NavProps) => <NavLink {...props} classNames={{ root: classes.item }} />);
+
+/** The frame around every page: navigation, preferences, and the place where announcements are spoken. */
+export function Shell() {
+  const { t } = useTranslation();
+  const [open, { toggle, close }] = useDisclosure();
+  const path = useLocation({ select: (location) => location.pathname });
+
+  // On a phone the navigation covers the page: having chosen, one wants to see the page.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what triggers it
+  useEffect(close, [path]);
+
+  const items = [
+    { to: '/pipelines', label: t('pipelines.title'), icon: <IconSitemap size={18} aria-hidden /> },
+    { to: '/experiments', label: t('experiments.title'), icon: <IconFlask2 size={18} aria-hidden /> },
+    { to: '/runs', label: t('runs.title'), icon: <IconPlayerPlay size={18} aria-hidden /> },
+  ] as const;
+
+  return (
+    <AppShell
+      layout="alt"
+      header={{ height: { base: 52, sm: 0 } }}
+      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !open } }}
+    >
+      <a href="#content" className={classes.skip}>
+        {t('app.skip')}
+      </a>
+      <AppShell.Header hiddenFrom="sm" className={classes.header} withBorder={false}>
+        <Group h="100%" px="md" gap="sm">
+          <Burger
+            opened={open}
+            onClick={toggle}
+            size="sm"
+            color="#fff"
+            aria-label={open ? t('app.closeNavigation') : t('app.openNavigation')}
+          />
+          <Brand />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar className={classes.navbar} withBorder={false} aria-label={t('app.navigation')}>
+        <Group px="md" pt="lg" pb="xl" justify="space-between" wrap="nowrap">
+          <Brand />
+          <Burger
+            hiddenFrom="sm"
+            opened={open}
+            onClick={toggle}
+            size="sm"
+            color="#fff"
+            aria-label={t('app.closeNavigation')}
+          />
+        </Group>
+        <Stack gap={4} px="xs" className={classes.items}>
+          {items.map(({ to, label, icon }) => (
+            <NavItem key={to} to={to} label={label} leftSection={icon} activeProps={{ 'aria-current': 'page' }} />
+          ))}
+        </Stack>
+        <Preferences />
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
+        <Outlet />
+      </AppShell.Main>
+      <Announcer />
+    </AppShell>
+  );
+}
+
+function Brand() {
+  const { t } = useTranslation();
+  return (
+    <Group gap={10} wrap="nowrap">
+      <img src="/argosy.svg" alt="" width={28} height={28} />
+      <Text className={classes.brand}>{t('app.name')}</Text>
+    </Group>
+  );
+}

@@ -1,0 +1,47 @@
+import { Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { experimentQuery } from '../api/experiments';
+import { ButtonLink, TextLink } from '../app/links';
+import { Page } from '../app/Page';
+import { Awaiting } from '../feedback/Awaiting';
+import { Failure } from '../feedback/Failure';
+import { RunsTable } from '../runs/RunsTable';
+
+const route = getRouteApi('/experiments/$experimentId');
+
+export function ExperimentPage() {
+  const { t } = useTranslation();
+  const { experimentId } = route.useParams();
+  const search = route.useSearch();
+  const { data: experiment, error, refetch } = useQuery(experimentQuery(experimentId));
+  const what = t('await.experiment');
+  return (
+    <Page
+      title={experiment?.name ?? what}
+      trail={<TextLink to="/experiments">{t('experiments.title')}</TextLink>}
+      actions={
+        experiment && (
+          <ButtonLink
+            to="/runs/new"
+            search={{ experiment: experiment.id }}
+            leftSection={<IconPlus size={16} aria-hidden />}
+          >
+            {t('runs.createRun')}
+          </ButtonLink>
+        )
+      }
+    >
+      {error && <Failure title={t('failure.title', { what })} error={error} onRetry={() => void refetch()} />}
+      {!experiment && !error && <Awaiting what={what} />}
+      {experiment?.description && (
+        <Text c="dimmed" size="sm" className="break">
+          {experiment.description}
+        </Text>
+      )}
+      {experiment && <RunsTable search={search} experimentID={experiment.id} />}
+    </Page>
+  );
+}

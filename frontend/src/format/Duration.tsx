@@ -1,0 +1,26 @@
+import { useTranslation } from 'react-i18next';
+import { elapsed, formatDuration, formatTime } from './format';
+import { useNow } from './useNow';
+
+interface DurationProps {
+  start: string | undefined;
+  end: string | undefined;
+  /** Whether it still goes on: then it ticks. */
+  live: boolean;
+}
+
+/** How long something took, or has taken so far. */
+export function Duration({ start, end, live }: DurationProps) {
+  const { t, i18n } = useTranslation();
+  const now = useNow(live && Boolean(start) && !end);
+  // Something that ended without saying when has no duration to show.
+  const ms = !live && !end ? undefined : elapsed(start, end, now);
+  return ms === undefined ? t('field.none') : formatDuration(ms, i18n.language);
+}
+
+/** An instant in the reader's own time zone. */
+export function Time({ at }: { at: string | undefined }) {
+  const { t, i18n } = useTranslation();
+  const text = formatTime(at, i18n.language);
+  return text ? <time dateTime={at}>{text}</time> : t('field.none');
+}

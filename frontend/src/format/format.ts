@@ -1,0 +1,58 @@
+/** Milliseconds between two instants; an absent end means now. Undefined when it has not begun. */
+export function elapsed(start: string | undefined, end: string | undefined, now: number): number | undefined {
+  if (!start) return undefined;
+  const from = Date.parse(start);
+  const to = end ? Date.parse(end) : now;
+  // Clocks differ: a step that began "after now" has run for no time yet.
+  return Number.isNaN(from) || Number.isNaN(to) ? undefined : Math.max(0, to - from);
+}
+
+/** A duration with its two largest units: 45s, 2m 10s, 3h 5m, 2d 4h. */
+export function formatDuration(ms: number, language: string): string {
+  const seconds = Math.floor(ms / 1000);
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'day'],
+    [Math.floor(seconds / 3600) % 24, 'hour'],
+    [Math.floor(seconds / 60) % 60, 'minute'],
+    [seconds % 60, 'second'],
+  ];
+  const first = parts.findIndex(([count]) => count > 0);
+  const shown = first < 0 ? parts.slice(-1) : parts.slice(first, first + 2);
+  return shown
+    .map(([count, unit]) =>
+      new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'narrow' }).format(count),
+    )
+    .join(' ');
+}
+
+/** A date and time of day, to the second; empty for none, and for the epoch, which v1beta1 sends for none. */
+export function formatTime(time: string | undefined, language: string): string {
+  const at = time ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(at) || at === 0) return '';
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(at);
+}
+
+export function formatNumber(value: number, language: string): string {
+  return new Intl.NumberFormat(language).format(value);
+}
+
+/** A metric's value: at most three decimals, or as a percentage; tiny and huge values in scientific notation. */
+export function formatMetric(value: number, format: string | undefined, language: string): string {
+  if (format === 'PERCENTAGE') {
+    return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 3 }).format(value);
+  }
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 0.001 || size >= 1e12)) {
+    return new Intl.NumberFormat(language, { notation: 'scientific', maximumSignificantDigits: 4 }).format(value);
+  }
+  return new Intl.NumberFormat(language, { maximumFractionDigits: 3 }).format(value);
+}
+
+export function formatBytes(bytes: number, language: string): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
+  const power = bytes > 0 ? Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3)) : 0;
+  const unit = units[power];
+  return new Intl.NumberFormat(language, { style: 'unit', unit, maximumFractionDigits: 1 }).format(
+    bytes / 1000 ** power,
+  );
+}

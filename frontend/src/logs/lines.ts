@@ -1,0 +1,42 @@
+/** Lines kept in memory; older ones are dropped, and the viewer says so. */
+export const maxLines = 200_000;
+
+/**
+ * The lines of a growing text. The last line may still grow, so it counts as a line as soon as it has a character.
+ * A lone carriage return starts the line anew, as a terminal would: progress bars show their last state only.
+ */
+export class Lines {
+  private kept: string[] = [];
+  private open = '';
+  /** How many of the first lines were dropped. */
+  dropped = 0;
+
+  append(text: string) {
+    const parts = (this.open + text).split('\n');
+    this.open = parts.pop() ?? '';
+    for (const part of parts) this.kept.push(lastState(part));
+    const excess = this.kept.length - maxLines;
+    // Dropped in big steps, as each one moves the whole array.
+    if (excess > maxLines / 10) {
+      this.kept.splice(0, excess);
+      this.dropped += excess;
+    }
+  }
+
+  /** A new array each time, so that a renderer sees the change. */
+  snapshot(): string[] {
+    return this.open === '' ? this.kept.slice() : [...this.kept, lastState(this.open)];
+  }
+}
+
+function lastState(line: string): string {
+  const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+  return text.slice(text.lastIndexOf('\r') + 1);
+}
+
+// Everything between ESC and the end of a control sequence, as it takes no room on a terminal.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are control characters
+const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
+
+/** A line without its terminal colours. */
+export const plain = (line: string) => (line.includes('\u001b') ? line.replace(escapes, '') : line);

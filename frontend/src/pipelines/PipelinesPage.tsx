@@ -1,0 +1,153 @@
+import { ActionIcon, Button, Group, Menu, Stack, Text } from '@mantine/core';
+import { IconDots, IconSitemap, IconTrash, IconUpload } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Pipeline } from '../api/client';
+import { newestFirst, pipelinesQuery } from '../api/pipelines';
+import { ButtonLink, TextLink } from '../app/links';
+import { Page } from '../app/Page';
+import { Awaiting } from '../feedback/Awaiting';
+import { Empty } from '../feedback/Empty';
+import { Failure } from '../feedback/Failure';
+import { Time } from '../format/Duration';
+import { type Column, DataTable } from '../table/DataTable';
+import { FilterBar, Pager } from '../table/ListControls';
+import { NoMatch } from '../table/NoMatch';
+import { useListURL } from '../table/useListURL';
+import { DeletePipeline } from './DeletePipeline';
+import { DropTarget } from './DropTarget';
+import { UploadDialog } from './UploadDialog';
+
+const route = getRouteApi('/pipelines');
+
+export function PipelinesPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const { change, sort, turn } = useListURL(search);
+  const { data, error, isPending, refetch } = useQuery({
+    ...pipelinesQuery(search),
+    placeholderData: keepPreviousData,
+  });
+  const [uploading, setUploading] = useState<{ file?: File }>();
+  const [doomed, setDoomed] = useState<Pipeline>();
+  const columns = useColumns(setDoomed);
+
+  const uploadButton = (
+    <Button leftSection={<IconUpload size={16} aria-hidden />} onClick={() => setUploading({})}>
+      {t('pipelines.upload')}
+    </Button>
+  );
+
+  return (
+    <Page title={t('pipelines.title')} actions={uploadButton}>
+      <DropTarget label={t('pipelines.drop')} disabled={Boolean(uploading)} onFile={(file) => setUploading({ file })} />
+      <FilterBar q={search.q} onFilter={(q) => change({ q }, true)} />
+      {error && (
+        <Failure
+          title={t('failure.title', { what: t('await.pipelines') })}
+          error={error}
+          onRetry={() => void refetch()}
+        />
+      )}
+      {isPending && <Awaiting what={t('await.pipelines')} />}
+      {data && data.items.length > 0 && (
+        <Stack gap="sm">
+          <DataTable
+            caption={t('list.caption', { what: t('pipelines.title'), count: data.items.length })}
+            columns={columns}
+            rows={data.items}
+            rowID={(pipeline) => pipeline.id}
+            sorting={{ sort: search.sort ?? newestFirst.sort, dir: search.dir ?? newestFirst.dir }}
+            onSort={sort}
+          />
+          <Pager search={search} shown={data.items.length} total={data.total} next={data.next} turn={turn} />
+        </Stack>
+      )}
+      {data?.items.length === 0 &&
+        (search.q || search.token ? (
+          <NoMatch onClear={() => change({ q: undefined })} />
+        ) : (
+          <Empty icon={<IconSitemap aria-hidden />} title={t('pipelines.emptyTitle')} text={t('pipelines.emptyText')}>
+            {uploadButton}
+          </Empty>
+        ))}
+      {uploading && <UploadDialog file={uploading.file} onClose={() => setUploading(undefined)} />}
+      {doomed && <DeletePipeline pipeline={doomed} onClose={() => setDoomed(undefined)} />}
+    </Page>
+  );
+}
+
+function useColumns(onDelete: (pipeline: Pipeline) => void): Column<Pipeline>[] {
+  const { t } = useTranslation();
+  return useMemo(
+    () => [
+      {
+        id: 'name',
+        header: t('field.name'),
+        enableSorting: true,
+        cell: ({ row }) => (
+          <TextLink to="/pipelines/$pipelineId" params={{ pipelineId: row.original.id }} fw={550} className="break">
+            {row.original.name}
+          </TextLink>
+        ),
+      },
+      {
+        id: 'description',
+        header: t('field.description'),
+        enableSorting: true,
+        cell: ({ row }) => (
+          <Text size="sm" c="dimmed" lineClamp={2} maw={560}>
+            {row.original.description || t('field.none')}
+          </Text>
+        ),
+      },
+      {
+        id: 'default_version',
+        header: t('field.defaultVersion'),
+        cell: ({ row }) => <span className="break">{row.original.default_version?.name ?? t('field.none')}</span>,
+      },
+      {
+        id: 'created_at',
+        header: t('field.uploaded'),
+        enableSorting: true,
+        meta: { width: 220 },
+        cell: ({ row }) => <Time at={row.original.created_at} />,
+      },
+      {
+        id: 'actions',
+        header: t('pipelines.actions'),
+        meta: { width: 190, align: 'right' },
+        cell: ({ row }) => (
+          <Group gap={6} wrap="nowrap" justify="flex-end">
+            <ButtonLink to="/runs/new" search={{ pipeline: row.original.id }} size="compact-sm" variant="light">
+              {t('pipelines.createRun')}
+            </ButtonLink>
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={`${t('pipelines.actions')}: ${row.original.name}`}
+                >
+                  <IconDots size={18} aria-hidden />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item
+                  c="var(--ar-bad)"
+                  leftSection={<IconTrash size={16} aria-hidden />}
+                  onClick={() => onDelete(row.original)}
+                >
+                  {t('action.delete')}
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          </Group>
+        ),
+      },
+    ],
+    [t, onDelete],
+  );
+}

@@ -1,0 +1,72 @@
+import { Badge, Group, Text } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Page, Pipeline, PipelineVersion } from '../api/client';
+import { ButtonLink, TextLink } from '../app/links';
+import { Awaiting } from '../feedback/Awaiting';
+import { Failure } from '../feedback/Failure';
+import { Time } from '../format/Duration';
+import { type Column, DataTable } from '../table/DataTable';
+
+interface VersionsTableProps {
+  pipeline: Pipeline;
+  query: UseQueryResult<Page<PipelineVersion>>;
+}
+
+/** The versions of a pipeline, the newest first. */
+export function VersionsTable({ pipeline, query: { data, error, refetch } }: VersionsTableProps) {
+  const { t } = useTranslation();
+  const defaultID = pipeline.default_version?.id;
+  const columns = useMemo(
+    (): Column<PipelineVersion>[] => [
+      {
+        id: 'name',
+        header: t('field.version'),
+        cell: ({ row: { original: version } }) => (
+          <Group gap="xs">
+            <TextLink
+              to="/pipelines/$pipelineId"
+              params={{ pipelineId: pipeline.id }}
+              search={{ version: version.id === defaultID ? undefined : version.id }}
+              className="break"
+            >
+              {version.name}
+            </TextLink>
+            {version.id === defaultID && <Badge variant="default">{t('pipeline.default')}</Badge>}
+          </Group>
+        ),
+      },
+      {
+        id: 'description',
+        header: t('field.description'),
+        cell: ({ row }) => (
+          <Text size="sm" c="dimmed" lineClamp={2}>
+            {row.original.description || t('field.none')}
+          </Text>
+        ),
+      },
+      { id: 'created_at', header: t('field.uploaded'), cell: ({ row }) => <Time at={row.original.created_at} /> },
+      {
+        id: 'run',
+        header: t('pipelines.actions'),
+        meta: { align: 'right' },
+        cell: ({ row: { original: version } }) => (
+          <ButtonLink
+            to="/runs/new"
+            search={{ pipeline: pipeline.id, version: version.id }}
+            size="compact-sm"
+            variant="light"
+          >
+            {t('pipelines.createRun')}
+          </ButtonLink>
+        ),
+      },
+    ],
+    [t, pipeline.id, defaultID],
+  );
+  const what = t('await.versions');
+  if (error) return <Failure title={t('failure.title', { what })} error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Awaiting what={what} />;
+  return <DataTable caption={t('pipeline.versions')} columns={columns} rows={data.items} rowID={({ id }) => id} />;
+}

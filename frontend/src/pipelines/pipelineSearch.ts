@@ -1,0 +1,19 @@
+/** What the page of a pipeline shows, as it stands in the URL. */
+export interface PipelineSearch {
+  tab?: PipelineTab;
+  /** A version other than the default. */
+  version?: string;
+  /** The chosen step of the graph. */
+  step?: string;
+}
+
+export const pipelineTabs = ['graph', 'parameters', 'yaml', 'versions'] as const;
+export type PipelineTab = (typeof pipelineTabs)[number];
+
+export function readPipelineSearch(raw: Record<string, unknown>): PipelineSearch {
+  return {
+    tab: pipelineTabs.find((tab) => tab === raw.tab),
+    version: typeof raw.version === 'string' && raw.version ? raw.version : undefined,
+    step: typeof raw.step === 'string' && raw.step ? raw.step : undefined,
+  };
+}

@@ -1,0 +1,161 @@
+import { CloseButton, Group, Tabs, Text, Title } from '@mantine/core';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Run, RunNode } from '../api/client';
+import { logURL } from '../api/runs';
+import { ParameterTable } from '../feedback/ParameterTable';
+import { Duration, Time } from '../format/Duration';
+import { stepName } from '../graph/model';
+import { LazyLogView } from '../logs/LazyLogView';
+import { StatusBadge } from '../status/StatusBadge';
+import { isFinal } from '../status/status';
+import { runsSomething } from './focusNode';
+import classes from './RunPage.module.css';
+import type { NodeTab } from './runSearch';
+
+interface NodePanelProps {
+  run: Run;
+  node: RunNode;
+  tab: NodeTab;
+  onTab: (tab: NodeTab) => void;
+  onClose: () => void;
+}
+
+/** One step of a run: what it printed, what went in and out, and how it went. */
+export function NodePanel({ run, node, tab, onTab, onClose }: NodePanelProps) {
+  const { t } = useTranslation();
+  const opener = useOpener();
+
+  const close = () => {
+    onClose();
+    opener.current?.focus();
+  };
+  const closeOnEscape = (event: KeyboardEvent) => {
+    // Escape in a field clears the field.
+    if (event.key === 'Escape' && !(event.target instanceof HTMLInputElement)) close();
+  };
+
+  return (
+    <section
+      className={`panel ${classes.node}`}
+      aria-label={t('node.panel', { name: stepName(node) })}
+      onKeyDown={closeOnEscape}
+    >
+      <Group className={classes.nodeHead} justify="space-between" wrap="nowrap">
+        <Group gap="sm">
+          <Title order={2} size="h5" className="break">
+            {stepName(node)}
+          </Title>
+          <StatusBadge phase={node.phase} />
+          <Text size="sm" c="dimmed">
+            <Duration start={node.started_at} end={node.finished_at} live={!isFinal(node.phase)} />
+          </Text>
+        </Group>
+        <CloseButton aria-label={t('node.close')} onClick={close} />
+      </Group>
+      <Tabs value={tab} onChange={(to) => onTab(to as NodeTab)} className={classes.nodeTabs} keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="log">{t('node.log')}</Tabs.Tab>
+          <Tabs.Tab value="io">{t('node.io')}</Tabs.Tab>
+          <Tabs.Tab value="details">{t('node.details')}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="log" className={classes.nodeTab}>
+          <NodeLog run={run} node={node} />
+        </Tabs.Panel>
+        <Tabs.Panel value="io" className={classes.nodeTab}>
+          <InputsOutputs node={node} />
+        </Tabs.Panel>
+        <Tabs.Panel value="details" className={classes.nodeTab}>
+          <Details node={node} />
+        </Tabs.Panel>
+      </Tabs>
+    </section>
+  );
+}
+
+/** What had the focus when the panel opened, to give it back. */
+function useOpener() {
+  const opener = useRef<HTMLElement | null>(null);
+  useEffect(() => {
+    opener.current = document.activeElement instanceof HTMLElement ? document.activeElement : null;
+  }, []);
+  return opener;
+}
+
+function NodeLog({ run, node }: { run: Run; node: RunNode }) {
+  const { t } = useTranslation();
+  const explain = (text: string) => (
+    <Text c="dimmed" size="sm" p="md" role="status" style={{ whiteSpace: 'pre-wrap' }}>
+      {text}
+    </Text>
+  );
+  if (!runsSomething(node)) return explain(t('node.noLogKind', { type: node.type }));
+  if (node.phase === 'Skipped' || node.phase === 'Omitted') return explain(t('node.notRun'));
+  if (!node.has_log && (node.phase === 'Pending' || !node.phase)) {
+    const why = node.message ? `\n${t('node.pendingWhy', { message: node.message })}` : '';
+    return explain(t('node.pending') + why);
+  }
+  return <LazyLogView step={stepName(node)} url={logURL(run.id, node.id, true)} download={logURL(run.id, node.id)} />;
+}
+
+function InputsOutputs({ node }: { node: RunNode }) {
+  const { t } = useTranslation();
+  const artifacts = (node.artifacts ?? []).map(({ name, key }) => ({ name, value: key }));
+  return (
+    <>
+      <PanelHeading text={t('node.inputs')} />
+      <ParameterTable parameters={node.inputs ?? []} empty={t('node.noInputs')} caption={t('node.inputs')} />
+      <PanelHeading text={t('node.outputs')} />
+      <ParameterTable parameters={node.outputs ?? []} empty={t('node.noOutputs')} caption={t('node.outputs')} />
+      <PanelHeading text={t('node.artifacts')} />
+      <ParameterTable
+        parameters={artifacts}
+        empty={t('node.noArtifacts')}
+        caption={t('node.artifacts')}
+        valueHeader={t('node.key')}
+      />
+    </>
+  );
+}
+
+function PanelHeading({ text }: { text: string }) {
+  return (
+    <Title order={3} size="h6" px="md" pt="md" pb={4}>
+      {text}
+    </Title>
+  );
+}
+
+function Details({ node }: { node: RunNode }) {
+  const { t } = useTranslation();
+  const rows: [string, React.ReactNode][] = [
+    [t('field.status'), <StatusBadge key="status" phase={node.phase} plain />],
+    [t('field.message'), node.message],
+    [t('field.exitCode'), node.exit_code],
+    [t('field.started'), <Time key="started" at={node.started_at} />],
+    [t('field.finished'), <Time key="finished" at={node.finished_at} />],
+    [
+      t('field.duration'),
+      <Duration key="d" start={node.started_at} end={node.finished_at} live={!isFinal(node.phase)} />,
+    ],
+    [t('field.type'), node.type],
+    [t('field.template'), node.template],
+    [t('field.pod'), node.pod_name && <span className="mono">{node.pod_name}</span>],
+    [
+      t('field.id'),
+      <span key="id" className="mono">
+        {node.id}
+      </span>,
+    ],
+  ];
+  return (
+    <dl className={classes.details}>
+      {rows.map(([label, value]) => (
+        <div key={label} style={{ display: 'contents' }}>
+          <dt>{label}</dt>
+          <dd>{value || t('field.none')}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,27 @@
+import type { Run, RunNode } from '../api/client';
+import { isFailure } from '../status/status';
+
+/** Whether a node is a step that runs something and so has a log. */
+export const runsSomething = (node: RunNode) => node.type === 'Pod';
+
+/** The step that made the run fail: the first pod that failed, else whatever else did. */
+export function failedNode(run: Run): RunNode | undefined {
+  const failed = ((run.nodes ?? []) as RunNode[]).filter((node) => isFailure(node.phase));
+  const pods = failed.filter(runsSomething).sort((a, b) => (a.finished_at ?? '').localeCompare(b.finished_at ?? ''));
+  return pods[0] ?? failed[0];
+}
+
+/** The step that a reader most likely wants to see when the page opens: what failed, or the only one. */
+export function likelyNode(run: Run): RunNode | undefined {
+  if (isFailure(run.status)) return failedNode(run);
+  const pods = ((run.nodes ?? []) as RunNode[]).filter(runsSomething);
+  return pods.length === 1 ? pods[0] : undefined;
+}
+
+/** The step whose throughput is worth a curve: one that reported a metric, else the one that runs. */
+export function measuredNode(run: Run, chosen: RunNode | undefined): RunNode | undefined {
+  if (chosen && runsSomething(chosen)) return chosen;
+  const pods = ((run.nodes ?? []) as RunNode[]).filter(runsSomething);
+  const measured = new Set((run.metrics ?? []).map((metric) => metric.node_id));
+  return pods.find((node) => measured.has(node.id)) ?? pods.find((node) => node.phase === 'Running') ?? pods[0];
+}

@@ -1,0 +1,23 @@
+/// <reference types="vitest/config" />
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+// `npm run dev` serves the UI with hot reload and sends API calls to a running `argosy up`.
+const server = process.env.ARGOSY_URL ?? 'http://127.0.0.1:8888';
+
+export default defineConfig({
+  plugins: [react()],
+  server: { proxy: { '/apis': { target: server, changeOrigin: true } } },
+  build: {
+    target: 'es2023',
+    // The binary embeds what is built: no source maps, and a hash in every asset's name so that it may be cached for ever.
+    sourcemap: false,
+    chunkSizeWarningLimit: 600,
+  },
+  test: {
+    environment: 'happy-dom',
+    setupFiles: ['src/test/setup.ts'],
+    include: ['src/**/*.test.{ts,tsx}'],
+    restoreMocks: true,
+  },
+});
