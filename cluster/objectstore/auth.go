@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -24,16 +23,10 @@ const algorithm = "AWS4-HMAC-SHA256"
 // authenticated lets only requests through that are signed with the store's
 // keys (AWS Signature Version 4 in the Authorization header).
 func authenticated(next http.Handler, keys home.S3) http.Handler {
-	v := verifier{
-		signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }),
-		keys:   aws.Credentials{AccessKeyID: keys.AccessKey, SecretAccessKey: keys.SecretKey},
-	}
+	v := newVerifier(keys)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if code, err := v.verify(r, time.Now()); err != nil {
-			w.Header().Set("Content-Type", "application/xml")
-			w.WriteHeader(http.StatusForbidden)
-			// The messages are ours and hold no markup.
-			fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>%s</Message></Error>`, code, err)
+			refuse(w, http.StatusForbidden, code, err)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -43,6 +36,13 @@ func authenticated(next http.Handler, keys home.S3) http.Handler {
 type verifier struct {
 	signer *v4.Signer
 	keys   aws.Credentials
+}
+
+func newVerifier(keys home.S3) verifier {
+	return verifier{
+		signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }), // S3's rule for paths
+		keys:   aws.Credentials{AccessKeyID: keys.AccessKey, SecretAccessKey: keys.SecretKey},
+	}
 }
 
 // verify signs what the request says it signed and compares. It returns S3's code of the error.
@@ -65,7 +65,7 @@ func (v verifier) verify(r *http.Request, now time.Time) (code string, err error
 	if err != nil {
 		return "AccessDenied", err
 	}
-	payload := r.Header.Get("X-Amz-Content-Sha256")
+	payload := r.Header.Get(payloadHash)
 	if payload == "" {
 		empty := sha256.Sum256(nil)
 		payload = hex.EncodeToString(empty[:])

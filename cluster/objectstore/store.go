@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -99,7 +100,16 @@ func Handler(dir string, keys home.S3) (http.Handler, error) {
 		}
 	}
 	warnings := gofakes3.StdLog(log.New(os.Stderr, "s3 ", log.LstdFlags|log.LUTC), gofakes3.LogErr)
-	return authenticated(gofakes3.New(backend, gofakes3.WithLogger(warnings)).Server(), keys), nil
+	uploads := filepath.Join(dir, "uploads")
+	// What an ended server has left of unfinished uploads is of no use to anybody.
+	if err := os.RemoveAll(uploads); err != nil {
+		return nil, fmt.Errorf("object store: %w", err)
+	}
+	if err := os.MkdirAll(uploads, 0o700); err != nil {
+		return nil, fmt.Errorf("object store: %w", err)
+	}
+	server := gofakes3.New(newStore(backend, uploads), gofakes3.WithLogger(warnings), gofakes3.WithTimeSkewLimit(0)).Server()
+	return authenticated(complete(server, uploads), keys), nil
 }
 
 func serve(ctx context.Context, l net.Listener, handler http.Handler) error {
