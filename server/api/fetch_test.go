@@ -28,7 +28,7 @@ func TestPublic(t *testing.T) {
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	mux.HandleFunc("/dir/p.yaml", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("kind: Workflow")) }) //nolint:errcheck // the test sees what arrives
+	mux.HandleFunc("/dir/p.yaml", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("kind: Workflow")) })                //nolint:errcheck // the test sees what arrives
 	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) { w.Write(bytes.Repeat([]byte("#"), pkgfile.MaxSize+1)) }) //nolint:errcheck // the test sees what arrives
 	mux.Handle("/moved", http.RedirectHandler("/dir/p.yaml", http.StatusFound))
 	site := httptest.NewServer(mux)
