@@ -48,10 +48,10 @@ func (b *graphBuilder) expand(parent string, t *wfv1.Template, above []string) {
 	case t.DAG != nil:
 		for i := range t.DAG.Tasks {
 			task := &t.DAG.Tasks[i]
-			b.add(parent, task.Name, b.template(task.Template, task.Inline), refName(task.Template, task.TemplateRef), above)
 			for _, before := range dependencies(task) {
 				b.edges = append(b.edges, pipeline.GraphEdge{From: path.Join(parent, before), To: path.Join(parent, task.Name)})
 			}
+			b.add(parent, task.Name, b.template(task.Template, task.Inline), refName(task.Template, task.TemplateRef), above)
 		}
 	case len(t.Steps) > 0:
 		var before []string

@@ -110,9 +110,6 @@ func decorateTemplates(wf *wfv1.Workflow) {
 			setIn(&t.Metadata.Annotations, annotationIstio, "false") // a mesh's sidecar would keep the step's pod from ending
 		}
 		setIn(&t.Metadata.Labels, labelCacheEnabled, "false")
-		if t.Parallelism != nil && *t.Parallelism == 0 {
-			t.Parallelism = nil // the SDK writes 0 and means no limit
-		}
 		for j := range t.Outputs.Artifacts {
 			if a := &t.Outputs.Artifacts[j]; a.Name == metricsArtifact || a.Name == uiArtifact {
 				a.Optional = true

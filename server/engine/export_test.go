@@ -1,0 +1,4 @@
+package engine
+
+// Expand is expand, for tests.
+var Expand = expand
