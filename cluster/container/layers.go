@@ -64,8 +64,8 @@ func HostLayers(scratch string, log *slog.Logger) ([]Layer, error) {
 			if l.Kind != Overlay {
 				log.Info("not seen copy-on-write by pods", "folder", l.Path, "as", l.Kind)
 			}
-			// Below the top an unreadable folder stays what the overlay around it shows.
-			if l.Kind == Fresh && strings.Count(l.Path, "/") > 1 {
+			// Below the top such a folder stays what the layer around it shows.
+			if l.Kind != Overlay && strings.Count(l.Path, "/") > 1 {
 				continue
 			}
 		}
@@ -170,11 +170,12 @@ func layerKind(path, scratch string) (string, error) {
 	if err == nil {
 		return Overlay, unix.Unmount(at, unix.MNT_DETACH)
 	}
-	if path == "/usr" || path == "/etc" {
+	// Some folders cannot, but where none can there is no point in going on.
+	if path == "/usr" {
 		return "", fmt.Errorf("no overlay of %s with its upper layer in %s: %w (the data folder must lie on a local file system such as ext4, xfs or btrfs, "+
 			"and the kernel must be 5.11 or newer: choose another folder with --home)", path, scratch, err)
 	}
-	return ReadOnly, nil
+	return Mirror, nil
 }
 
 // mountOverlay shows lower at target; what is written goes to upper.

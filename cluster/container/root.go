@@ -241,14 +241,50 @@ func (r *root) mountLayers() error {
 		switch l.Kind {
 		case Overlay:
 			err = mountOverlay(l.Path, r.upper(l.Path), r.work(l.Path), target)
-		case ReadOnly:
-			err = bind(l.Path, target, true)
+		case Mirror:
+			err = mirror(l.Path, target, r.replaced)
 		}
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", cmp.Or(l.Kind, "mount"), l.Path, err)
 		}
 	}
 	return nil
+}
+
+// mirror shows each entry of the host's folder in the container's own folder.
+func mirror(folder, target string, skip func(string) bool) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		from, to := filepath.Join(folder, e.Name()), filepath.Join(target, e.Name())
+		if skip(from) {
+			continue
+		}
+		if e.Type()&fs.ModeSymlink != 0 {
+			link, err := os.Readlink(from)
+			if err == nil {
+				err = os.Symlink(link, to)
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := place(to, e.IsDir()); err != nil {
+			return err
+		}
+		if err := bind(from, to, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaced says whether the container has a file or folder of its own at path.
+func (r *root) replaced(path string) bool {
+	return r.own(path) || slices.ContainsFunc(r.spec.Files, func(f File) bool { return f.Path == path })
 }
 
 func (r *root) mountVolumes() error {

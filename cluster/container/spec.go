@@ -10,9 +10,10 @@ import "os"
 const (
 	// Overlay is a folder of the host seen copy-on-write.
 	Overlay = "overlay"
-	// ReadOnly is a folder of the host that cannot carry an overlay (a file
-	// system whose names ignore case, say), seen as it is and not writable.
-	ReadOnly = "readonly"
+	// Mirror is a folder that cannot carry an overlay (mounts below it that this
+	// user may not lift, a file system whose names ignore case): a folder of the
+	// container's own in which each entry of the host's is seen, not writable.
+	Mirror = "mirror"
 	// Fresh is an empty folder: the host's own cannot be read by this user.
 	Fresh = "fresh"
 	// Symlink is a symbolic link of the host's root folder.
