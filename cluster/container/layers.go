@@ -40,6 +40,9 @@ func HostLayers(scratch string, log *slog.Logger) ([]Layer, error) {
 		path := "/" + e.Name()
 		switch {
 		case slices.Contains(ownFolders, path), e.Name() == "lost+found":
+		case path == "/root":
+			// A pod's own home: start-up files and keys of whoever runs the cluster must not change what a pod does.
+			layers = append(layers, Layer{Path: path, Kind: Fresh})
 		case e.Type()&fs.ModeSymlink != 0:
 			target, err := os.Readlink(path)
 			if err != nil {
@@ -108,7 +111,7 @@ func mountPoints(table io.Reader) ([]string, error) {
 		}
 		point := unescapeMount(fields[4])
 		kind, _, _ := strings.Cut(after, " ")
-		if strings.Count(point, "/") < 2 || !dataKind(kind) || within(point, ownFolders) || slices.Contains(points, point) {
+		if strings.Count(point, "/") < 2 || !dataKind(kind) || within(point, ownFolders) || within(point, []string{"/root"}) || slices.Contains(points, point) {
 			continue
 		}
 		points = append(points, point)

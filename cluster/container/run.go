@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"syscall"
 
@@ -169,14 +170,21 @@ func Exec() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	cmd := &exec.Cmd{
-		Path: path, Args: p.Args, Env: p.Env, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
-	}
+	cmd := &exec.Cmd{Path: path, Args: p.Args, Env: p.Env, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	if p.User != nil {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: p.User.UID, Gid: p.User.GID, Groups: p.User.Groups}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: p.User.UID, Gid: p.User.GID, Groups: p.User.Groups}}
 	}
-	if err := cmd.Run(); cmd.ProcessState == nil {
+	// The kubelet says so when nobody waits for the command any more.
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM)
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	go func() {
+		<-told
+		_ = cmd.Process.Kill() // it may have ended by itself
+	}()
+	if err := cmd.Wait(); cmd.ProcessState == nil {
 		return 0, err
 	}
 	return exitCode(cmd.ProcessState), nil

@@ -206,6 +206,9 @@ func (proc *process) stop(grace time.Duration) error {
 	return nil
 }
 
+// joinGrace is how long argosy-podinit gets to end a command that nobody waits for any more.
+const joinGrace = 2 * time.Second
+
 // pause is the process that holds the namespaces which the pod's containers share.
 type pause struct {
 	cmd    *exec.Cmd
@@ -310,6 +313,8 @@ func (proc *process) join(ctx context.Context, helper string, p container.Proces
 	}
 	defer r.Close()
 	cmd := exec.CommandContext(ctx, helper, "exec")
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends the command
+	cmd.WaitDelay = joinGrace
 	cmd.Env = []string{}
 	for i, f := range stdio {
 		if f == nil {
