@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/supervisor"
@@ -52,7 +51,7 @@ func base(h home.Home, files map[string]*os.File) []supervisor.Child {
 	}
 }
 
-// rest are the children that need the apiserver and its bootstrapped objects.
+// dependent are the children that need the apiserver and its bootstrapped objects.
 func dependent(h home.Home, files map[string]*os.File, ports map[string]int, admin *rest.Config) []supervisor.Child {
 	return []supervisor.Child{
 		child(h, controllerManager, supervisor.Child{

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -83,8 +82,11 @@ func statusCommand() *cobra.Command {
 }
 
 // components are the modules whose versions matter to a user.
-var components = []string{
-	"k8s.io/kubernetes", "go.etcd.io/etcd/server/v3", "github.com/argoproj/argo-workflows/v3", "github.com/kubeflow/mpi-operator",
+var components = []struct{ name, module string }{
+	{"kubernetes", "k8s.io/kubernetes"},
+	{"etcd", "go.etcd.io/etcd/server/v3"},
+	{"argo-workflows", "github.com/argoproj/argo-workflows/v3"},
+	{"mpi-operator", "github.com/kubeflow/mpi-operator"},
 }
 
 func versionCommand() *cobra.Command {
@@ -106,11 +108,7 @@ func versionCommand() *cobra.Command {
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "argosy-cluster %s\n", info.GoVersion)
 			for _, c := range components {
-				name := path.Base(c)
-				if name == "v3" {
-					name = path.Base(path.Dir(c))
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", name, versions[c])
+				fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", c.name, versions[c.module])
 			}
 			return nil
 		},

@@ -154,12 +154,9 @@ func prepare(ctx context.Context, h home.Home, out io.Writer) (*cluster, error) 
 	if c.admin, err = clientcmd.BuildConfigFromFlags("", h.Kubeconfig()); err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	c.report = &report{out: out, log: c.log}
-	c.children = supervisor.New(supervisor.Config{Program: self, Log: h.Log, Event: c.report.event})
+	// By this name a child that starts again after a rebuild is still the same program.
+	c.children = supervisor.New(supervisor.Config{Program: "/proc/self/exe", Log: h.Log, Event: c.report.event})
 	c.relays, c.endRelays = context.WithCancel(context.WithoutCancel(ctx))
 	return c, nil
 }

@@ -1,0 +1,175 @@
+// Package test runs the built argosy-cluster and looks at it from outside.
+package test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/argosy-ml/argosy/cluster/home"
+)
+
+// binaries is where TestMain puts what it builds, and `make build` too: what is up to date there is not built again.
+const binaries = "../../bin"
+
+func TestMain(m *testing.M) {
+	if err := build(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func build() error {
+	for _, args := range [][]string{
+		{"../build/crds.sh"},
+		{"go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binaries + "/argosy-cluster", "../cmd/argosy-cluster"},
+		{"env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binaries + "/argosy-podinit", "../cmd/argosy-podinit"},
+		{"../build/argoexec.sh", binaries + "/argoexec"},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return nil
+}
+
+// cluster is a running `argosy-cluster up`.
+type cluster struct {
+	home   home.Home
+	cmd    *exec.Cmd
+	lines  []string // of standard output until ready
+	stderr *bytes.Buffer
+	ended  chan error
+	config *rest.Config
+	kube   kubernetes.Interface
+	any    dynamic.Interface
+}
+
+// up starts a cluster, waits until it is ready, and stops it when the test ends.
+func up(t *testing.T, dir string, args ...string) *cluster {
+	t.Helper()
+	c := &cluster{home: home.Home(dir), stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
+	c.cmd = command(append([]string{"up", "--home", dir}, args...)...)
+	c.cmd.Stderr = c.stderr
+	out, err := c.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.cmd.Start())
+	ready := make(chan []string, 1)
+	go func() {
+		var lines []string
+		for s := bufio.NewScanner(out); s.Scan(); {
+			lines = append(lines, s.Text())
+			if strings.HasPrefix(s.Text(), "cluster ready") {
+				ready <- lines
+			}
+		}
+		c.ended <- c.cmd.Wait()
+	}()
+	t.Cleanup(func() { c.stop(t) })
+	select {
+	case c.lines = <-ready:
+	case err := <-c.ended:
+		c.ended <- err
+		t.Fatalf("argosy-cluster up ended: %v\n%s", err, c.stderr)
+	case <-time.After(3 * time.Minute):
+		t.Fatalf("argosy-cluster up is not ready\n%s", c.stderr)
+	}
+	c.config, err = clientcmd.BuildConfigFromFlags("", c.home.Kubeconfig())
+	require.NoError(t, err)
+	c.config.QPS = -1
+	c.kube, err = kubernetes.NewForConfig(c.config)
+	require.NoError(t, err)
+	c.any, err = dynamic.NewForConfig(c.config)
+	require.NoError(t, err)
+	return c
+}
+
+// stop ends the cluster as Ctrl-C does. Only the first call does something.
+func (c *cluster) stop(t *testing.T) {
+	t.Helper()
+	_ = c.cmd.Process.Signal(syscall.SIGINT) // it may have ended already
+	require.NoError(t, c.wait(t))
+}
+
+// wait returns how the supervisor ended.
+func (c *cluster) wait(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-c.ended:
+		c.ended <- err
+		return err
+	case <-time.After(time.Minute):
+		t.Fatalf("the supervisor does not end\n%s", c.stderr)
+		return nil
+	}
+}
+
+func (c *cluster) info(t *testing.T) home.Info {
+	t.Helper()
+	i, err := c.home.ReadInfo()
+	require.NoError(t, err)
+	return i
+}
+
+var started = regexp.MustCompile(`msg="(\S+) started" pid=(\d+)`)
+
+// pids are the children's process ids, of the last start of each.
+func (c *cluster) pids(t *testing.T) map[string]int {
+	t.Helper()
+	b, err := os.ReadFile(c.home.Log("supervisor"))
+	require.NoError(t, err)
+	pids := map[string]int{}
+	for _, m := range started.FindAllStringSubmatch(string(b), -1) {
+		pid, err := strconv.Atoi(m[2])
+		require.NoError(t, err)
+		pids[m[1]] = pid
+	}
+	require.Len(t, pids, 6)
+	return pids
+}
+
+func command(args ...string) *exec.Cmd {
+	return exec.Command(filepath.Join(binaries, "argosy-cluster"), args...)
+}
+
+// exitCode runs a command to its end.
+func exitCode(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	cmd := command(args...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		require.NotNil(t, cmd.ProcessState, "%v", err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// eventually waits for a condition that has no signal to wait for.
+func eventually(t *testing.T, what string, f func(context.Context) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for !f(ctx) {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("not within a minute: %s", what)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
