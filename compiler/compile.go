@@ -33,14 +33,22 @@ func CompileGraph(g *graph.Pipeline) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling pipeline %q: %w", g.Name, err)
 	}
+	out, err := writeYAML(wf)
+	if err != nil {
+		return nil, fmt.Errorf("writing pipeline %q as YAML: %w", g.Name, err)
+	}
+	return out, nil
+}
+
+func writeYAML(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
-	if err := enc.Encode(wf); err != nil {
-		return nil, fmt.Errorf("writing pipeline %q as YAML: %w", g.Name, err)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
 	}
 	if err := enc.Close(); err != nil {
-		return nil, fmt.Errorf("writing pipeline %q as YAML: %w", g.Name, err)
+		return nil, err
 	}
 	return out.Bytes(), nil
 }

@@ -2,6 +2,7 @@ package compiler_test
 
 import (
 	"encoding/json"
+	"sync"
 	"testing"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -14,6 +15,9 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl"
 )
 
+// oneByOne guards Argo's validation, which counts in a global variable.
+var oneByOne sync.Mutex
+
 type reporter interface {
 	require.TestingT
 	Helper()
@@ -24,6 +28,8 @@ func validate(t reporter, manifest []byte) *wfv1.Workflow {
 	t.Helper()
 	var wf wfv1.Workflow
 	require.NoError(t, yaml.UnmarshalStrict(manifest, &wf), "%s", manifest)
+	oneByOne.Lock()
+	defer oneByOne.Unlock()
 	require.NoError(t, argo.ValidateWorkflow(nil, nil, &wf, nil, argo.ValidateOpts{Lint: true}), "%s", manifest)
 	return &wf
 }

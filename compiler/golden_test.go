@@ -132,8 +132,15 @@ func each() *dsl.Pipeline {
 	dsl.Each(p, names, func(name dsl.Value[string]) *dsl.Step {
 		return dsl.Run(p, "report", dsl.Container{Image: alpine, Args: dsl.Args(name)})
 	})
-	dsl.Each(p, dsl.Lit([]int{1, 1000000}), func(n dsl.Value[int]) *dsl.Step {
+	dsl.Each(p, dsl.Lit([]int{1, 9007199254740993}), func(n dsl.Value[int]) *dsl.Step {
 		return dsl.Run(p, "count", dsl.Container{Image: alpine, Args: dsl.Args(n)}, dsl.After(pick))
+	})
+	type point struct {
+		X    float64
+		Tags []string
+	}
+	dsl.Each(p, dsl.Lit([]point{{1e-7, []string{"yes"}}, {X: 2}}), func(pt dsl.Value[point]) *dsl.Step {
+		return dsl.Run(p, "place", dsl.Container{Image: alpine, Args: dsl.Args(pt)})
 	})
 	return p
 }
@@ -197,7 +204,7 @@ func escapes() *dsl.Pipeline {
 	p := dsl.New("日本語")
 	v := dsl.Param(p, "yes", "no")
 	dsl.Run(p, "odd", dsl.Container{Image: alpine, Args: dsl.Args(
-		"yes", "null", "~", "0x1F", "1_000", "1:30", "2026-11-20", "<<", "=", "- a", "a: b", "# c", " lead", "trail ", "", "tab\t", "\r\n",
+		"yes", "null", "~", "0x1F", "1_000", "1:30", "2026-11-20", "<<", "=", "- a", "a: b", "# c", " lead", "trail ", "", "tab\t", "\r\n", "\n", "\n\ta\n", " a\nb", "a\n  b\n\n",
 		"$(rm -rf /)", "`id`", "{}", "}}", "a{b", "'", `"`, `\`, "é\u2028", "!tag", "&anchor", "*alias", "%directive", "@at",
 		dsl.Sprintf("'%v'", v), dsl.Sprintf("%d%%", 5))})
 	return p

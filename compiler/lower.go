@@ -1,11 +1,8 @@
 package compiler
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
-
-	"gopkg.in/yaml.v3"
 
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
@@ -43,7 +40,7 @@ func lower(g *graph.Pipeline) (*workflow, error) {
 	for _, p := range g.Params {
 		l.inputs[graph.Ref{Param: p.Name}], l.inputUsed[p.Name] = p.Name, true
 		wf.Spec.Arguments.Parameters = append(wf.Spec.Arguments.Parameters,
-			parameter{Name: p.Name, Description: p.Description, Value: &p.Default})
+			parameter{Name: p.Name, Description: text(p.Description), Value: (*text)(&p.Default)})
 	}
 	all := slices.Concat(g.Nodes, g.Exit)
 	l.findLoops(all, nil)
@@ -170,7 +167,7 @@ func (l *lowering) task(n graph.Node, here map[graph.Ref]string) (task, []graph.
 		return t, nil, err
 	}
 	for _, r := range needs {
-		value := "{{" + where(r) + "}}"
+		value := text("{{" + where(r) + "}}")
 		t.Arguments.Parameters = append(t.Arguments.Parameters, parameter{Name: l.input(r), Value: &value})
 	}
 	needs = slices.DeleteFunc(append(references(n), needs...), func(r graph.Ref) bool {
@@ -179,62 +176,40 @@ func (l *lowering) task(n graph.Node, here map[graph.Ref]string) (task, []graph.
 	return t, needs, nil
 }
 
-// loop makes the task run once for every item.
-func (t *task) loop(items graph.Text, where func(graph.Ref) string) error {
-	constant, ok := items.Constant()
-	if !ok {
-		t.WithParam = render(items, where)
-		return nil
-	}
-	var list []json.RawMessage
-	if err := json.Unmarshal([]byte(constant), &list); err != nil {
-		return fmt.Errorf("loop %s: its items are no JSON list: %w", t.Name, err)
-	}
-	for _, raw := range list {
-		// JSON is YAML: so numbers keep the digits that they were written with.
-		var doc yaml.Node
-		if err := yaml.Unmarshal(raw, &doc); err != nil {
-			return fmt.Errorf("loop %s: item %s: %w", t.Name, raw, err)
-		}
-		t.WithItems = append(t.WithItems, doc.Content[0])
-	}
-	return nil
-}
-
 // container adds the template of a step and returns what it needs from outside.
 func (l *lowering) container(name string, n graph.Node) []graph.Ref {
 	c := n.Container
 	needs := slices.DeleteFunc(references(n), func(r graph.Ref) bool { return r.Variable != "" })
-	text := func(t graph.Text) string {
+	fill := func(t graph.Text) text {
 		return render(t, func(r graph.Ref) string { return "inputs.parameters." + l.input(r) })
 	}
-	texts := func(ts []graph.Text) []string {
-		out := make([]string, len(ts))
+	fillAll := func(ts []graph.Text) []text {
+		out := make([]text, len(ts))
 		for i, t := range ts {
-			out[i] = text(t)
+			out[i] = fill(t)
 		}
 		return out
 	}
 	out := &container{
-		Image:           text(c.Image),
+		Image:           fill(c.Image),
 		ImagePullPolicy: c.ImagePullPolicy,
-		Command:         texts(c.Command),
-		Args:            texts(c.Args),
-		WorkingDir:      text(c.WorkingDir),
+		Command:         fillAll(c.Command),
+		Args:            fillAll(c.Args),
+		WorkingDir:      fill(c.WorkingDir),
 	}
 	for _, e := range c.Env {
-		v := envVar{Name: e.Name, Value: text(e.Value)}
+		v := envVar{Name: e.Name, Value: fill(e.Value)}
 		if e.FieldRef != "" {
-			v.ValueFrom = &envSource{fieldRef{e.FieldRef}}
+			v.ValueFrom = &envSource{fieldRef{text(e.FieldRef)}}
 		}
 		out.Env = append(out.Env, v)
 	}
 	t := template{Name: name, Inputs: l.declare(needs), Container: out}
 	for _, o := range c.Outputs {
-		t.Outputs.Parameters = append(t.Outputs.Parameters, parameter{Name: o.Name, ValueFrom: &valueFrom{Path: o.Path, Default: o.Default}})
+		t.Outputs.Parameters = append(t.Outputs.Parameters, parameter{Name: o.Name, ValueFrom: &valueFrom{Path: text(o.Path), Default: (*text)(o.Default)}})
 	}
 	for _, a := range c.Artifacts {
-		t.Outputs.Artifacts = append(t.Outputs.Artifacts, artifact(a))
+		t.Outputs.Artifacts = append(t.Outputs.Artifacts, artifact{a.Name, text(a.Path), a.Optional})
 	}
 	l.templates = append(l.templates, t)
 	return needs

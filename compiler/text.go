@@ -37,7 +37,7 @@ func references(n graph.Node) []graph.Ref {
 }
 
 // render writes a text as Argo reads it.
-func render(t graph.Text, where func(graph.Ref) string) string {
+func render(t graph.Text, where func(graph.Ref) string) text {
 	var b strings.Builder
 	for _, p := range t {
 		switch {
@@ -49,17 +49,17 @@ func render(t graph.Text, where func(graph.Ref) string) string {
 			b.WriteString("{{" + where(*p.Ref) + "}}")
 		}
 	}
-	return b.String()
+	return text(b.String())
 }
 
 // condition writes a comparison as one of Argo's expressions. Pasting the values into the text of the condition,
 // the older way, would let a value with a quote in it change the question.
-func condition(c graph.Cond, where func(graph.Ref) string) string {
+func condition(c graph.Cond, where func(graph.Ref) string) text {
 	operands := make([]string, len(c.Left))
 	for i, p := range c.Left {
 		switch {
 		case p.Ref == nil:
-			operands[i] = strconv.Quote(p.Text)
+			operands[i] = quote(p.Text)
 		case p.Ref.Variable != "":
 			operands[i] = member(p.Ref.Variable)
 		default:
@@ -69,11 +69,16 @@ func condition(c graph.Cond, where func(graph.Ref) string) string {
 	left := strings.Join(operands, " + ")
 	switch c.Type {
 	case graph.Integer, graph.Float:
-		return fmt.Sprintf("{{=asFloat(%s) %s %s}}", left, c.Op, c.Right)
+		return text(fmt.Sprintf("{{=asFloat(%s) %s %s}}", left, c.Op, c.Right))
 	case graph.Bool: // Python writes True
-		return fmt.Sprintf("{{=lower(%s) %s %q}}", left, c.Op, c.Right)
+		return text(fmt.Sprintf("{{=lower(%s) %s %s}}", left, c.Op, quote(c.Right)))
 	}
-	return fmt.Sprintf("{{=%s %s %q}}", left, c.Op, c.Right)
+	return text(fmt.Sprintf("{{=%s %s %s}}", left, c.Op, quote(c.Right)))
+}
+
+// quote writes text as a constant of an expression. A brace in it could end the expression, so none is left.
+func quote(s string) string {
+	return strings.NewReplacer("{", `\x7b`, "}", `\x7d`).Replace(strconv.Quote(s))
 }
 
 var identifier = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)

@@ -1,5 +1,11 @@
 package compiler
 
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
 // The part of Argo's Workflow that pipelines need, in the order in which it is written. The names are Argo's.
 
 type workflow struct {
@@ -22,6 +28,18 @@ type workflowSpec struct {
 	Templates          []template `yaml:"templates"`
 }
 
+// text is a string from the user, of whatever characters.
+type text string
+
+// MarshalYAML puts quotes around texts of several lines that begin with white space: the YAML library would write
+// them as blocks that no YAML reader takes.
+func (t text) MarshalYAML() (any, error) {
+	if strings.Contains(string(t), "\n") && strings.ContainsAny(string(t[:1]), " \t\n") {
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(t), Style: yaml.DoubleQuotedStyle}, nil
+	}
+	return string(t), nil
+}
+
 // parameters is the shape of inputs, outputs and arguments.
 type parameters struct {
 	Parameters []parameter `yaml:"parameters,omitempty"`
@@ -30,20 +48,20 @@ type parameters struct {
 
 type parameter struct {
 	Name        string     `yaml:"name"`
-	Description string     `yaml:"description,omitempty"`
-	Value       *string    `yaml:"value,omitempty"`
+	Description text       `yaml:"description,omitempty"`
+	Value       *text      `yaml:"value,omitempty"`
 	ValueFrom   *valueFrom `yaml:"valueFrom,omitempty"`
 }
 
 type valueFrom struct {
-	Path      string  `yaml:"path,omitempty"`
-	Parameter string  `yaml:"parameter,omitempty"`
-	Default   *string `yaml:"default,omitempty"`
+	Path      text   `yaml:"path,omitempty"`
+	Parameter string `yaml:"parameter,omitempty"`
+	Default   *text  `yaml:"default,omitempty"`
 }
 
 type artifact struct {
 	Name     string `yaml:"name"`
-	Path     string `yaml:"path"`
+	Path     text   `yaml:"path"`
 	Optional bool   `yaml:"optional,omitempty"`
 }
 
@@ -56,17 +74,17 @@ type template struct {
 }
 
 type container struct {
-	Image           string   `yaml:"image"`
+	Image           text     `yaml:"image"`
 	ImagePullPolicy string   `yaml:"imagePullPolicy,omitempty"`
-	Command         []string `yaml:"command,omitempty"`
-	Args            []string `yaml:"args,omitempty"`
-	WorkingDir      string   `yaml:"workingDir,omitempty"`
+	Command         []text   `yaml:"command,omitempty"`
+	Args            []text   `yaml:"args,omitempty"`
+	WorkingDir      text     `yaml:"workingDir,omitempty"`
 	Env             []envVar `yaml:"env,omitempty"`
 }
 
 type envVar struct {
 	Name      string     `yaml:"name"`
-	Value     string     `yaml:"value,omitempty"`
+	Value     text       `yaml:"value,omitempty"`
 	ValueFrom *envSource `yaml:"valueFrom,omitempty"`
 }
 
@@ -75,7 +93,7 @@ type envSource struct {
 }
 
 type fieldRef struct {
-	FieldPath string `yaml:"fieldPath"`
+	FieldPath text `yaml:"fieldPath"`
 }
 
 type dag struct {
@@ -83,11 +101,11 @@ type dag struct {
 }
 
 type task struct {
-	Name         string     `yaml:"name"`
-	Template     string     `yaml:"template"`
-	Dependencies []string   `yaml:"dependencies,omitempty"`
-	When         string     `yaml:"when,omitempty"`
-	WithItems    []any      `yaml:"withItems,omitempty"`
-	WithParam    string     `yaml:"withParam,omitempty"`
-	Arguments    parameters `yaml:"arguments,omitempty"`
+	Name         string       `yaml:"name"`
+	Template     string       `yaml:"template"`
+	Dependencies []string     `yaml:"dependencies,omitempty"`
+	When         text         `yaml:"when,omitempty"`
+	WithItems    []*yaml.Node `yaml:"withItems,omitempty"`
+	WithParam    text         `yaml:"withParam,omitempty"`
+	Arguments    parameters   `yaml:"arguments,omitempty"`
 }

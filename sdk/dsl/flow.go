@@ -62,7 +62,9 @@ func (p *Pipeline) If(cond Cond, steps func()) {
 		p.fault(at, "", "If: lists and objects cannot be compared")
 	}
 	n.If.Cond = graph.Cond{Left: p.use(n, "If", valueOf[string](cond.left)), Op: cond.op, Right: cond.right, Type: cond.typ}
-	p.checkConstant(n, "If", cond.right, false)
+	if err := checkText(cond.right); err != nil {
+		p.fault(at, "", "If: the constant %v", err)
+	}
 	p.within(n.inner, steps)
 	p.refuseEmpty(n)
 }
@@ -82,9 +84,16 @@ func Each[T, R any](p *Pipeline, list Value[[]T], steps func(item Value[T]) R) R
 	}
 	n.Each.Items = p.use(n, "Each", list)
 	if constant, ok := n.Each.Items.Constant(); ok && list.IsSet() {
-		var items []json.RawMessage
+		var items []any
 		if err := json.Unmarshal([]byte(constant), &items); err != nil || len(items) == 0 {
 			p.fault(at, "", "Each: the list is empty")
+		}
+		for i, item := range items {
+			if text, ok := item.(string); ok {
+				if err := checkParameter(text); err != nil {
+					p.fault(at, "", "Each: item %d %v", i, err)
+				}
+			}
 		}
 	}
 	item := valueOf[T](reference(ref{Ref: graph.Ref{Loop: n.Name}, pipeline: p, scope: n.inner}))

@@ -73,13 +73,11 @@ func Param[T any](p *Pipeline, name string, def T, opts ...ParamOption) Value[T]
 	if !paramName.MatchString(name) {
 		p.fault(at, "", "parameter %q: the name must begin with a letter and hold only letters, digits, - and _", name)
 	}
-	for _, s := range []string{param.Default, param.Description} {
-		if err := checkText(s); err != nil {
-			p.fault(at, "", "parameter %s: its default or help %v", name, err)
-		}
+	if err := checkText(param.Description); err != nil {
+		p.fault(at, "", "parameter %s: its help %v", name, err)
 	}
-	if strings.Contains(param.Default, "{{") {
-		p.fault(at, "", "parameter %s: its default holds {{, which Argo would take for a variable", name)
+	if err := checkParameter(param.Default); err != nil {
+		p.fault(at, "", "parameter %s: its default %v", name, err)
 	}
 	if i := slices.IndexFunc(p.params, func(q *graph.Param) bool { return q.Name == name }); i >= 0 {
 		p.fault(at, "", "parameter %s is declared twice, first at %s", name, place(p.params[i].At))

@@ -2,6 +2,8 @@ package dsl
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -59,6 +61,23 @@ func checkText(s string) error {
 		return errors.New("holds a NUL character")
 	case !utf8.ValidString(s):
 		return errors.New("is not valid UTF-8")
+	}
+	return nil
+}
+
+// checkParameter refuses text that Argo cannot carry in a parameter. It puts parameters into a template with Go's
+// quoting, where JSON's is needed, and for a few unprintable characters they differ.
+func checkParameter(s string) error {
+	if strings.Contains(s, "{{") {
+		return errors.New("holds {{, which Argo would take for a variable")
+	}
+	if err := checkText(s); err != nil {
+		return err
+	}
+	for _, r := range s {
+		if quoted := strconv.QuoteRune(r); strings.HasPrefix(quoted, `'\`) && !strings.ContainsRune(`\nrtbfu'`, rune(quoted[2])) {
+			return fmt.Errorf("holds the unprintable character %U, which Argo cannot carry in a parameter", r)
+		}
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func FieldRef(path string) Value[string] {
 	return valueOf[string](reference(ref{field: path}))
 }
 
-// Sprintf formats like fmt.Sprintf. Arguments that are Values take the verbs %v, %s and %d and appear as the text
+// Sprintf formats like fmt.Sprintf. Arguments that are Values take the verbs %v and %s and appear as the text
 // they have when the pipeline runs.
 func Sprintf(format string, args ...any) Value[string] {
 	if false {
@@ -168,7 +168,7 @@ type hole struct {
 
 // Format implements fmt.Formatter.
 func (h *hole) Format(s fmt.State, verb rune) {
-	if plain := fmt.FormatString(s, verb); plain != "%v" && plain != "%s" && plain != "%d" {
+	if plain := fmt.FormatString(s, verb); plain != "%v" && plain != "%s" {
 		h.badVerb = plain
 	}
 	fmt.Fprint(s, h.mark)

@@ -49,7 +49,7 @@ var wrong = map[string]func(*dsl.Pipeline){
 		dsl.Param(p, "a b", "")                                 // want parameter "a b": the name must begin with a letter and hold only letters, digits, - and _
 		dsl.Param(p, "f", func() {})                            // want parameter f: its default cannot be written as JSON: json: unsupported type: func()
 		dsl.Param(p, "braces", "{{x}}")                         // want parameter braces: its default holds {{, which Argo would take for a variable
-		dsl.Param(p, "nul", "\x00")                             // want parameter nul: its default or help holds a NUL character
+		dsl.Param(p, "nul", "\x00")                             // want parameter nul: its default holds a NUL character
 		two := dsl.Run(p, "outs", dsl.Container{Image: alpine}) // want step outs: output x is declared twice | step outs: output y: its path "y" must be an absolute path in the container
 		dsl.Output[int](two, "x", "/x")
 		dsl.Output[int](two, "x", "/x")

@@ -1,0 +1,192 @@
+package compiler_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/argosy-ml/argosy/compiler"
+	"github.com/argosy-ml/argosy/sdk/dsl"
+	"github.com/argosy-ml/argosy/sdk/train"
+)
+
+// Whatever steps, conditions and loops are put together, the workflow is one that Argo takes.
+func TestRandomPipelinesCompileToValidWorkflows(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		g := &generator{T: t, p: dsl.New(rapid.StringMatching(`[a-zA-Z0-9 _.-]{1,60}x`).Draw(t, "name"))}
+		for i := range rapid.IntRange(0, 4).Draw(t, "params") {
+			g.texts = append(g.texts, dsl.Param(g.p, fmt.Sprintf("p%d", i), rapid.String().Filter(plain).Draw(t, "default")))
+		}
+		g.numbers = append(g.numbers, dsl.Param(g.p, "number", rapid.Float64().Filter(finite).Draw(t, "number")))
+		g.lists = append(g.lists, dsl.Param(g.p, "list", []string{"a", "b"}))
+		g.step()
+		g.steps(2)
+		if rapid.Bool().Draw(t, "exit") {
+			g.texts, g.numbers, g.lists, g.handles = g.texts[:0:0], nil, nil, nil
+			g.p.OnExit(func() {
+				g.texts = append(g.texts, dsl.Argo("workflow.status"))
+				g.steps(2)
+			})
+		}
+		manifest, err := compiler.Compile(g.p)
+		require.NoError(t, err)
+		validate(t, manifest)
+		again, err := compiler.Compile(g.p)
+		require.NoError(t, err)
+		require.Equal(t, string(manifest), string(again))
+	})
+}
+
+// generator writes a pipeline and knows which values may be used where it stands.
+type generator struct {
+	*rapid.T
+	p       *dsl.Pipeline
+	count   int
+	texts   []dsl.Value[string]
+	numbers []dsl.Value[float64]
+	lists   []dsl.Value[[]string]
+	handles []dsl.Handle
+}
+
+func (g *generator) steps(depth int) {
+	for range rapid.IntRange(1, 4).Draw(g.T, "steps") {
+		kind := rapid.IntRange(0, 5).Draw(g.T, "kind")
+		switch {
+		case kind == 0 && depth > 0 && len(g.numbers) > 0:
+			g.p.If(dsl.Gt(pick(g, g.numbers), 0.5), func() { g.within(func() { g.steps(depth - 1) }) })
+		case kind == 1 && depth > 0 && len(g.texts) > 0:
+			g.p.If(dsl.Ne(pick(g, g.texts), rapid.String().Filter(plain).Draw(g.T, "right")), func() { g.within(func() { g.steps(depth - 1) }) })
+		case kind == 2 && depth > 0 && len(g.lists) > 0:
+			g.loop(depth)
+		case kind == 3:
+			g.job()
+		default:
+			g.step()
+		}
+	}
+}
+
+// within writes steps whose values cannot be used after them; only waiting for them is possible.
+func (g *generator) within(write func()) {
+	texts, numbers, lists := slices.Clone(g.texts), slices.Clone(g.numbers), slices.Clone(g.lists)
+	write()
+	g.texts, g.numbers, g.lists = texts, numbers, lists
+}
+
+func (g *generator) loop(depth int) {
+	list := pick(g, g.lists)
+	if rapid.Bool().Draw(g.T, "constant") {
+		list = dsl.Lit(rapid.SliceOfN(rapid.String().Filter(plain), 1, 3).Draw(g.T, "items"))
+	}
+	var out dsl.Value[string]
+	g.within(func() {
+		out = dsl.Each(g.p, list, func(item dsl.Value[string]) dsl.Value[string] {
+			g.texts = append(g.texts, item)
+			out := g.step()
+			g.steps(depth - 1)
+			return out
+		})
+	})
+	g.lists = append(g.lists, dsl.Collect(out))
+}
+
+func (g *generator) step() dsl.Value[string] {
+	g.count++
+	args := []any{rapid.String().Filter(plain).Draw(g.T, "arg")}
+	for _, v := range some(g, g.texts) {
+		args = append(args, dsl.Sprintf("<%v>", v))
+	}
+	for _, v := range some(g, g.numbers) {
+		args = append(args, v)
+	}
+	for _, v := range some(g, g.lists) {
+		args = append(args, v)
+	}
+	s := dsl.Run(g.p, fmt.Sprintf("step-%d", g.count), dsl.Container{Image: alpine, Args: dsl.Args(args...)}, g.after())
+	out := dsl.Output[string](s, "out", "/tmp/out")
+	g.texts = append(g.texts, out)
+	g.numbers = append(g.numbers, dsl.Output[float64](s, "number", "/tmp/number"))
+	g.lists = append(g.lists, dsl.Output[[]string](s, "list", "/tmp/list"))
+	g.handles = append(g.handles, s)
+	return out
+}
+
+func (g *generator) job() {
+	g.count++
+	job := train.MPI{Image: alpine, Command: dsl.Lit("mpirun hostname"), Env: dsl.Env{}}
+	for i, v := range some(g, g.texts) {
+		job.Env[fmt.Sprintf("V%d", i)] = v
+	}
+	for _, v := range some(g, g.numbers) {
+		job.Data = append(job.Data, dsl.Sprintf("claim:/%v", v))
+	}
+	out := train.MPIJob(g.p, fmt.Sprintf("job-%d", g.count), job, g.after())
+	g.texts = append(g.texts, out.JobName)
+	g.handles = append(g.handles, out.Step)
+}
+
+func (g *generator) after() dsl.StepOption { return dsl.After(some(g, g.handles)...) }
+
+func pick[T any](g *generator, from []T) T {
+	return from[rapid.IntRange(0, len(from)-1).Draw(g.T, "which")]
+}
+
+func some[T any](g *generator, from []T) []T {
+	var out []T
+	for _, v := range from {
+		if rapid.IntRange(0, 2).Draw(g.T, "take") == 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// plain says whether a text may stand in a parameter.
+func plain(s string) bool {
+	return !strings.Contains(s, "{{") && !strings.HasSuffix(s, "{") && json.Valid([]byte(strconv.Quote(s))) && utf8.ValidString(s)
+}
+
+func finite(f float64) bool { return f-f == 0 }
+
+// Every text is either refused or arrives in Argo as it is.
+func FuzzTextsArrive(f *testing.F) {
+	for _, s := range []string{"", "yes", "1e3", "0x1", "a: b", "{{x}}", "{", "}}", "\x00", "\xff", "\u0085", "\ufeff", "\r\n", "é\u2028", "\a", "\x7f", "\U000110bd", " x ", "- x", "|", "'\"\\"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		p := dsl.New("p")
+		v := dsl.Param(p, "v", s, dsl.Help(s))
+		dsl.Run(p, "s", dsl.Container{Image: alpine, Command: dsl.Args("x", s), Args: dsl.Args(dsl.Sprintf("%v%s", v, s)), Env: dsl.Env{"V": dsl.Lit(s)}})
+		dsl.Each(p, dsl.Lit([]map[string]string{{s: s}}), func(dsl.Value[map[string]string]) any {
+			return dsl.Each(p, dsl.Lit([]string{s}), func(item dsl.Value[string]) any {
+				return dsl.Run(p, "t", dsl.Container{Image: alpine, Args: dsl.Args(item)})
+			})
+		})
+		p.If(dsl.Eq(v, s), func() { dsl.Run(p, "u", dsl.Container{Image: alpine}) })
+		manifest, err := compiler.Compile(p)
+		if !utf8.ValidString(s) || strings.Contains(s, "{{") || !json.Valid([]byte(strconv.Quote(s))) {
+			require.Error(t, err)
+			return
+		}
+		require.NoError(t, err)
+		wf := validate(t, manifest)
+		c := wf.GetTemplateByName("s").Container
+		require.Equal(t, s, c.Command[1])
+		require.Equal(t, "{{inputs.parameters.v}}"+s, c.Args[0])
+		require.Equal(t, s, c.Env[0].Value)
+		require.Equal(t, s, wf.GetTemplateByName("for-loop-1").DAG.Tasks[0].WithItems[0].GetStrVal())
+		object := wf.GetTemplateByName("p").DAG.Tasks[1].WithItems[0].GetMapVal()
+		require.Len(t, object, 1)
+		inner := object[s]
+		require.Equal(t, s, inner.GetStrVal())
+		require.Equal(t, s, wf.Spec.Arguments.Parameters[0].Value.String())
+	})
+}
