@@ -18,13 +18,22 @@ const maxSocketPath = 107
 // Home is a cluster's data folder, as an absolute path.
 type Home string
 
-// Open makes the data folder and its subfolders where they are missing.
-func Open(dir string) (Home, error) {
+// At is the data folder dir, whether it is there or not.
+func At(dir string) (Home, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", fmt.Errorf("data folder %q: %w", dir, err)
 	}
-	h := Home(abs)
+	return Home(abs), nil
+}
+
+// Open makes the data folder and its subfolders where they are missing.
+func Open(dir string) (Home, error) {
+	h, err := At(dir)
+	if err != nil {
+		return "", err
+	}
+	abs := string(h)
 	if longest := h.Socket("etcd-peer"); len(longest) > maxSocketPath {
 		return "", fmt.Errorf("data folder %s: the path is too long for unix sockets by %d characters; choose a shorter --home", abs, len(longest)-maxSocketPath)
 	}

@@ -136,8 +136,9 @@ func TestUploadInParts(t *testing.T) {
 		require.NoError(t, err)
 		return minio.CompletePart{PartNumber: n, ETag: p.ETag}
 	}
-	second, first := put(2, "two"), put(1, "wrong")
-	first = put(1, "one ") // again, as a client does after a timeout
+	second := put(2, "two")
+	put(1, "wrong")
+	first := put(1, "one ") // again, as a client does after a timeout
 	listed, err := core.ListObjectParts(t.Context(), home.Bucket, "big", id, 0, 10)
 	require.NoError(t, err)
 	require.Len(t, listed.ObjectParts, 2)
@@ -258,7 +259,7 @@ func read(t *testing.T, c *minio.Client, key string) []byte {
 	t.Helper()
 	o, err := c.GetObject(t.Context(), home.Bucket, key, minio.GetObjectOptions{})
 	require.NoError(t, err)
-	defer o.Close()
+	defer func() { require.NoError(t, o.Close()) }()
 	b, err := io.ReadAll(o)
 	require.NoError(t, err)
 	return b

@@ -127,6 +127,8 @@ func serve(ctx context.Context, l net.Listener, handler http.Handler) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = srv.Close()
 	}
-	<-finished
+	if serr := <-finished; !errors.Is(serr, http.ErrServerClosed) {
+		err = errors.Join(err, serr)
+	}
 	return err
 }

@@ -47,14 +47,14 @@ func Serve(ctx context.Context, path, address string) error {
 
 // join copies both ways until both ends have said all they had to say.
 func join(ctx context.Context, c *net.UnixConn, address string) {
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return // the caller sees its connection closed, as with a refused one
 	}
 	t := conn.(*net.TCPConn)
-	defer t.Close()
+	defer func() { _ = t.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = c.Close(); _ = t.Close() })
 	defer stop()
 	var wg sync.WaitGroup

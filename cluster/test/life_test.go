@@ -1,9 +1,11 @@
 package test
 
 import (
+	"bufio"
 	"context"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -294,4 +296,49 @@ func TestHomeIsRequired(t *testing.T) {
 		require.Equal(t, 1, code)
 		require.Contains(t, out, `"home" not set`)
 	}
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	code, out := exitCode(t, "status", "--home", nowhere)
+	require.Equal(t, 1, code, out)
+	_, err := os.Stat(nowhere)
+	require.ErrorIs(t, err, fs.ErrNotExist, "looking makes nothing")
+}
+
+// Where an ordinary user gets no user namespaces, `up` says so and names the setting.
+func TestRefusedNamespaces(t *testing.T) {
+	t.Parallel()
+	const ordinaryUser, capSysResource = 1000, 24
+	dir := t.TempDir()
+	// The limit on user namespaces counts inside each of them, so it can be set to none in one of our own.
+	cmd := exec.Command("sh", "-c", `echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"`, "sh",
+		filepath.Join(binaries, "argosy-cluster"), "up", "--home", dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: ordinaryUser, HostID: os.Geteuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: ordinaryUser, HostID: os.Getegid(), Size: 1}},
+		AmbientCaps: []uintptr{capSysResource},
+	}
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Equal(t, 4, cmd.ProcessState.ExitCode(), string(out))
+	require.Contains(t, string(out), "sysctl -w user.max_user_namespaces=15000")
+	_, err = os.Stat(home.Home(dir).Kubeconfig())
+	require.ErrorIs(t, err, fs.ErrNotExist, "nothing is started")
+}
+
+// A signal in the middle of the start is an orderly stop too.
+func TestStopWhileStarting(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := command("up", "--home", dir)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = bufio.NewReader(out).ReadString('\n') // the first component is ready, the others are not
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, cmd.Wait())
+	_, held := home.Holder(home.Home(dir).ClusterLock())
+	require.False(t, held)
+	_, err = home.Home(dir).ReadInfo()
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }

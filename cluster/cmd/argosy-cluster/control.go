@@ -23,7 +23,7 @@ func stopCommand() *cobra.Command {
 		Short: "Stop the cluster on a data folder and wait until it is gone",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := home.Open(dir)
+			h, err := home.At(dir)
 			if err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ func statusCommand() *cobra.Command {
 		Short: "Say whether a cluster is up on a data folder (exit code 1: none)",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := home.Open(dir)
+			h, err := home.At(dir)
 			if err != nil {
 				return err
 			}

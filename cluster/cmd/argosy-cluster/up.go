@@ -62,7 +62,7 @@ func up(ctx context.Context, h home.Home, linger time.Duration, out io.Writer) e
 	if err != nil {
 		return fmt.Errorf("a cluster is up on %s already: %w", h, err)
 	}
-	defer lock.Release()
+	defer func() { _ = lock.Release() }() // the end of the process releases it in any case
 	if err := checkSandbox(); err != nil {
 		return err
 	}
