@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/workflow/templateresolution"
@@ -47,8 +48,13 @@ func (e *Engine) Inspect(ctx context.Context, manifest []byte) (pipeline.Spec, e
 	return s, nil
 }
 
+// oneValidation: Argo's validation counts placeholders in a variable that all calls share, without a lock.
+var oneValidation sync.Mutex
+
 // validate runs Argo's own checks. WorkflowTemplates that the manifest refers to are read from the cluster.
 func (e *Engine) validate(ctx context.Context, wf *wfv1.Workflow, o validate.ValidateOpts) error {
+	oneValidation.Lock()
+	defer oneValidation.Unlock()
 	templates := e.argo.ArgoprojV1alpha1()
 	err := validate.ValidateWorkflow(
 		namespacedTemplates{ctx, e}, templateresolution.WrapClusterWorkflowTemplateInterface(templates.ClusterWorkflowTemplates()),

@@ -10,8 +10,11 @@ import (
 	"github.com/argosy-ml/argosy/server/fault"
 )
 
-// submitTimeout bounds one attempt to hand a Workflow to the cluster.
-const submitTimeout = 10 * time.Second
+// How long one attempt to hand a Workflow to the cluster may take: in the background, and while a caller waits for its run.
+const (
+	submitTimeout = 10 * time.Second
+	promptTimeout = 3 * time.Second
+)
 
 // Run works the outbox until ctx ends: runs that were accepted and whose Workflow may not exist yet are created, at start
 // (the server may have died in between) and, with growing pauses, while the cluster does not answer.
@@ -76,7 +79,7 @@ func (s *Service) replayOne(ctx context.Context, a Accepted) error {
 		return s.stop(ctx, r)
 	}
 	err = s.submit(ctx, a)
-	if err == nil || fault.KindOf(err) == fault.Unavailable {
+	if kind := fault.KindOf(err); err == nil || kind == fault.Unavailable || kind == fault.Internal {
 		return err
 	}
 	s.c.Log.Error("the cluster refuses an accepted run", "run", r.ID, "error", err)

@@ -74,35 +74,52 @@ func (s *Service) Create(ctx context.Context, q Request) (Run, error) {
 	}
 	r.ExperimentID, r.ExperimentName = e.ID, e.Name
 
-	prepared, err := s.c.Engine.Prepare(ctx, manifest, Options{
-		RunID: r.ID, RunName: r.Name, Parameters: q.Parameters, ServiceAccount: q.ServiceAccount, Namespace: s.c.Namespace,
-	})
+	for range nameAttempts {
+		if err = s.launch(ctx, &r, manifest, q.ServiceAccount); fault.KindOf(err) != fault.Conflict || err == nil {
+			break // a Conflict means that the random name is taken: choose another
+		}
+	}
 	if err != nil {
-		return Run{}, err
-	}
-	r.Workflow, r.ServiceAccount, r.Defaults = prepared.Name, prepared.ServiceAccount, prepared.Defaults
-
-	defer s.locks.lock(r.ID)()
-	if err := s.c.Store.Accept(ctx, r, manifest, prepared.Workflow); err != nil {
-		return Run{}, err
-	}
-	// From here on the run is accepted: it must go on even when the caller hangs up.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), submitTimeout)
-	defer cancel()
-	if err := s.submit(ctx, Accepted{RunID: r.ID, Workflow: prepared.Workflow}); err != nil {
-		if fault.KindOf(err) == fault.Unavailable {
-			s.c.Log.Warn("run waits for the cluster", "run", r.ID, "error", err)
-			s.nudge()
-			return r, nil
-		}
-		// The cluster will never take it, and the caller learns so now: nothing was promised yet.
-		if dropped := s.c.Store.DeleteRun(ctx, r.ID); dropped != nil {
-			s.c.Log.Error("a refused run could not be removed", "run", r.ID, "error", dropped)
-		}
 		return Run{}, err
 	}
 	s.c.Feed.Publish(r.ID)
 	return r, nil
+}
+
+// nameAttempts is how many names a Workflow tries before the run is refused.
+const nameAttempts = 3
+
+// launch prepares and accepts a run and hands it to the cluster.
+func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAccount string) error {
+	prepared, err := s.c.Engine.Prepare(ctx, manifest, Options{
+		RunID: r.ID, RunName: r.Name, Parameters: r.Parameters, ServiceAccount: serviceAccount, Namespace: s.c.Namespace,
+	})
+	if err != nil {
+		return err
+	}
+	r.Workflow, r.ServiceAccount, r.Defaults = prepared.Name, prepared.ServiceAccount, prepared.Defaults
+
+	defer s.locks.lock(r.ID)()
+	if err := s.c.Store.Accept(ctx, *r, manifest, prepared.Workflow); err != nil {
+		return err
+	}
+	// From here on the run is accepted: it must go on even when the caller hangs up.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), promptTimeout)
+	defer cancel()
+	err = s.submit(ctx, Accepted{RunID: r.ID, Workflow: prepared.Workflow})
+	if err == nil {
+		return nil
+	}
+	if kind := fault.KindOf(err); kind == fault.Unavailable || kind == fault.Internal { // it may have been created all the same
+		s.c.Log.Warn("run waits for the cluster", "run", r.ID, "error", err)
+		s.nudge()
+		return nil
+	}
+	// The cluster will never take it, and the caller learns so now: nothing was promised yet.
+	if dropped := s.c.Store.DeleteRun(ctx, r.ID); dropped != nil {
+		s.c.Log.Error("a refused run could not be removed", "run", r.ID, "error", dropped)
+	}
+	return err
 }
 
 // source finds the manifest of a request and notes on r where it came from.

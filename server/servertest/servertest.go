@@ -1,0 +1,209 @@
+// Package servertest puts the real parts of the server together for tests: the SQLite store in a temporary folder and the
+// engine on Argo's and Kubernetes' fake clientsets. Only the object store is a stand-in, in memory.
+package servertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	argofake "github.com/argoproj/argo-workflows/v3/pkg/client/clientset/versioned/fake"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/argosy-ml/argosy/server/engine"
+	"github.com/argosy-ml/argosy/server/experiment"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/store/sqlite"
+)
+
+// Namespace is where the workflows of tests live.
+const Namespace = "kubeflow"
+
+// Manifest is a small valid pipeline with one parameter, greeting.
+const Manifest = `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: hello-}
+spec:
+  entrypoint: main
+  arguments: {parameters: [{name: greeting, value: hello}]}
+  templates:
+    - name: main
+      container: {image: alpine, command: [echo, "{{workflow.parameters.greeting}}"]}
+`
+
+// Bundle is a server without its network side.
+type Bundle struct {
+	Store       *sqlite.Store
+	Argo        *argofake.Clientset
+	Kube        *fake.Clientset
+	Engine      *engine.Engine
+	Artifacts   *Objects
+	Feed        *run.Feed
+	Pipelines   *pipeline.Service
+	Experiments *experiment.Service
+	Runs        *run.Service
+	Log         *slog.Logger
+}
+
+// New makes a bundle that lives as long as the test.
+func New(t *testing.T) *Bundle {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "argosy.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b := &Bundle{
+		Store: store, Argo: argofake.NewSimpleClientset(), Kube: fake.NewClientset(), Artifacts: &Objects{}, Feed: &run.Feed{},
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	b.Engine = engine.New(b.Argo, b.Kube, nil, Namespace, b.Log)
+	b.Pipelines = pipeline.NewService(store, b.Engine, time.Now)
+	b.Experiments = experiment.NewService(store, time.Now)
+	b.Runs = run.NewService(run.Config{
+		Store: store, Engine: b.Engine, Pipelines: b.Pipelines, Experiments: b.Experiments, Artifacts: b.Artifacts,
+		Feed: b.Feed, Namespace: Namespace, Now: time.Now, Log: b.Log,
+	})
+	return b
+}
+
+// Start creates a run of Manifest.
+func (b *Bundle) Start(t *testing.T) run.Run {
+	t.Helper()
+	r, err := b.Runs.Create(t.Context(), run.Request{Name: "a run", Manifest: []byte(Manifest)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Workflow reads the Workflow of a run from the cluster; nil when it is not there.
+func (b *Bundle) Workflow(t *testing.T, r run.Run) *wfv1.Workflow {
+	t.Helper()
+	list, err := b.Argo.ArgoprojV1alpha1().Workflows(Namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		if list.Items[i].Labels["pipeline/runid"] == r.ID {
+			return &list.Items[i]
+		}
+	}
+	return nil
+}
+
+// Update changes the Workflow of a run as the controller would.
+func (b *Bundle) Update(t *testing.T, r run.Run, change func(*wfv1.Workflow)) {
+	t.Helper()
+	wf := b.Workflow(t, r)
+	change(wf)
+	if _, err := b.Argo.ArgoprojV1alpha1().Workflows(Namespace).Update(t.Context(), wf, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Until waits for a run to become what is asked for, woken by the feed.
+func (b *Bundle) Until(t *testing.T, id string, is func(run.Run) bool) run.Run {
+	t.Helper()
+	changes := b.Feed.Subscribe(id)
+	defer changes.Close()
+	deadline := time.After(20 * time.Second)
+	for {
+		r, err := b.Store.Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is(r) {
+			return r
+		}
+		select {
+		case <-changes.C():
+			changes.Changed()
+		case <-deadline:
+			text, _ := json.MarshalIndent(r, "", " ") // only for the message
+			t.Fatalf("the run did not become so in time: %s", text)
+		}
+	}
+}
+
+// Objects is an artifact store in memory, which can be made to fail.
+type Objects struct {
+	mu      sync.Mutex
+	objects map[string][]byte
+	err     error
+}
+
+// Break makes every call fail with err until it is mended with nil.
+func (o *Objects) Break(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = err
+}
+
+// Keys counts the objects.
+func (o *Objects) Keys() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.objects)
+}
+
+// Put implements artifact.Store.
+func (o *Objects) Put(_ context.Context, key string, r io.Reader, size int64) error {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return o.err
+	}
+	if size >= 0 && size != int64(len(data)) {
+		return fault.New(fault.Internal, "%s: %d bytes were announced and %d came", key, size, len(data))
+	}
+	if o.objects == nil {
+		o.objects = map[string][]byte{}
+	}
+	o.objects[key] = data
+	return nil
+}
+
+// Get implements artifact.Store.
+func (o *Objects) Get(_ context.Context, key string) (io.ReadCloser, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return nil, o.err
+	}
+	data, ok := o.objects[key]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "the artifact store has no %s", key)
+	}
+	return io.NopCloser(bytes.NewReader(data)), nil
+}
+
+// Delete implements artifact.Store.
+func (o *Objects) Delete(_ context.Context, key string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return o.err
+	}
+	delete(o.objects, key)
+	return nil
+}
