@@ -42,6 +42,9 @@ func Setup() error {
 	}
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU = bridgeName, mtu
+	// Without an address of its own a bridge takes that of its lowest port: when that pod went away, the others would
+	// talk for seconds to an address that nobody has.
+	attrs.HardwareAddr = net.HardwareAddr{0x02, 0x0a, 0x58, 0, 0, 1}
 	bridge := &netlink.Bridge{LinkAttrs: attrs}
 	if err := netlink.LinkAdd(bridge); err != nil {
 		return fmt.Errorf("add bridge: %w", err)

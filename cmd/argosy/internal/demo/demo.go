@@ -82,8 +82,14 @@ func (d *demo) perform(ctx context.Context) (*client.Run, error) {
 	}{
 		{"repository", func() (detail string, err error) { source, detail, err = d.repository(); return detail, err }},
 		{"compile", func() (detail string, err error) { pkg, workflow, detail, err = d.compile(ctx); return detail, err }},
-		{"upload", func() (detail string, err error) { request, detail, err = d.upload(ctx, pkg, workflow); return detail, err }},
-		{"create run", func() (detail string, err error) { run, detail, err = d.create(ctx, request, source); return detail, err }},
+		{"upload", func() (detail string, err error) {
+			request, detail, err = d.upload(ctx, pkg, workflow)
+			return detail, err
+		}},
+		{"create run", func() (detail string, err error) {
+			run, detail, err = d.create(ctx, request, source)
+			return detail, err
+		}},
 	}
 	for _, s := range steps {
 		if err := d.phase(s.name, s.do); err != nil {
