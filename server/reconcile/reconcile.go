@@ -137,6 +137,9 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 	if before.Settled {
 		return r.leftOver(ctx, s, state)
 	}
+	if run.Final(state.Status) && !run.Final(before.Status) {
+		r.metricsFirst(ctx, before, state.Nodes)
+	}
 	changed, err := r.c.Store.Record(ctx, id, state)
 	if err != nil {
 		return ignoreMissing(err)

@@ -3,7 +3,11 @@
 package e2e
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,9 +139,7 @@ func TestSteps(t *testing.T) {
 		a.upload(t, "sleeping", "sleeping.yaml", job(t, "mpirun sleep 600"), 200, &sleeping)
 		before := len(a.mpiJobs(t))
 		id := a.createRun(t, "sleeping", sleeping.ID, nil)
-		a.await(t, id, 2*time.Minute, func(r runView) bool {
-			return len(r.Nodes) > 0 && len(a.mpiJobs(t)) == before+1
-		})
+		require.Eventually(t, func() bool { return len(a.mpiJobs(t)) == before+1 }, 2*time.Minute, 100*time.Millisecond)
 		a.post(t, "/apis/v1beta1/runs/"+id+"/terminate", map[string]string{}, 200, nil)
 		a.await(t, id, time.Minute, runView.final)
 		require.Eventually(t, func() bool { return len(a.mpiJobs(t)) == before }, time.Minute, 100*time.Millisecond)
@@ -153,7 +155,8 @@ func TestServerKilled(t *testing.T) {
 	var pipeline struct{ ID string }
 	a.upload(t, "mpi-run", "mpi_run.yaml", compiled(t), 200, &pipeline)
 	id := a.createRun(t, "killed", pipeline.ID, map[string]string{"workers": "2", "gpus": "0", "data": "", "sync_source": repo})
-	a.await(t, id, 3*time.Minute, func(runView) bool { return len(a.mpiJobs(t)) == 1 })
+	require.Eventually(t, func() bool { return strings.Contains(a.liveLog(id), "images/sec:") }, 3*time.Minute, 100*time.Millisecond,
+		"the job trains")
 	a.kill(t)
 
 	again := up(t, home)
@@ -212,6 +215,35 @@ func (a *argosy) log(t *testing.T, run, node string) (text string) {
 func (a *argosy) stepLog(t *testing.T, r runView, step string) string {
 	t.Helper()
 	return a.log(t, r.ID, r.Nodes[r.node(t, step)].ID)
+}
+
+// liveLog is what a run's job has printed so far; nothing while it has not begun.
+func (a *argosy) liveLog(id string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	read := func(path string) []byte {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.url+path, nil)
+		if err != nil {
+			return nil
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return nil
+		}
+		defer answer.Body.Close()
+		data, _ := io.ReadAll(answer.Body)
+		return data
+	}
+	var run runView
+	if json.Unmarshal(read("/apis/argosy/v1/runs/"+id), &run) != nil {
+		return ""
+	}
+	for _, n := range run.Nodes {
+		if n.Type == "Pod" {
+			return string(read(fmt.Sprintf("/apis/v1beta1/runs/%s/nodes/%s/log", id, n.ID)))
+		}
+	}
+	return ""
 }
 
 // mpiJobs lists the names of the jobs in the cluster.

@@ -199,6 +199,9 @@ func (u *upper) stopCluster(force context.Context, cluster *embedded.Cluster) er
 	return cluster.Stop(ctx)
 }
 
+// patience is how soon after the first signal another is the same wish: make, timeout and service managers signal a process and its group.
+const patience = time.Second
+
 // signals gives a context that the first SIGINT, SIGTERM or SIGHUP ends, and one that the second ends.
 func signals() (first, second context.Context, stop func()) {
 	first, cancelFirst := context.WithCancelCause(context.Background())
@@ -212,11 +215,19 @@ func signals() (first, second context.Context, stop func()) {
 	quit := make(chan struct{})
 	var reader sync.WaitGroup
 	reader.Go(func() {
-		for _, cancel := range []context.CancelCauseFunc{cancelFirst, cancelSecond} {
+		var asked time.Time
+		for {
 			select {
 			case <-arrived:
-				cancel(errInterrupted)
 			case <-quit:
+				return
+			}
+			switch {
+			case asked.IsZero():
+				asked = time.Now()
+				cancelFirst(errInterrupted)
+			case time.Since(asked) > patience:
+				cancelSecond(errInterrupted)
 				return
 			}
 		}
