@@ -74,7 +74,7 @@ func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, at
 		if a.Name != metric.ArtifactName {
 			continue
 		}
-		if err := r.tolerate(ctx, of, n, attempt, "metrics", r.harvestMetrics(ctx, of, n, a.Key)); err != nil {
+		if err := r.tolerate(ctx, of, n, attempt, "metrics file", r.harvestMetrics(ctx, of, n, a.Key)); err != nil {
 			return err
 		}
 	}

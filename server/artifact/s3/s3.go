@@ -19,6 +19,9 @@ var _ artifact.Store = (*Store)(nil)
 // partSize of uploads whose size is not known; without it minio-go buffers half a gigabyte.
 const partSize = 16 << 20
 
+// maxRetries of one request; whoever must not give up tries again himself.
+const maxRetries = 3
+
 // Config says where the bucket is.
 type Config struct {
 	Endpoint  string // host:port
@@ -36,7 +39,9 @@ type Store struct {
 
 // New makes a store; it does not talk to the service yet.
 func New(c Config) (*Store, error) {
-	client, err := minio.New(c.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""), Secure: c.Secure})
+	client, err := minio.New(c.Endpoint, &minio.Options{
+		Creds: credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""), Secure: c.Secure, MaxRetries: maxRetries,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("artifact store %s: %w", c.Endpoint, err)
 	}
@@ -80,7 +85,7 @@ func explain(doing, key string, err error) error {
 		return nil
 	}
 	switch answer := minio.ToErrorResponse(err); {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled):
 		return err
 	case answer.Code == minio.NoSuchKey:
 		return fault.New(fault.NotFound, "the artifact store has no %s", key).Because(err)
