@@ -13,7 +13,7 @@ import (
 )
 
 // loop makes the task run once for every item.
-func (t *task) loop(items graph.Text, where func(graph.Ref) string) error {
+func (t *task) loop(items graph.Text, where func(graph.Ref) source) error {
 	constant, ok := items.Constant()
 	if !ok {
 		t.WithParam = render(items, where)

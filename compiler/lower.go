@@ -11,11 +11,12 @@ import (
 // template uses from outside it declares as input parameters, and the task that runs it passes them in.
 type lowering struct {
 	templates []template
-	taken     map[string]bool        // names of templates
-	inputs    map[graph.Ref]string   // the input parameter that carries a reference
-	inputUsed map[string]bool        // names of input parameters
-	loops     map[string][]string    // the loops around each step, innermost first
-	exports   map[string][]graph.Ref // what each loop hands out
+	taken     map[string]bool          // names of templates
+	inputs    map[graph.Ref]string     // the input parameter that carries a reference
+	inputUsed map[string]bool          // names of input parameters
+	loops     map[string][]string      // the loops around each step, innermost first
+	types     map[graph.Ref]graph.Type // of the outputs of steps
+	exports   map[string][]graph.Ref   // what each loop hands out
 }
 
 func lower(g *graph.Pipeline) (*workflow, error) {
@@ -24,6 +25,7 @@ func lower(g *graph.Pipeline) (*workflow, error) {
 		inputs:    map[graph.Ref]string{},
 		inputUsed: map[string]bool{},
 		loops:     map[string][]string{},
+		types:     map[graph.Ref]graph.Type{},
 		exports:   map[string][]graph.Ref{},
 	}
 	notes, err := annotations(g)
@@ -58,7 +60,7 @@ func lower(g *graph.Pipeline) (*workflow, error) {
 	return wf, nil
 }
 
-// findLoops notes which loops are around each step.
+// findLoops notes which loops are around each step, and the types of its outputs.
 func (l *lowering) findLoops(nodes []graph.Node, around []string) {
 	for _, n := range nodes {
 		inner := around
@@ -67,6 +69,9 @@ func (l *lowering) findLoops(nodes []graph.Node, around []string) {
 		}
 		if n.Container != nil {
 			l.loops[n.Name] = around
+			for _, o := range n.Container.Outputs {
+				l.types[graph.Ref{Step: n.Name, Output: o.Name}] = o.Type
+			}
 		}
 		l.findLoops(n.Children(), inner)
 	}
@@ -111,41 +116,48 @@ func (l *lowering) dag(name string, nodes []graph.Node, exports []graph.Ref) ([]
 	t.DAG = &dag{Tasks: tasks}
 	t.Inputs = l.declare(needs)
 	for _, r := range exports {
-		t.Outputs.Parameters = append(t.Outputs.Parameters,
-			parameter{Name: l.input(r), ValueFrom: &valueFrom{Parameter: "{{" + here[r] + "}}"}})
+		from := &valueFrom{Parameter: string(here[r].tag())}
+		if here[r].expression != "" {
+			from = &valueFrom{Expression: here[r].expression}
+		}
+		t.Outputs.Parameters = append(t.Outputs.Parameters, parameter{Name: l.input(r), ValueFrom: from})
 	}
 	return needs, nil
 }
 
-// places returns the references that the nodes themselves provide, and what Argo calls them.
-func (l *lowering) places(nodes []graph.Node) map[graph.Ref]string {
-	here := map[graph.Ref]string{}
+// places returns the references that the nodes themselves provide, and where they are.
+func (l *lowering) places(nodes []graph.Node) map[graph.Ref]source {
+	here := map[graph.Ref]source{}
 	for _, n := range nodes {
 		if n.Container != nil {
 			for _, o := range n.Container.Outputs {
-				here[graph.Ref{Step: n.Name, Output: o.Name}] = "tasks." + n.Name + ".outputs.parameters." + o.Name
+				here[graph.Ref{Step: n.Name, Output: o.Name}] = source{path: "tasks." + n.Name + ".outputs.parameters." + o.Name}
 			}
 		}
 		for _, r := range l.exports[n.Name] {
+			t := graph.List // what was collected before
+			if r.Collected == 0 {
+				t = l.types[r]
+			}
 			collected := r
 			collected.Collected++
-			here[collected] = "tasks." + n.Name + ".outputs.parameters." + l.input(r)
+			here[collected] = gathered("tasks."+n.Name+".outputs.parameters."+l.input(r), t)
 		}
 	}
 	return here
 }
 
 // task returns the task that runs node n, and the references that it needs.
-func (l *lowering) task(n graph.Node, here map[graph.Ref]string) (task, []graph.Ref, error) {
+func (l *lowering) task(n graph.Node, here map[graph.Ref]source) (task, []graph.Ref, error) {
 	t := task{Name: n.Name, Template: l.unique(n.Name), Dependencies: n.After}
-	where := func(r graph.Ref) string {
-		switch {
-		case n.Each != nil && r.Loop == n.Name:
-			return "item"
-		case here[r] != "":
-			return here[r]
+	where := func(r graph.Ref) source {
+		if n.Each != nil && r.Loop == n.Name {
+			return item(n.Each.Item)
 		}
-		return "inputs.parameters." + l.input(r)
+		if s, ok := here[r]; ok {
+			return s
+		}
+		return source{path: "inputs.parameters." + l.input(r)}
 	}
 	var needs []graph.Ref
 	var err error
@@ -167,7 +179,7 @@ func (l *lowering) task(n graph.Node, here map[graph.Ref]string) (task, []graph.
 		return t, nil, err
 	}
 	for _, r := range needs {
-		value := text("{{" + where(r) + "}}")
+		value := where(r).tag()
 		t.Arguments.Parameters = append(t.Arguments.Parameters, parameter{Name: l.input(r), Value: &value})
 	}
 	needs = slices.DeleteFunc(append(references(n), needs...), func(r graph.Ref) bool {
@@ -181,7 +193,7 @@ func (l *lowering) container(name string, n graph.Node) []graph.Ref {
 	c := n.Container
 	needs := slices.DeleteFunc(references(n), func(r graph.Ref) bool { return r.Variable != "" })
 	fill := func(t graph.Text) text {
-		return render(t, func(r graph.Ref) string { return "inputs.parameters." + l.input(r) })
+		return render(t, func(r graph.Ref) source { return source{path: "inputs.parameters." + l.input(r)} })
 	}
 	fillAll := func(ts []graph.Text) []text {
 		out := make([]text, len(ts))

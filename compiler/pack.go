@@ -5,13 +5,14 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-// member is what Kubeflow Pipelines calls the workflow inside a package.
+// memberName is what Kubeflow Pipelines calls the workflow inside a package.
 const memberName = "pipeline.yaml"
 
 // Pack returns a workflow in the form that the file's name asks for: .tar.gz and .tgz, .zip, or .yaml and .yml. No
@@ -73,7 +74,7 @@ func writeFile(file string, data []byte) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			os.Remove(tmp.Name())
+			err = errors.Join(err, os.Remove(tmp.Name()))
 		}
 	}()
 	if _, err = tmp.Write(data); err != nil {

@@ -17,7 +17,7 @@ import (
 // its pipelines to out, as Main's -o says. Pipeline chooses one by name; empty means the only one. What the program
 // prints on standard output goes to stdout. Relative paths, also those in messages, are relative to the working
 // directory.
-func CompileDir(ctx context.Context, dir, out, pipeline string, stdout io.Writer) error {
+func CompileDir(ctx context.Context, dir, out, pipeline string, stdout io.Writer) (err error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("compiling a pipeline needs the Go toolchain, and there is no go command on the PATH: see https://go.dev/doc/install")
 	}
@@ -30,7 +30,7 @@ func CompileDir(ctx context.Context, dir, out, pipeline string, stdout io.Writer
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
 	program := filepath.Join(tmp, "pipelines")
 	if err := build(ctx, dir, program); err != nil {
 		return err

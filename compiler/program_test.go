@@ -26,6 +26,10 @@ func TestCompileDir(t *testing.T) {
 		validate(t, unpack(t, name, packed))
 	}
 
+	stdout.Reset()
+	require.NoError(t, compiler.CompileDir(t.Context(), "testdata/programs/selfcheck", "-", "", &stdout))
+	validate(t, stdout.Bytes())
+
 	file := filepath.Join(dir, "mpi_run.tar.gz")
 	for range 2 { // the second time over the file of the first
 		require.NoError(t, compiler.CompileDir(t.Context(), "../samples/mpi_run", file, "", &stdout))

@@ -36,8 +36,51 @@ func references(n graph.Node) []graph.Ref {
 	return refs
 }
 
+// source says where a value is to be found: at a path of Argo's variables, such as tasks.fit.outputs.parameters.loss,
+// or as the result of an expression, where what lies at the path is not yet the value itself.
+type source struct{ path, expression string }
+
+// tag is the source as it stands in text.
+func (s source) tag() text {
+	if s.expression != "" {
+		return text("{{=" + s.expression + "}}")
+	}
+	return text("{{" + s.path + "}}")
+}
+
+// operand is the source as it stands in an expression.
+func (s source) operand() string {
+	if s.expression != "" {
+		return s.expression
+	}
+	return member(s.path)
+}
+
+// item is the source of a loop's current item. Argo leaves the escapes of JSON in an item that is text.
+func item(t graph.Type) source {
+	if t == graph.String {
+		return source{"item", `fromJSON("\"" + item + "\"")`}
+	}
+	return source{path: "item"}
+}
+
+// gathered is the source of a list of the values that an output of a loop had. Argo makes every value a text,
+// or, if all of them look like JSON lists or objects, none.
+func gathered(path string, t graph.Type) source {
+	list := member(path)
+	switch t {
+	case graph.Integer, graph.Float:
+		return source{path, `"[" + join(fromJSON(` + list + `), ",") + "]"`}
+	case graph.Bool: // Python writes True
+		return source{path, `lower("[" + join(fromJSON(` + list + `), ",") + "]")`}
+	case graph.String:
+		return source{path, `toJson(map(fromJSON(` + list + `), type(#) == "string" ? # : toJson(#)))`}
+	}
+	return source{path: path}
+}
+
 // render writes a text as Argo reads it.
-func render(t graph.Text, where func(graph.Ref) string) text {
+func render(t graph.Text, where func(graph.Ref) source) text {
 	var b strings.Builder
 	for _, p := range t {
 		switch {
@@ -46,7 +89,7 @@ func render(t graph.Text, where func(graph.Ref) string) text {
 		case p.Ref.Variable != "":
 			b.WriteString("{{" + p.Ref.Variable + "}}")
 		default:
-			b.WriteString("{{" + where(*p.Ref) + "}}")
+			b.WriteString(string(where(*p.Ref).tag()))
 		}
 	}
 	return text(b.String())
@@ -54,7 +97,7 @@ func render(t graph.Text, where func(graph.Ref) string) text {
 
 // condition writes a comparison as one of Argo's expressions. Pasting the values into the text of the condition,
 // the older way, would let a value with a quote in it change the question.
-func condition(c graph.Cond, where func(graph.Ref) string) text {
+func condition(c graph.Cond, where func(graph.Ref) source) text {
 	operands := make([]string, len(c.Left))
 	for i, p := range c.Left {
 		switch {
@@ -63,7 +106,7 @@ func condition(c graph.Cond, where func(graph.Ref) string) text {
 		case p.Ref.Variable != "":
 			operands[i] = member(p.Ref.Variable)
 		default:
-			operands[i] = member(where(*p.Ref))
+			operands[i] = where(*p.Ref).operand()
 		}
 	}
 	left := strings.Join(operands, " + ")

@@ -54,9 +54,10 @@ type parameter struct {
 }
 
 type valueFrom struct {
-	Path      text   `yaml:"path,omitempty"`
-	Parameter string `yaml:"parameter,omitempty"`
-	Default   *text  `yaml:"default,omitempty"`
+	Path       text   `yaml:"path,omitempty"`
+	Expression string `yaml:"expression,omitempty"`
+	Parameter  string `yaml:"parameter,omitempty"`
+	Default    *text  `yaml:"default,omitempty"`
 }
 
 type artifact struct {

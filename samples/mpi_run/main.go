@@ -14,7 +14,7 @@ func MPIRun() *dsl.Pipeline {
 
 	image := dsl.Param(p, "image", "uber/horovod:0.13.11-tf1.10.0-torch0.4.0-py3.5", dsl.Help("Container image of the workers"))
 	batchSize := dsl.Param(p, "batch_size", "64", dsl.Help("Images per step and worker process"))
-	optimizer := dsl.Param(p, "optimizer", "momentum", dsl.Help("sgd, momentum, rmsprop or adam"))
+	optimizer := dsl.Param(p, "optimizer", "momentum", dsl.Help("Optimizer, such as momentum or sgd"))
 	syncSource := dsl.Param(p, "sync_source", "https://github.com/tensorflow/benchmarks.git", dsl.Help("Git repository of the training code"))
 	syncBranch := dsl.Param(p, "git_sync_branch", "cnn_tf_v1.9_compatible", dsl.Help("Branch of the training code"))
 	data := dsl.Param(p, "data", "user-susan:/training", dsl.Help("Volume claim to mount, as claim:/path; empty for none"))

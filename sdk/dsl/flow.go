@@ -78,7 +78,7 @@ func Each[T, R any](p *Pipeline, list Value[[]T], steps func(item Value[T]) R) R
 		return result
 	}
 	at := caller()
-	n := p.group(eachScope, "for-loop", graph.Node{Kind: "Each", At: at, Each: &graph.Each{}})
+	n := p.group(eachScope, "for-loop", graph.Node{Kind: "Each", At: at, Each: &graph.Each{Item: typeOf[T]()}})
 	if !list.IsSet() {
 		p.fault(at, "", "Each: the list is not set")
 	}

@@ -55,6 +55,7 @@ func TestGraphIsWhatWasRecorded(t *testing.T) {
 			}},
 			{Name: "for-loop-1", Kind: "Each", After: []string{"first"}, Each: &graph.Each{
 				Items: graph.Text{{Ref: &graph.Ref{Step: "first", Output: "out"}}},
+				Item:  graph.Float,
 				Nodes: []graph.Node{{Name: "condition-1", Kind: "If", If: &graph.If{
 					Cond: graph.Cond{Left: graph.Text{{Ref: &graph.Ref{Loop: "for-loop-1"}}}, Op: ">=", Right: "0.5", Type: graph.Float},
 					Nodes: []graph.Node{{Name: "inner", Kind: "Container", Container: &graph.Container{

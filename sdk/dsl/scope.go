@@ -71,7 +71,7 @@ func (s *scope) graph() []graph.Node {
 		case g.If != nil:
 			g.If = &graph.If{Cond: g.If.Cond, Nodes: n.inner.graph()}
 		case g.Each != nil:
-			g.Each = &graph.Each{Items: g.Each.Items, Nodes: n.inner.graph()}
+			g.Each = &graph.Each{Items: g.Each.Items, Item: g.Each.Item, Nodes: n.inner.graph()}
 		case g.Container != nil:
 			c := *g.Container
 			g.Container = &c

@@ -107,7 +107,9 @@ type Cond struct {
 // Each runs Nodes once for every item of a list.
 type Each struct {
 	// Items is a JSON list: a constant, or a single reference.
-	Items Text   `json:"items"`
+	Items Text `json:"items"`
+	// Item is the type of one of them.
+	Item  Type   `json:"item"`
 	Nodes []Node `json:"nodes"`
 }
 
