@@ -45,7 +45,7 @@ func (e *Engine) Log(ctx context.Context, namespace, pod string, follow bool) (i
 	if err != nil {
 		return nil, explain(doing, err)
 	}
-	return stream, nil
+	return &quiet{ReadCloser: stream}, nil
 }
 
 // mainStarted tells whether the main container has ever run, and if not, what it waits for.

@@ -149,7 +149,7 @@ func podName(wf *wfv1.Workflow, n wfv1.NodeStatus) string {
 		prefix += "-" + template
 	}
 	hash := fnv.New32a()
-	hash.Write([]byte(n.Name)) //nolint:errcheck // never fails
+	hash.Write([]byte(n.Name))
 	return fmt.Sprintf("%s-%d", prefix[:min(len(prefix), maxPodPrefix)], hash.Sum32())
 }
 

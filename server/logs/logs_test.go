@@ -9,15 +9,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/logs"
-	"github.com/argosy-ml/argosy/server/servertest"
 )
 
 func TestArchiveAndOpen(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"empty": "", "long": strings.Repeat("a line of a log\n", 1<<17)} {
-		store := &servertest.Objects{}
+		store := &enginetest.Objects{}
 		key := logs.Key("run", "node")
 		require.NoError(t, logs.Archive(t.Context(), store, key, iotest.OneByteReader(strings.NewReader(text[:min(len(text), 1<<16)]))), name)
 		log, err := logs.Open(t.Context(), store, key)
@@ -31,7 +31,7 @@ func TestArchiveAndOpen(t *testing.T) {
 
 func TestALogThatBreaksOffIsNotKept(t *testing.T) {
 	t.Parallel()
-	store := &servertest.Objects{}
+	store := &enginetest.Objects{}
 	broken := errors.New("connection reset")
 	err := logs.Archive(t.Context(), store, "k", io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)))
 	require.ErrorIs(t, err, broken)
@@ -42,7 +42,7 @@ func TestALogThatBreaksOffIsNotKept(t *testing.T) {
 
 func TestADamagedLogSaysSo(t *testing.T) {
 	t.Parallel()
-	store := &servertest.Objects{}
+	store := &enginetest.Objects{}
 	require.NoError(t, store.Put(t.Context(), "k", strings.NewReader("no gzip"), -1))
 	_, err := logs.Open(t.Context(), store, "k")
 	require.ErrorContains(t, err, "the archived log is damaged")

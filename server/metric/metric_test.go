@@ -28,21 +28,26 @@ func TestParse(t *testing.T) {
 		},
 		"both spellings": {
 			`{"metrics":[{"name":"a","number_value":0},{"name":"b","numberValue":-1e-5,"format":"PERCENTAGE"}]}`,
-			[]run.Metric{raw("a", 0), {Name: "b", Value: -1e-5, Format: run.Percentage}}, nil,
+			[]run.Metric{raw("a", 0), {Name: "b", Value: -1e-5, Format: run.Percentage}},
+			nil,
 		},
 		"numbers in strings, unknown fields, formats by number": {
 			`{"version":1,"metrics":[{"name":"a","numberValue":"1.5","unit":"s","format":2}]}`,
-			[]run.Metric{{Name: "a", Value: 1.5, Format: run.Percentage}}, nil,
+			[]run.Metric{{Name: "a", Value: 1.5, Format: run.Percentage}},
+			nil,
 		},
 		"one bad entry costs only itself": {
 			`{"metrics":[{"name":"a","numberValue":"fast"},{"numberValue":1},{"name":"  ","numberValue":1},7,{"name":"b"},{"name":"c","numberValue":3}]}`,
 			[]run.Metric{raw("c", 3)},
-			[]string{`metric 1 of the file ("a"): its value "fast" is no number`, "metric 2 of the file: it has no name", "metric 3 of the file: its name is empty",
-				"metric 4 of the file: it is no metric", `metric 5 of the file ("b"): it has no numberValue`},
+			[]string{
+				`metric 1 of the file ("a"): its value "fast" is no number`, "metric 2 of the file: it has no name", "metric 3 of the file: its name is empty",
+				"metric 4 of the file: it is no metric", `metric 5 of the file ("b"): it has no numberValue`,
+			},
 		},
 		"Python's NaN": {
 			`{"metrics": [{"name": "loss", "numberValue": NaN}, {"name": "b", "numberValue": -Infinity}, {"name": "c", "numberValue": 2}]}`,
-			[]run.Metric{raw("c", 2)}, []string{`("loss"): its value "NaN" is not finite`, `its value "-Infinity" is not finite`},
+			[]run.Metric{raw("c", 2)},
+			[]string{`("loss"): its value "NaN" is not finite`, `its value "-Infinity" is not finite`},
 		},
 		"unknown format": {
 			`{"metrics":[{"name":"a","numberValue":1,"format":"FANCY"}]}`, []run.Metric{raw("a", 1)}, []string{`format "FANCY" is neither RAW nor PERCENTAGE`},

@@ -6,19 +6,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
-	"github.com/argosy-ml/argosy/server/servertest"
 )
 
 func upload(name string) pipeline.Upload {
-	return pipeline.Upload{FileName: "hello.yaml", Name: name, Data: []byte(servertest.Manifest)}
+	return pipeline.Upload{FileName: "hello.yaml", Name: name, Data: []byte(enginetest.Manifest)}
 }
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	s := servertest.New(t).Pipelines
+	s := enginetest.New(t).Pipelines
 	p, err := s.Create(t.Context(), upload(""))
 	require.NoError(t, err)
 	require.Equal(t, "hello.yaml", p.Name, "the file's name, when none is given")
@@ -26,12 +26,12 @@ func TestCreate(t *testing.T) {
 	require.Equal(t, []pipeline.Parameter{{Name: "greeting", Value: "hello", HasDefault: true}}, p.Default.Parameters)
 	manifest, err := s.Manifest(t.Context(), p.ID)
 	require.NoError(t, err)
-	require.Equal(t, servertest.Manifest, string(manifest), "as uploaded")
+	require.Equal(t, enginetest.Manifest, string(manifest), "as uploaded")
 	g, err := s.Graph(t.Context(), p.ID)
 	require.NoError(t, err)
 	require.Equal(t, []pipeline.GraphNode{{ID: "main", Name: "main", Type: "Container", Template: "main"}}, g.Nodes)
 
-	v, err := s.CreateVersion(t.Context(), pipeline.Upload{PipelineID: p.ID, Name: "two", FileName: "a.yaml", Data: []byte(servertest.Manifest)})
+	v, err := s.CreateVersion(t.Context(), pipeline.Upload{PipelineID: p.ID, Name: "two", FileName: "a.yaml", Data: []byte(enginetest.Manifest)})
 	require.NoError(t, err)
 	p, err = s.ByName(t.Context(), "hello.yaml")
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestCreate(t *testing.T) {
 
 func TestARefusedUploadLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s := servertest.New(t).Pipelines
+	s := enginetest.New(t).Pipelines
 	p, err := s.Create(t.Context(), upload("taken"))
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
@@ -78,7 +78,7 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 
 func TestDefaultExperimentGoesByItsName(t *testing.T) {
 	t.Parallel()
-	s := servertest.New(t).Experiments
+	s := enginetest.New(t).Experiments
 	first, err := s.Default(t.Context())
 	require.NoError(t, err)
 	again, err := s.Default(t.Context())

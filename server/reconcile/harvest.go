@@ -115,7 +115,7 @@ func (r *Reconciler) harvestMetrics(ctx context.Context, of run.Run, n run.Node,
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // only read from
+	defer file.Close()
 	ms, warnings := metric.Read(file)
 	for i := range ms {
 		ms[i].NodeID = n.ID
@@ -152,7 +152,7 @@ func (r *Reconciler) harvestLog(ctx context.Context, of run.Run, n run.Node, att
 	default:
 		return "", err
 	}
-	defer stream.Close() //nolint:errcheck // only read from
+	defer stream.Close()
 	key = logs.Key(of.ID, n.ID)
 	if err := logs.Archive(ctx, r.c.Artifacts, key, broken{stream}); err != nil {
 		return "", err

@@ -19,11 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/run"
-	"github.com/argosy-ml/argosy/server/servertest"
 )
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // start reconciles until the test, or what it returns, ends it. It returns once the cluster is watched.
-func start(t *testing.T, b *servertest.Bundle) (stop func()) {
+func start(t *testing.T, b *enginetest.Bundle) (stop func()) {
 	t.Helper()
 	watched := make(chan struct{})
 	var once sync.Once
@@ -63,20 +63,20 @@ func ran() corev1.ContainerState {
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
 }
 
-func makePod(t *testing.T, b *servertest.Bundle, name string, phase corev1.PodPhase, state corev1.ContainerState) {
+func makePod(t *testing.T, b *enginetest.Bundle, name string, phase corev1.PodPhase, state corev1.ContainerState) {
 	t.Helper()
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: servertest.Namespace}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: enginetest.Namespace}}
 	p.Status.Phase = phase
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: state}}
-	_, err := b.Kube.CoreV1().Pods(servertest.Namespace).Create(t.Context(), p, metav1.CreateOptions{})
+	_, err := b.Kube.CoreV1().Pods(enginetest.Namespace).Create(t.Context(), p, metav1.CreateOptions{})
 	require.NoError(t, err)
 }
 
 // end ends the Workflow of a run, whose only step is a pod of the Workflow's name that leaves a metrics file at metrics.
-func end(t *testing.T, b *servertest.Bundle, r run.Run, phase wfv1.WorkflowPhase, metrics string) {
+func end(t *testing.T, b *enginetest.Bundle, r run.Run, phase wfv1.WorkflowPhase, metrics string) {
 	t.Helper()
 	b.Update(t, r, func(wf *wfv1.Workflow) {
-		now := metav1.Now()
+		now := metav1.NewTime(time.Now().Truncate(time.Second)) // as fine as the cluster keeps it
 		wf.Status.Phase, wf.Status.Message, wf.Status.StartedAt, wf.Status.FinishedAt = phase, "said so", now, now
 		code := "7"
 		n := wfv1.NodeStatus{
@@ -90,12 +90,12 @@ func end(t *testing.T, b *servertest.Bundle, r run.Run, phase wfv1.WorkflowPhase
 	})
 }
 
-func put(t *testing.T, b *servertest.Bundle, key, text string) {
+func put(t *testing.T, b *enginetest.Bundle, key, text string) {
 	t.Helper()
 	require.NoError(t, b.Artifacts.Put(t.Context(), key, strings.NewReader(text), int64(len(text))))
 }
 
-func archivedLog(t *testing.T, b *servertest.Bundle, r run.Run) string {
+func archivedLog(t *testing.T, b *enginetest.Bundle, r run.Run) string {
 	t.Helper()
 	nodes, err := b.Store.Nodes(t.Context(), r.ID)
 	require.NoError(t, err)
@@ -111,7 +111,7 @@ func archivedLog(t *testing.T, b *servertest.Bundle, r run.Run) string {
 
 func TestRunIsFollowedToItsEnd(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	start(t, b)
 	r := b.Start(t)
 	b.Update(t, r, func(wf *wfv1.Workflow) {
@@ -142,11 +142,11 @@ func TestRunIsFollowedToItsEnd(t *testing.T) {
 
 func TestWhatHappenedWhileTheServerWasDown(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	ended, gone := b.Start(t), b.Start(t)
 	makePod(t, b, ended.Workflow, corev1.PodFailed, ran())
 	end(t, b, ended, wfv1.WorkflowFailed, "")
-	require.NoError(t, b.Engine.DeleteWorkflow(t.Context(), servertest.Namespace, gone.Workflow))
+	require.NoError(t, b.Engine.DeleteWorkflow(t.Context(), enginetest.Namespace, gone.Workflow))
 	start(t, b)
 	got := b.Until(t, ended.ID, settled)
 	require.Equal(t, run.Failed, got.Status)
@@ -159,7 +159,7 @@ func TestWhatHappenedWhileTheServerWasDown(t *testing.T) {
 
 func TestHarvestGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	b.Artifacts.Break(fault.New(fault.Unavailable, "the artifact store is away"))
 	stop := start(t, b)
 	r := b.Start(t)
@@ -180,7 +180,7 @@ func TestHarvestGoesOnAfterARestart(t *testing.T) {
 
 func TestWorkflowDeletedWhileItRuns(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	start(t, b)
 	r := b.Start(t)
 	b.Update(t, r, func(wf *wfv1.Workflow) {
@@ -188,7 +188,7 @@ func TestWorkflowDeletedWhileItRuns(t *testing.T) {
 		wf.Status.Nodes = wfv1.Nodes{wf.Name: {ID: wf.Name, Name: wf.Name, DisplayName: "step", Type: wfv1.NodeTypePod, Phase: wfv1.NodeRunning}}
 	})
 	b.Until(t, r.ID, func(r run.Run) bool { return r.Status == run.Running })
-	require.NoError(t, b.Engine.DeleteWorkflow(t.Context(), servertest.Namespace, r.Workflow))
+	require.NoError(t, b.Engine.DeleteWorkflow(t.Context(), enginetest.Namespace, r.Workflow))
 	got := b.Until(t, r.ID, settled)
 	require.Equal(t, run.Error, got.Status)
 	require.Len(t, got.Warnings, 1)
@@ -200,7 +200,7 @@ func TestWorkflowDeletedWhileItRuns(t *testing.T) {
 
 func TestStopIsSaidUntilItIsHeard(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	r := b.Start(t)
 	deaf := 1
 	b.Argo.PrependReactor("patch", "workflows", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -218,7 +218,7 @@ func TestStopIsSaidUntilItIsHeard(t *testing.T) {
 
 func TestAWorkflowThatOutlivesItsRunIsStopped(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	r := b.Start(t)
 	require.NoError(t, b.Store.SetStatus(t.Context(), r.ID, run.Failed, "given up"))
 	require.NoError(t, b.Store.Settle(t.Context(), r.ID))
@@ -238,7 +238,7 @@ func TestStepsWithoutALog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := servertest.New(t)
+			b := enginetest.New(t)
 			start(t, b)
 			r := b.Start(t)
 			if c.pod {
@@ -260,7 +260,7 @@ func TestStepsWithoutALog(t *testing.T) {
 
 func TestMissingMetricsFileIsAWarning(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	start(t, b)
 	r := b.Start(t)
 	makePod(t, b, r.Workflow, corev1.PodSucceeded, ran())
@@ -272,7 +272,7 @@ func TestMissingMetricsFileIsAWarning(t *testing.T) {
 
 func TestWhatKeepsFailingIsGivenUpWithAWarning(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	b.Artifacts.Break(errors.New("access denied"))
 	start(t, b)
 	r := b.Start(t)
@@ -285,10 +285,10 @@ func TestWhatKeepsFailingIsGivenUpWithAWarning(t *testing.T) {
 
 func TestWorkflowsOfOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	start(t, b)
-	stranger := &wfv1.Workflow{ObjectMeta: metav1.ObjectMeta{Name: "stranger", Namespace: servertest.Namespace, Labels: map[string]string{"pipeline/runid": "unknown"}}}
-	_, err := b.Argo.ArgoprojV1alpha1().Workflows(servertest.Namespace).Create(t.Context(), stranger, metav1.CreateOptions{})
+	stranger := &wfv1.Workflow{ObjectMeta: metav1.ObjectMeta{Name: "stranger", Namespace: enginetest.Namespace, Labels: map[string]string{"pipeline/runid": "unknown"}}}
+	_, err := b.Argo.ArgoprojV1alpha1().Workflows(enginetest.Namespace).Create(t.Context(), stranger, metav1.CreateOptions{})
 	require.NoError(t, err)
 	r := b.Start(t) // once it is settled, the stranger was looked at too
 	makePod(t, b, r.Workflow, corev1.PodSucceeded, ran())

@@ -19,12 +19,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
-	"github.com/argosy-ml/argosy/server/servertest"
 )
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // failCreates makes the first n creations of Workflows fail with err, before or after the Workflow is made.
-func failCreates(b *servertest.Bundle, n int, err error, made bool) {
+func failCreates(b *enginetest.Bundle, n int, err error, made bool) {
 	b.Argo.PrependReactor("create", "workflows", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if n--; n < 0 {
 			return false, nil, nil
@@ -47,7 +47,7 @@ func failCreates(b *servertest.Bundle, n int, err error, made bool) {
 }
 
 // work runs the outbox until the test ends.
-func work(t *testing.T, b *servertest.Bundle) {
+func work(t *testing.T, b *enginetest.Bundle) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -66,11 +66,11 @@ func requireKind(t *testing.T, kind fault.Kind, err error) {
 
 func TestCreateFromAPipeline(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
-	p, err := b.Pipelines.Create(t.Context(), pipeline.Upload{FileName: "hello.yaml", Data: []byte(servertest.Manifest)})
+	b := enginetest.New(t)
+	p, err := b.Pipelines.Create(t.Context(), pipeline.Upload{FileName: "hello.yaml", Data: []byte(enginetest.Manifest)})
 	require.NoError(t, err)
 	v2, err := b.Pipelines.CreateVersion(t.Context(), pipeline.Upload{
-		PipelineID: p.ID, Name: "v2", FileName: "v2.yaml", Data: []byte(strings.Replace(servertest.Manifest, "value: hello", "value: bonjour", 1)),
+		PipelineID: p.ID, Name: "v2", FileName: "v2.yaml", Data: []byte(strings.Replace(enginetest.Manifest, "value: hello", "value: bonjour", 1)),
 	})
 	require.NoError(t, err)
 	parameters := []run.Parameter{{Name: "greeting", Value: "hi [[RunUUID]]"}}
@@ -90,7 +90,7 @@ func TestCreateFromAPipeline(t *testing.T) {
 	require.Equal(t, "hi "+r.ID, wf.Spec.Arguments.Parameters[0].Value.String())
 	manifest, err := b.Runs.Manifest(t.Context(), r.ID)
 	require.NoError(t, err)
-	require.Equal(t, servertest.Manifest, string(manifest))
+	require.Equal(t, enginetest.Manifest, string(manifest))
 
 	r, err = b.Runs.Create(t.Context(), run.Request{PipelineID: p.ID})
 	require.NoError(t, err)
@@ -104,10 +104,10 @@ func TestCreateFromAPipeline(t *testing.T) {
 
 func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
-	p, err := b.Pipelines.Create(t.Context(), pipeline.Upload{FileName: "a.yaml", Data: []byte(servertest.Manifest)})
+	b := enginetest.New(t)
+	p, err := b.Pipelines.Create(t.Context(), pipeline.Upload{FileName: "a.yaml", Data: []byte(enginetest.Manifest)})
 	require.NoError(t, err)
-	q, err := b.Pipelines.Create(t.Context(), pipeline.Upload{FileName: "b.yaml", Data: []byte(servertest.Manifest)})
+	q, err := b.Pipelines.Create(t.Context(), pipeline.Upload{FileName: "b.yaml", Data: []byte(enginetest.Manifest)})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		request run.Request
@@ -115,7 +115,7 @@ func TestCreateRefuses(t *testing.T) {
 		message string
 	}{
 		"nothing":            {run.Request{}, fault.Invalid, "the run needs a pipeline"},
-		"both":               {run.Request{PipelineID: p.ID, Manifest: []byte(servertest.Manifest)}, fault.Invalid, "not both"},
+		"both":               {run.Request{PipelineID: p.ID, Manifest: []byte(enginetest.Manifest)}, fault.Invalid, "not both"},
 		"another's version":  {run.Request{PipelineID: p.ID, VersionID: q.ID}, fault.Invalid, "does not belong"},
 		"unknown pipeline":   {run.Request{PipelineID: "none"}, fault.NotFound, "pipeline none not found"},
 		"unknown version":    {run.Request{VersionID: "none"}, fault.NotFound, "version none not found"},
@@ -138,9 +138,9 @@ func TestCreateRefuses(t *testing.T) {
 
 func TestCreateThatTheClusterRefusesLeavesNothing(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	failCreates(b, 1, apierrors.NewForbidden(schema.GroupResource{Resource: "workflows"}, "x", errors.New("over quota")), false)
-	_, err := b.Runs.Create(t.Context(), run.Request{Manifest: []byte(servertest.Manifest)})
+	_, err := b.Runs.Create(t.Context(), run.Request{Manifest: []byte(enginetest.Manifest)})
 	requireKind(t, fault.Invalid, err)
 	require.ErrorContains(t, err, "over quota")
 	list, err := b.Runs.List(t.Context(), page.Query{Size: 10}, run.Scope{})
@@ -150,7 +150,7 @@ func TestCreateThatTheClusterRefusesLeavesNothing(t *testing.T) {
 
 func TestCreateTakesAnotherNameWhenOneIsTaken(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	taken := 2
 	b.Argo.PrependReactor("create", "workflows", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if taken--; taken >= 0 { // somebody else's Workflow of this name is there first
@@ -169,7 +169,7 @@ func TestCreateTakesAnotherNameWhenOneIsTaken(t *testing.T) {
 
 func TestOutboxRetriesUntilTheClusterAnswers(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	failCreates(b, 3, apierrors.NewServiceUnavailable("starting"), false)
 	r := b.Start(t)
 	require.Nil(t, b.Workflow(t, r), "accepted, though the cluster did not answer")
@@ -180,12 +180,12 @@ func TestOutboxRetriesUntilTheClusterAnswers(t *testing.T) {
 
 func TestOutboxNeverMakesTwo(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	failCreates(b, 1, apierrors.NewTimeoutError("the answer got lost", 1), true)
 	r := b.Start(t)
 	work(t, b)
 	require.Eventually(t, func() bool { left, err := b.Store.Unsubmitted(t.Context()); return err == nil && len(left) == 0 }, 20*time.Second, 10*time.Millisecond)
-	all, err := b.Argo.ArgoprojV1alpha1().Workflows(servertest.Namespace).List(t.Context(), metav1.ListOptions{})
+	all, err := b.Argo.ArgoprojV1alpha1().Workflows(enginetest.Namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, all.Items, 1)
 	require.Equal(t, r.Workflow, all.Items[0].Name)
@@ -193,7 +193,7 @@ func TestOutboxNeverMakesTwo(t *testing.T) {
 
 func TestOutboxAbandonsWhatTheClusterWillNeverTake(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	failCreates(b, 1, apierrors.NewServiceUnavailable("starting"), false)
 	r := b.Start(t)
 	failCreates(b, 1, apierrors.NewBadRequest("no such field"), false)
@@ -206,7 +206,7 @@ func TestOutboxAbandonsWhatTheClusterWillNeverTake(t *testing.T) {
 
 func TestTerminate(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	r := b.Start(t)
 	require.NoError(t, b.Runs.Terminate(t.Context(), r.ID))
 	got, err := b.Runs.Get(t.Context(), r.ID)
@@ -224,7 +224,7 @@ func TestTerminate(t *testing.T) {
 
 func TestTerminateBeforeTheWorkflowIsMade(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	failCreates(b, 1, apierrors.NewServiceUnavailable("starting"), false)
 	r := b.Start(t)
 	require.NoError(t, b.Runs.Terminate(t.Context(), r.ID))
@@ -238,7 +238,7 @@ func TestTerminateBeforeTheWorkflowIsMade(t *testing.T) {
 
 func TestTerminateWhileTheClusterIsAway(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	failCreates(b, 1, apierrors.NewServiceUnavailable("starting"), false)
 	r := b.Start(t)
 	away := 2
@@ -258,7 +258,7 @@ func TestTerminateWhileTheClusterIsAway(t *testing.T) {
 
 func TestDelete(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	r := b.Start(t)
 	require.NoError(t, b.Artifacts.Put(t.Context(), "log", strings.NewReader("x"), 1))
 	_, err := b.Store.Record(t.Context(), r.ID, run.State{Status: run.Running, Nodes: []run.Node{{ID: "n"}}})
@@ -280,7 +280,7 @@ func TestDelete(t *testing.T) {
 
 func TestReportMetrics(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	r := b.Start(t)
 	of := func(node, name string, value float64) run.Metric {
 		return run.Metric{NodeID: node, Name: name, Value: value, Format: run.Raw}
@@ -305,12 +305,12 @@ func TestReportMetrics(t *testing.T) {
 }
 
 // pod makes the pod of a node, whose main container is in a state.
-func pod(t *testing.T, b *servertest.Bundle, name string, phase corev1.PodPhase, state corev1.ContainerState) {
+func pod(t *testing.T, b *enginetest.Bundle, name string, phase corev1.PodPhase, state corev1.ContainerState) {
 	t.Helper()
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: servertest.Namespace}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: enginetest.Namespace}}
 	p.Status.Phase = phase
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: state}}
-	pods := b.Kube.CoreV1().Pods(servertest.Namespace)
+	pods := b.Kube.CoreV1().Pods(enginetest.Namespace)
 	if _, err := pods.Create(t.Context(), p, metav1.CreateOptions{}); err != nil {
 		_, err = pods.Update(t.Context(), p, metav1.UpdateOptions{})
 		require.NoError(t, err)
@@ -319,7 +319,7 @@ func pod(t *testing.T, b *servertest.Bundle, name string, phase corev1.PodPhase,
 
 func TestLog(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	r := b.Start(t)
 	_, err := b.Store.Record(t.Context(), r.ID, run.State{Status: run.Running, Nodes: []run.Node{
 		{ID: "dag", Type: "DAG", DisplayName: "all"},
@@ -354,7 +354,7 @@ func TestLog(t *testing.T) {
 
 func TestLogFollowEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	r := b.Start(t)
 	_, err := b.Store.Record(t.Context(), r.ID, run.State{Status: run.Running, Nodes: []run.Node{{ID: "n", Type: "Pod", PodName: "p"}}})
 	require.NoError(t, err)
@@ -366,7 +366,7 @@ func TestLogFollowEndsWithItsCaller(t *testing.T) {
 
 func TestReadArtifact(t *testing.T) {
 	t.Parallel()
-	b := servertest.New(t)
+	b := enginetest.New(t)
 	r := b.Start(t)
 	_, err := b.Store.Record(t.Context(), r.ID, run.State{Nodes: []run.Node{{ID: "n", Artifacts: []run.Artifact{{Name: "model", Key: "k"}}}}})
 	require.NoError(t, err)

@@ -97,7 +97,7 @@ func readZip(fileName string, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, refuse(fileName, "its entry %q cannot be read: %v", chosen.Name, err).Because(err)
 	}
-	defer r.Close() //nolint:errcheck // only read from
+	defer r.Close()
 	return readEntry(fileName, chosen.Name, r)
 }
 

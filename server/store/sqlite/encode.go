@@ -45,7 +45,7 @@ func unpack(data []byte) ([]byte, error) {
 // digest tells whether bytes changed; it guards against needless writes, not against anyone.
 func digest(data []byte) int64 {
 	h := fnv.New64a()
-	h.Write(data) //nolint:errcheck // never fails
+	h.Write(data)
 	return int64(h.Sum64())
 }
 

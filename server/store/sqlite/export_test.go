@@ -24,7 +24,7 @@ func (s *Store) Explain(ctx context.Context, q page.Query, sc run.Scope) (string
 	if err != nil {
 		return "", err
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // Err tells
 	var plan strings.Builder
 	for rows.Next() {
 		var id, parent, unused int

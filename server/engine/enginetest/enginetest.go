@@ -1,6 +1,6 @@
-// Package servertest puts the real parts of the server together for tests: the SQLite store in a temporary folder and the
+// Package enginetest puts the real parts of the server together for tests: the SQLite store in a temporary folder and the
 // engine on Argo's and Kubernetes' fake clientsets. Only the object store is a stand-in, in memory.
-package servertest
+package enginetest
 
 import (
 	"bytes"
