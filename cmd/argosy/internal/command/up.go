@@ -166,7 +166,7 @@ func (u *upper) serve(ctx context.Context, h home.Home, cluster *embedded.Cluste
 		u.screen.Printf("\nstopping")
 		return nil
 	case <-cluster.Done():
-		return exit.Environmentf("the embedded cluster ended by itself; its last words:\n%s\n(more in %s)", cluster.LastWords(), h.Path("cluster", "log"))
+		return exit.Environmentf("the embedded cluster is gone: %s\n(more in %s)", cluster.Epitaph(), h.Path("cluster", "log"))
 	case <-server.Done():
 		return nil // Stop tells why
 	}
@@ -188,11 +188,6 @@ func (u *upper) demo(ctx context.Context, h home.Home, url string) {
 }
 
 func (u *upper) stopCluster(force context.Context, cluster *embedded.Cluster) error {
-	select {
-	case <-cluster.Done():
-		return nil
-	default:
-	}
 	defer u.screen.Busy("stopping the cluster")()
 	ctx, cancel := context.WithTimeout(force, clusterGrace)
 	defer cancel()

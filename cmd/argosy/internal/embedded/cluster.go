@@ -36,7 +36,7 @@ type Cluster struct {
 	Attached bool // it was running already
 
 	process *process
-	log     string
+	log     *follower // what it prints from now on
 	stop    sync.Once
 	stopErr error
 }
@@ -80,23 +80,38 @@ func attach(ctx context.Context, cfg Config, pid int) (*Cluster, error) {
 	if err := healthy(ctx, info); err != nil {
 		return nil, err
 	}
-	p, err := observe(pid)
+	log, err := follow(logFile(cfg.Home))
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{Info: info, Attached: true, process: p, log: logFile(cfg.Home)}, nil
+	p, err := observe(pid)
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return &Cluster{Info: info, Attached: true, process: p, log: log}, nil
 }
 
 // Done is closed when the cluster's supervisor is gone.
 func (c *Cluster) Done() <-chan struct{} { return c.process.done }
 
-// LastWords are the last lines the cluster printed.
-func (c *Cluster) LastWords() string { return tail(c.log, 15) }
+// Epitaph says how the cluster ended, with what it printed last; it waits for the end.
+func (c *Cluster) Epitaph() string {
+	<-c.process.done
+	text := fmt.Sprintf("argosy-cluster (process %d) ended with %s", c.process.Pid, c.process.state)
+	c.log.seen = nil // of the start
+	if err := c.log.each(func(string) {}); err != nil {
+		return fmt.Sprintf("%s (its log: %v)", text, err)
+	}
+	if words := c.log.said(15); words != "" {
+		text += "; it said:\n" + words
+	}
+	return text
+}
 
 // Stop ends the cluster with all its pods and waits until it is gone; when ctx ends first, it is killed. Further calls
 // give the same answer.
 func (c *Cluster) Stop(ctx context.Context) error {
-	c.stop.Do(func() { c.stopErr = c.process.stop(ctx) })
+	c.stop.Do(func() { c.stopErr = errors.Join(c.process.stop(ctx), c.log.Close()) })
 	return c.stopErr
 }
 
@@ -111,21 +126,20 @@ func start(ctx context.Context, cfg Config) (*Cluster, error) {
 	}
 	defer log.Close()
 	// A file, not a pipe: the cluster must be able to print after a killed server is gone.
-	lines, err := followFrom(log)
+	lines, err := follow(log.Name())
 	if err != nil {
 		return nil, fmt.Errorf("cluster log: %w", err)
 	}
-	defer lines.Close()
 
 	cmd := exec.Command(program, "up", "--home", string(cfg.Home), "--linger", cfg.Linger.String())
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	p, err := run(cmd)
 	if err != nil {
-		return nil, fmt.Errorf("start the embedded cluster: %w", err)
+		return nil, errors.Join(fmt.Errorf("start the embedded cluster: %w", err), lines.Close())
 	}
-	c := &Cluster{process: p, log: log.Name()}
-	if err := c.awaitReady(ctx, cfg, lines); err != nil {
+	c := &Cluster{process: p, log: lines}
+	if err := c.awaitReady(ctx, cfg); err != nil {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
 		return nil, errors.Join(err, c.Stop(stopping))
@@ -134,14 +148,14 @@ func start(ctx context.Context, cfg Config) (*Cluster, error) {
 }
 
 // awaitReady relays lines until the record is there and the last of them was printed.
-func (c *Cluster) awaitReady(ctx context.Context, cfg Config, lines *follower) error {
+func (c *Cluster) awaitReady(ctx context.Context, cfg Config) error {
 	said := false
 	line := func(l string) {
 		said = said || strings.HasPrefix(l, "cluster ready ")
 		cfg.Line(l)
 	}
 	for {
-		if err := lines.each(line); err != nil {
+		if err := c.log.each(line); err != nil {
 			return err
 		}
 		info, err := readInfo(cfg.Home, c.process.Pid)
@@ -153,10 +167,10 @@ func (c *Cluster) awaitReady(ctx context.Context, cfg Config, lines *follower) e
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-c.process.done:
-			if err := lines.each(func(string) {}); err != nil {
+			if err := c.log.each(func(string) {}); err != nil {
 				return err
 			}
-			return fmt.Errorf("the embedded cluster did not start: argosy-cluster ended with %s\n%s", c.process.state, lines.said(15))
+			return fmt.Errorf("the embedded cluster did not start: argosy-cluster ended with %s\n%s", c.process.state, c.log.said(15))
 		case <-time.After(tick):
 		}
 	}

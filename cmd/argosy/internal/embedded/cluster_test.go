@@ -183,8 +183,10 @@ func TestAttachIsToldOfTheEnd(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, unix.Kill(first.Info.PID, unix.SIGKILL))
 	<-second.Done()
+	require.Contains(t, first.Epitaph(), "signal: killed")
+	require.NotContains(t, first.Epitaph(), "ready", "what it said at its start is no news")
+	require.Contains(t, second.Epitaph(), "unknown status")
 	require.NoError(t, second.Stop(t.Context()))
-	require.Contains(t, second.LastWords(), "cluster ready")
 
 	third, _, err := up(t, "good", h)
 	require.NoError(t, err, "the record that a killed cluster left behind is not believed")

@@ -15,15 +15,16 @@ type follower struct {
 	seen []string
 }
 
-func followFrom(f *os.File) (*follower, error) {
-	r, err := os.Open(f.Name())
+// follow begins at the end of the file at path.
+func follow(path string) (*follower, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.Seek(0, io.SeekEnd); err != nil {
-		return nil, errors.Join(err, r.Close())
+	if _, err := f.Seek(0, io.SeekEnd); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	return &follower{file: r}, nil
+	return &follower{file: f}, nil
 }
 
 func (f *follower) Close() error { return f.file.Close() }
@@ -48,35 +49,10 @@ func (f *follower) each(line func(string)) error {
 
 // said gives the last lines read, indented.
 func (f *follower) said(lines int) string {
-	last := append(f.seen[:len(f.seen):len(f.seen)], string(f.rest))
-	return indent(last, lines)
-}
-
-// tail gives the last lines of a file, indented; empty when there is nothing to read.
-func tail(path string, lines int) string {
-	f, err := os.Open(path)
-	if err != nil {
+	text := strings.TrimRight(strings.Join(f.seen, "\n")+"\n"+string(f.rest), "\n")
+	if text == "" {
 		return ""
 	}
-	defer f.Close()
-	const most = 16 << 10
-	if info, err := f.Stat(); err == nil && info.Size() > most {
-		_, _ = f.Seek(-most, io.SeekEnd)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most))
-	if err != nil {
-		return ""
-	}
-	return indent(strings.Split(string(data), "\n"), lines)
-}
-
-func indent(lines []string, most int) string {
-	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
-		lines = lines[:len(lines)-1]
-	}
-	lines = lines[max(0, len(lines)-most):]
-	if len(lines) == 0 {
-		return ""
-	}
-	return "    " + strings.Join(lines, "\n    ")
+	all := strings.Split(text, "\n")
+	return "    " + strings.Join(all[max(0, len(all)-lines):], "\n    ")
 }

@@ -145,11 +145,13 @@ func row(cells []string) table.Row {
 	return r
 }
 
-// Duration is d as people read it: "850ms", "4.2s", "2m10s"; 0 is empty.
+// Duration is d as people read it: "<1ms", "850ms", "4.2s", "2m10s"; 0 is empty.
 func Duration(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return ""
+	case d < time.Millisecond:
+		return "<1ms"
 	case d < time.Second:
 		return d.Round(time.Millisecond).String()
 	case d < time.Minute:

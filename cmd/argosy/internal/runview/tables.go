@@ -89,7 +89,8 @@ func Explain(ctx context.Context, w io.Writer, c *client.Client, r *client.Run) 
 		if n.Message != "" && n.Message != r.Error {
 			fmt.Fprintln(w, indent(n.Message))
 		}
-		if !n.HasLog {
+		// What follows the first line of a message are the last lines of the log already.
+		if !n.HasLog || strings.Contains(strings.TrimSpace(n.Message), "\n") {
 			continue
 		}
 		if last, err := lastLines(ctx, c, r.ID, n.ID, 20); err != nil {
