@@ -161,7 +161,8 @@ func TestListsWalkAllPages(t *testing.T) {
 		ids = append(ids, r.ID)
 	}
 	require.Equal(t, []string{"a", "b", "c"}, ids)
-	for r := range c.AllRuns(t.Context(), RunListOptions{ExperimentID: "e1"}) {
+	for r, err := range c.AllRuns(t.Context(), RunListOptions{ExperimentID: "e1"}) {
+		require.NoError(t, err)
 		require.Equal(t, "a", r.ID)
 		break
 	}

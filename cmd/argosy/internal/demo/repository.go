@@ -137,9 +137,12 @@ func writeBlob(s storer.EncodedObjectStorer, path string, e fs.DirEntry) (filemo
 	return mode, hash, err
 }
 
-func write(s storer.EncodedObjectStorer, what interface {
-	Encode(plumbing.EncodedObject) error
-}) (plumbing.Hash, error) {
+// encoder is a tree or a commit.
+type encoder interface {
+	Encode(o plumbing.EncodedObject) error
+}
+
+func write(s storer.EncodedObjectStorer, what encoder) (plumbing.Hash, error) {
 	o := s.NewEncodedObject()
 	if err := what.Encode(o); err != nil {
 		return plumbing.ZeroHash, err

@@ -45,7 +45,7 @@ func observe(pid int) (*process, error) {
 	p := &process{Process: found, done: make(chan struct{}), state: "an unknown status"}
 	go func() {
 		defer close(p.done)
-		defer unix.Close(fd)
+		defer unix.Close(fd) //nolint:errcheck // it was only read from
 		wait := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		for {
 			if _, err := unix.Poll(wait, -1); !errors.Is(err, unix.EINTR) {

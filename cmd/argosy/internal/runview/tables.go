@@ -2,6 +2,7 @@ package runview
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -117,7 +118,7 @@ func lastLines(ctx context.Context, c *client.Client, run, node string, most int
 		if len(last) > 2*window {
 			last = append(last[:0], last[len(last)-window:]...)
 		}
-		if err == io.EOF { //nolint:errorlint // io.Reader gives it bare
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

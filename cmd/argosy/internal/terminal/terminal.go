@@ -26,7 +26,6 @@ type Screen struct {
 	moves bool // out is a terminal
 	color bool
 	bar   *progressbar.ProgressBar
-	since time.Time
 	quit  chan struct{}
 	done  sync.WaitGroup
 }
@@ -44,7 +43,7 @@ func (s *Screen) Writer() io.Writer { return (*writer)(s) }
 
 // Logger writes logs from level on, without disturbing the moving line.
 func (s *Screen) Logger(level slog.Leveler) *slog.Logger {
-	return slog.New(tint.NewHandler(s.Writer(), &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !s.color}))
+	return slog.New(tint.NewTextHandler(s.Writer(), &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: !s.color}))
 }
 
 // HasColor tells whether the screen shows colours.
