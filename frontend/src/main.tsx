@@ -1,4 +1,5 @@
-import '@mantine/core/styles.css';
+// In a layer of its own, so that our styles win over it whatever their order.
+import '@mantine/core/styles.layer.css';
 import './app/base.css';
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';

@@ -796,32 +796,23 @@ export interface components {
             /** @description The pipeline's parameters with their defaults. */
             parameters?: components["schemas"]["argosy.v1.Parameter"][];
         };
-        /** @description GraphEdge says that a task waits for another. */
+        /** @description GraphEdge says that one task waits for another. */
         "argosy.v1.GraphEdge": {
             from?: string;
             to?: string;
         };
         /** @description GraphNode is a task of the graph. */
         "argosy.v1.GraphNode": {
-            args?: string[];
-            command?: string[];
-            /** @description Unique in the graph: the task's name, after its parents' names. */
+            /** @description Unique in the graph: the names from the entrypoint to the task, joined with "/". */
             id?: string;
-            image?: string;
-            inputs?: components["schemas"]["argosy.v1.Parameter"][];
-            /** @description What the task is repeated for; absent when it runs once. */
-            loop?: string;
             /** @description The task's name. */
             name?: string;
-            outputs?: string[];
             /** @description The id of the DAG or Steps that the task lies in; absent at the top. */
             parent?: string;
             /** @description The template that the task runs. */
             template?: string;
-            /** @description Container, MPIJob, Script, Resource, Suspend, DAG, Steps, ContainerSet, HTTP, Data, Plugin, or Exit for the exit handler. */
+            /** @description Container, Script, Resource, HTTP, Suspend, DAG, Steps, ContainerSet, Data, Plugin, or MPIJob for a distributed step. */
             type?: string;
-            /** @description The condition under which the task runs; absent when it always does. */
-            when?: string;
         };
         "argosy.v1.ListRunsResponse": {
             /** @description Empty on the last page. */
@@ -900,6 +891,7 @@ export interface components {
             metrics?: components["schemas"]["argosy.v1.Metric"][];
             name?: string;
             nodes?: components["schemas"]["argosy.v1.Node"][];
+            /** @description What the run works with: the values that were asked for, then the manifest's own for those that were not. */
             parameters?: components["schemas"]["argosy.v1.Parameter"][];
             /** @description Absent for a run of a manifest given in place. */
             pipeline?: components["schemas"]["argosy.v1.RunView.Pipeline"];

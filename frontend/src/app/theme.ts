@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
+import { Anchor, type CSSVariablesResolver, createTheme, type MantineColorsTuple, Modal } from '@mantine/core';
 
 const tide: MantineColorsTuple = [
   '#e7f6f8',
@@ -13,13 +13,27 @@ const tide: MantineColorsTuple = [
   '#00505e',
 ];
 
+// Mantine's dark greys have no hue; ours lean to the sea, like everything else.
+const dark: MantineColorsTuple = [
+  '#dfe6ec',
+  '#c3ced7',
+  '#98a6b3',
+  '#6b7a87',
+  '#33414e',
+  '#222e3a',
+  '#1b252f',
+  '#151d25',
+  '#10161d',
+  '#0b1015',
+];
+
 // Chinese, Japanese and Korean faces stand after the Latin one, so that mixed text keeps both right.
 const cjk = '"PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", "WenQuanYi Micro Hei"';
 
 export const theme = createTheme({
   primaryColor: 'tide',
   primaryShade: { light: 8, dark: 7 },
-  colors: { tide },
+  colors: { tide, dark },
   fontFamily: `"Inter Variable", system-ui, -apple-system, "Segoe UI", ${cjk}, sans-serif`,
   fontFamilyMonospace: `ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", ${cjk}, monospace`,
   headings: { fontWeight: '620' },
@@ -27,6 +41,10 @@ export const theme = createTheme({
   respectReducedMotion: true,
   cursorType: 'pointer',
   focusRing: 'auto',
+  components: {
+    Anchor: Anchor.extend({ defaultProps: { inherit: true } }),
+    Modal: Modal.extend({ styles: { title: { fontSize: 'var(--mantine-font-size-lg)', fontWeight: 620 } } }),
+  },
 });
 
 /** Colours of our own that depend on the scheme; Mantine's dimmed text is too pale for WCAG AA on our canvas. */
@@ -48,6 +66,7 @@ export const variables: CSSVariablesResolver = () => ({
     '--ar-mark': '#ffe9a8',
     '--ar-mark-text': '#3b2a00',
     '--ar-curve': '#0c7c92',
+    '--ar-violet': '#8a2a86',
     '--ar-ok': '#12703a',
     '--ar-ok-bg': '#e2f5e9',
     '--ar-run': '#0b5fa8',
@@ -66,9 +85,6 @@ export const variables: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': '#8693a0',
     '--mantine-color-error': '#ff8f86',
     '--mantine-color-anchor': '#79c0cd',
-    '--mantine-color-default': '#1b252f',
-    '--mantine-color-default-hover': '#222e3a',
-    '--mantine-color-default-border': '#33414e',
     '--ar-canvas': '#0e151b',
     '--ar-surface': '#151d25',
     '--ar-raised': '#1c2732',
@@ -78,6 +94,7 @@ export const variables: CSSVariablesResolver = () => ({
     '--ar-mark': '#6b5310',
     '--ar-mark-text': '#fff3cf',
     '--ar-curve': '#5cc4d6',
+    '--ar-violet': '#e7a3e4',
     '--ar-ok': '#7bdb9f',
     '--ar-ok-bg': '#12321f',
     '--ar-run': '#8cc6ff',

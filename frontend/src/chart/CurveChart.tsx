@@ -8,10 +8,16 @@ import { formatMetric, formatNumber } from '../format/format';
 import classes from './CurveChart.module.css';
 import type { Curve } from './throughput';
 
-const height = 170;
+const height = 128;
+
+interface CurveChartProps {
+  curve: Curve;
+  /** Told which point the pointer is at; undefined when it has left. */
+  onPoint: (index: number | undefined) => void;
+}
 
 /** images/sec over training steps, with its printed uncertainty as a band, and the same numbers as a table. */
-export default function CurveChart({ curve }: { curve: Curve }) {
+export default function CurveChart({ curve, onPoint }: CurveChartProps) {
   const { t, i18n } = useTranslation();
   const scheme = useComputedColorScheme();
   const frame = useRef<HTMLDivElement>(null);
@@ -25,13 +31,13 @@ export default function CurveChart({ curve }: { curve: Curve }) {
   useEffect(() => {
     const host = frame.current;
     if (!host) return;
-    const plot = new uPlot(options(host, language, stepLabel), dataOf(curve), host);
+    const plot = new uPlot(options(host, language, onPoint), dataOf(curve), host);
     chart.current = plot;
     return () => {
       chart.current = null;
       plot.destroy();
     };
-  }, [scheme, language, stepLabel]);
+  }, [scheme, language, onPoint]);
 
   useEffect(() => {
     if (width > 0) chart.current?.setSize({ width, height });
@@ -75,7 +81,7 @@ const dataOf = ({ step, rate, spread }: Curve): uPlot.AlignedData => [
   rate,
 ];
 
-function options(host: HTMLElement, language: string, stepLabel: string): uPlot.Options {
+function options(host: HTMLElement, language: string, onPoint: CurveChartProps['onPoint']): uPlot.Options {
   const style = getComputedStyle(host);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const curve = colour('--ar-curve');
@@ -91,21 +97,20 @@ function options(host: HTMLElement, language: string, stepLabel: string): uPlot.
   return {
     width: host.clientWidth || 400,
     height,
-    legend: { show: true, live: true },
+    legend: { show: false },
     cursor: { points: { size: 7 } },
     scales: { x: { time: false }, y: { range: { min: { pad: 0.15, soft: 0, mode: 2 }, max: { pad: 0.15 } } } },
     axes: [axis, { ...axis, size: 56 }],
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)] },
     bands: [{ series: [1, 2], fill: `${curve}33` }],
     series: [
-      { label: stepLabel, value: (_, value) => (value === null ? '–' : number(value)) },
+      {},
       edge,
       edge,
       {
-        label: 'images/sec',
         stroke: curve,
         width: 2,
         points: { size: 6, fill: curve },
-        value: (_, value) => (value === null ? '–' : number(value)),
       },
     ],
   };

@@ -52,7 +52,8 @@ export function formatBytes(bytes: number, language: string): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
   const power = bytes > 0 ? Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3)) : 0;
   const unit = units[power];
-  return new Intl.NumberFormat(language, { style: 'unit', unit, maximumFractionDigits: 1 }).format(
-    bytes / 1000 ** power,
-  );
+  // Only whole bytes are said in full: "20 bytes", but "1.7 MB".
+  const unitDisplay = power === 0 ? 'long' : 'short';
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay, maximumFractionDigits: 1 });
+  return format.format(bytes / 1000 ** power);
 }

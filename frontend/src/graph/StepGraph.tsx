@@ -1,8 +1,10 @@
 import '@xyflow/react/dist/style.css';
 import { useComputedColorScheme } from '@mantine/core';
 import { useReducedMotion } from '@mantine/hooks';
+import { IconMaximize } from '@tabler/icons-react';
 import {
   Background,
+  ControlButton,
   Controls,
   type Edge,
   Handle,
@@ -12,8 +14,9 @@ import {
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
+  useStore,
 } from '@xyflow/react';
-import { type FocusEvent, useEffect, useMemo } from 'react';
+import { type FocusEvent, useCallback, useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Duration } from '../format/Duration';
 import { StatusIcon, useStatusWord } from '../status/StatusBadge';
@@ -31,7 +34,8 @@ interface StepGraphProps {
 }
 
 const nodeTypes = { step: StepCard };
-const fit = { padding: 0.12, maxZoom: 1.15 };
+const zooms = { min: 0.1, max: 1.1 };
+const margin = 28;
 
 /** The steps and what they wait for. Each step is a button, so the keyboard reaches it. */
 export default function StepGraph(props: StepGraphProps) {
@@ -46,7 +50,6 @@ function Flow({ graph, selected, onSelect }: StepGraphProps) {
   const { t } = useTranslation();
   const scheme = useComputedColorScheme();
   const still = useReducedMotion();
-  const flow = useReactFlow();
   // Status changes come often; places change only with the shape of the graph.
   const shape = JSON.stringify([graph.steps.map((step) => step.id), graph.edges]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the shape stands for the graph
@@ -68,12 +71,7 @@ function Flow({ graph, selected, onSelect }: StepGraphProps) {
     ({ from, to }): Edge => ({ id: `${from}>${to}`, source: from, target: to, animated: !still && running.has(to) }),
   );
 
-  // A graph that grows should stay in view.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the shape is what triggers it
-  useEffect(() => {
-    const frame = requestAnimationFrame(() => void flow.fitView(fit));
-    return () => cancelAnimationFrame(frame);
-  }, [shape, flow]);
+  const showAll = useShowAll(shape);
 
   return (
     <section className={classes.graph} aria-label={t('graph.label')}>
@@ -82,9 +80,7 @@ function Flow({ graph, selected, onSelect }: StepGraphProps) {
         edges={edges}
         nodeTypes={nodeTypes}
         colorMode={scheme}
-        fitView
-        fitViewOptions={fit}
-        minZoom={0.1}
+        minZoom={zooms.min}
         nodesDraggable={false}
         nodesConnectable={false}
         nodesFocusable={false}
@@ -98,14 +94,37 @@ function Flow({ graph, selected, onSelect }: StepGraphProps) {
           'controls.ariaLabel': t('graph.label'),
           'controls.zoomIn.ariaLabel': t('graph.zoomIn'),
           'controls.zoomOut.ariaLabel': t('graph.zoomOut'),
-          'controls.fitView.ariaLabel': t('graph.fit'),
         }}
       >
         <Background gap={22} size={1.2} />
-        <Controls showInteractive={false} fitViewOptions={fit} />
+        <Controls showInteractive={false} showFitView={false}>
+          <ControlButton onClick={showAll} title={t('graph.fit')} aria-label={t('graph.fit')}>
+            <IconMaximize aria-hidden style={{ fill: 'none' }} />
+          </ControlButton>
+        </Controls>
       </ReactFlow>
     </section>
   );
+}
+
+/** Shows the whole graph, from its top; again when it grows or its frame changes. */
+function useShowAll(shape: string) {
+  const flow = useReactFlow();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+
+  const showAll = useCallback(() => {
+    const bounds = flow.getNodesBounds(flow.getNodes());
+    if (width === 0 || bounds.width === 0) return;
+    const fitting = Math.min((width - 2 * margin) / bounds.width, (height - 2 * margin) / bounds.height);
+    const zoom = Math.max(zooms.min, Math.min(zooms.max, fitting));
+    const x = (width - bounds.width * zoom) / 2 - bounds.x * zoom;
+    void flow.setViewport({ x, y: margin - bounds.y * zoom, zoom });
+  }, [flow, width, height]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the shape is what triggers it
+  useEffect(showAll, [showAll, shape]);
+  return showAll;
 }
 
 function StepCard({ id, data: { step, onSelect, chosen } }: NodeProps<StepNode>) {

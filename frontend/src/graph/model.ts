@@ -10,7 +10,7 @@ export interface Step {
   phase?: string;
   started?: string;
   finished?: string;
-  /** A second line for a graph that does not run: its condition or loop. */
+  /** More about a step of a graph that does not run: its template, when that has another name. */
   note?: string;
 }
 
@@ -73,7 +73,7 @@ export function pipelineSteps(graph: Graph): Steps {
       id: node.id ?? '',
       name: node.name ?? node.id ?? '',
       kind: node.type ?? '',
-      note: node.when ?? node.loop,
+      note: node.template === node.name ? undefined : node.template,
     })),
     edges: (graph.edges ?? []).map((edge) => ({ from: edge.from ?? '', to: edge.to ?? '' })),
   };

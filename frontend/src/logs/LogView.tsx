@@ -90,18 +90,16 @@ export default function LogView({ step, url, download }: LogViewProps) {
           })}
         </Text>
       ) : (
-        <section
-          className={classes.text}
-          aria-label={t('log.label', { step })}
-          tabIndex={0}
-          onKeyDown={scrollByKey(list.current)}
-        >
+        <div className={classes.text}>
           <VList
             ref={list}
             data={lines}
             itemSize={20}
             onScroll={onScroll}
-            style={{ position: 'absolute', inset: 0, height: '100%' }}
+            className={classes.scroller}
+            role="region"
+            aria-label={t('log.label', { step })}
+            tabIndex={0}
           >
             {(line, index) => (
               <LogLine
@@ -115,7 +113,7 @@ export default function LogView({ step, url, download }: LogViewProps) {
               />
             )}
           </VList>
-        </section>
+        </div>
       )}
       <Group className={classes.foot} gap="sm" justify="space-between">
         <Text size="xs" c="dimmed">
@@ -132,19 +130,6 @@ export default function LogView({ step, url, download }: LogViewProps) {
     </div>
   );
 }
-
-/** The keys that scroll a page scroll the log, whose own scroller cannot have the focus. */
-const scrollByKey = (list: VListHandle | null) => (event: KeyboardEvent) => {
-  if (!list || event.target !== event.currentTarget) return;
-  const page = list.viewportSize * 0.9;
-  const steps: Record<string, number> = { ArrowUp: -40, ArrowDown: 40, PageUp: -page, PageDown: page };
-  const step = steps[event.key];
-  if (step !== undefined) list.scrollBy(step);
-  else if (event.key === 'Home') list.scrollTo(0);
-  else if (event.key === 'End') list.scrollTo(list.scrollSize);
-  else return;
-  event.preventDefault();
-};
 
 function BarButton({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }) {
   return (

@@ -9,6 +9,7 @@ import { createExperiment } from '../api/experiments';
 import { pipelineQuery, versionsQuery } from '../api/pipelines';
 import { createRun } from '../api/runs';
 import { Failure } from '../feedback/Failure';
+import { useParameterHints } from '../pipelines/useParameterHints';
 import { ExperimentField, type ExperimentValue, useExperimentDefault } from './ExperimentField';
 import classes from './NewRun.module.css';
 import type { NewRunSearch } from './newRunSearch';
@@ -41,6 +42,7 @@ export function NewRunForm({ search, cloned }: { search: NewRunSearch; cloned: R
     typed,
     cloned?.parameters ?? [],
   );
+  const hints = useParameterHints(pipelineID, versionID);
   const suggested = cloned
     ? t('newRun.cloneOf', { name: cloned.name })
     : pipeline.data && suggestName(pipeline.data.name, begun);
@@ -131,6 +133,7 @@ export function NewRunForm({ search, cloned }: { search: NewRunSearch; cloned: R
         {versionID ? (
           <ParameterFields
             parameters={parameters}
+            hints={hints}
             onChange={(parameter, value) => setTyped((old) => ({ ...old, [parameter]: value }))}
           />
         ) : (

@@ -5,11 +5,13 @@ import { notNumber } from './parameters';
 
 interface ParameterFieldsProps {
   parameters: { name: string; value: string; fallback: string }[];
+  /** What the manifest says about them, by name. */
+  hints: Record<string, string>;
   onChange: (name: string, value: string) => void;
 }
 
 /** One field for each parameter, filled with its default. */
-export function ParameterFields({ parameters, onChange }: ParameterFieldsProps) {
+export function ParameterFields({ parameters, hints, onChange }: ParameterFieldsProps) {
   const { t } = useTranslation();
   if (parameters.length === 0) {
     return (
@@ -21,7 +23,12 @@ export function ParameterFields({ parameters, onChange }: ParameterFieldsProps) 
   return (
     <div className={classes.fields}>
       {parameters.map((parameter) => (
-        <ParameterField key={parameter.name} {...parameter} onChange={(value) => onChange(parameter.name, value)} />
+        <ParameterField
+          key={parameter.name}
+          {...parameter}
+          hint={hints[parameter.name]}
+          onChange={(value) => onChange(parameter.name, value)}
+        />
       ))}
     </div>
   );
@@ -31,12 +38,14 @@ interface ParameterFieldProps {
   name: string;
   value: string;
   fallback: string;
+  hint: string | undefined;
   onChange: (value: string) => void;
 }
 
-function ParameterField({ name, value, fallback, onChange }: ParameterFieldProps) {
+function ParameterField({ name, value, fallback, hint, onChange }: ParameterFieldProps) {
   const { t } = useTranslation();
   const changed = value !== fallback;
+  const odd = notNumber(value, fallback);
   return (
     <div>
       <Textarea
@@ -48,8 +57,8 @@ function ParameterField({ name, value, fallback, onChange }: ParameterFieldProps
         autoCapitalize="off"
         value={value}
         // A value may be right although it looks odd: this is said, not forbidden.
-        description={notNumber(value, fallback) ? t('newRun.notNumber') : undefined}
-        descriptionProps={{ c: 'var(--ar-warn)' }}
+        description={odd ? t('newRun.notNumber') : hint}
+        descriptionProps={odd ? { c: 'var(--ar-warn)' } : undefined}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         onChange={(event) => onChange(event.currentTarget.value)}
       />
@@ -60,7 +69,8 @@ function ParameterField({ name, value, fallback, onChange }: ParameterFieldProps
           </Text>
           <Button
             variant="transparent"
-            size="compact-xs"
+            size="compact-sm"
+            fz="xs"
             px={0}
             style={{ flex: 'none' }}
             aria-label={`${t('newRun.reset')}: ${name}`}

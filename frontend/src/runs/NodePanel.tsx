@@ -62,10 +62,10 @@ export function NodePanel({ run, node, tab, onTab, onClose }: NodePanelProps) {
         <Tabs.Panel value="log" className={classes.nodeTab}>
           <NodeLog run={run} node={node} />
         </Tabs.Panel>
-        <Tabs.Panel value="io" className={classes.nodeTab}>
+        <Tabs.Panel value="io" className={classes.nodeTab} tabIndex={0}>
           <InputsOutputs node={node} />
         </Tabs.Panel>
-        <Tabs.Panel value="details" className={classes.nodeTab}>
+        <Tabs.Panel value="details" className={classes.nodeTab} tabIndex={0}>
           <Details node={node} />
         </Tabs.Panel>
       </Tabs>

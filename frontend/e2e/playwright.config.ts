@@ -1,0 +1,36 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineConfig } from '@playwright/test';
+
+// The tests look at a real server. ARGOSY_URL says where it is; see run.spec.ts for the other variables.
+export default defineConfig({
+  testDir: '.',
+  outputDir: join(tmpdir(), 'argosy-playwright'),
+  // The pages share one server and build on each other's runs.
+  workers: 1,
+  timeout: 180_000,
+  expect: { timeout: 20_000 },
+  forbidOnly: true,
+  reporter: 'list',
+  use: {
+    baseURL: process.env.ARGOSY_URL ?? 'http://127.0.0.1:8888',
+    viewport: { width: 1440, height: 900 },
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    trace: 'retain-on-failure',
+    launchOptions: {
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+        `--crash-dumps-dir=${mkdtempSync(join(tmpdir(), 'argosy-chromium-'))}`,
+      ],
+    },
+  },
+});
