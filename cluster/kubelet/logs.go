@@ -47,32 +47,33 @@ func (p *pod) logPath(container string, restarts int32) string {
 	return p.path(logFolder, container, strconv.Itoa(int(restarts))+".log")
 }
 
-// pump writes what a container says until it says no more. A line that is not
-// finished is written when nothing follows for a moment, so that a prompt or a
-// progress bar is seen.
-func (l *logFile) pump(output *os.File) error {
-	r := bufio.NewReaderSize(output, maxPiece)
+// pump writes what a container says until it says no more. What has arrived is
+// written at once, a line that is not finished too: it may be a prompt, or a
+// progress bar.
+func (l *logFile) pump(output io.Reader) error {
+	buf := make([]byte, 4*maxPiece)
 	var out bytes.Buffer
 	for {
-		piece, err := r.ReadSlice('\n')
-		if len(piece) > 0 {
-			appendEntry(&out, time.Now(), piece)
+		n, err := output.Read(buf)
+		now := time.Now()
+		for arrived := buf[:n]; len(arrived) > 0; {
+			end := min(len(arrived), maxPiece)
+			if i := bytes.IndexByte(arrived[:end], '\n'); i >= 0 {
+				end = i + 1
+			}
+			appendEntry(&out, now, arrived[:end])
+			arrived = arrived[end:]
 		}
-		// One write for all that has arrived.
-		if out.Len() > 0 && (r.Buffered() == 0 || out.Len() > 4*maxPiece) {
+		if n > 0 {
 			if werr := l.write(out.Bytes()); werr != nil {
 				return werr
 			}
 			out.Reset()
 		}
-		switch {
-		case err == nil, errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF):
-			if out.Len() > 0 {
-				return l.write(out.Bytes())
-			}
+		if errors.Is(err, io.EOF) {
 			return nil
-		default:
+		}
+		if err != nil {
 			return err
 		}
 	}

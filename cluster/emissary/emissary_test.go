@@ -1,0 +1,116 @@
+package emissary
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newStep(t *testing.T, template string) step {
+	t.Helper()
+	s := step{folder: t.TempDir(), container: "main"}
+	require.NoError(t, os.WriteFile(filepath.Join(s.folder, "template"), []byte(template), 0o600))
+	return s
+}
+
+// Signals and the umask belong to the whole process, so these tests run one after the other.
+
+func TestRunLeavesTheExitCodeOfTheCommand(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want int
+	}{
+		"success":   {[]string{"sh", "-c", "exit 0"}, 0},
+		"failure":   {[]string{"sh", "-c", "exit 7"}, 7},
+		"killed":    {[]string{"sh", "-c", "kill -9 $$"}, 137},
+		"not there": {[]string{"/no/such/program"}, exitFault},
+		"nothing":   {nil, exitFault},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStep(t, `{}`)
+			code, _ := s.run(c.args)
+			require.Equal(t, c.want, code)
+			require.NoError(t, s.writeExitCode(code))
+			text, err := os.ReadFile(filepath.Join(s.dir(), "exitcode"))
+			require.NoError(t, err)
+			require.NotEmpty(t, text)
+		})
+	}
+}
+
+func TestRunSavesOutputParameters(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	s := newStep(t, `{"outputs":{"parameters":[{"name":"a","valueFrom":{"path":"`+out+`"}},{"name":"b","valueFrom":{"path":"/not/written"}},{"name":"c"}]}}`)
+	code, err := s.run([]string{"sh", "-c", "printf 42 > " + out})
+	require.NoError(t, err)
+	require.Zero(t, code)
+	saved, err := os.ReadFile(filepath.Join(s.folder, "outputs/parameters", out))
+	require.NoError(t, err)
+	require.Equal(t, "42", string(saved))
+	require.NoFileExists(t, filepath.Join(s.folder, "outputs/parameters/not/written"))
+}
+
+func TestRunSavesNothingForOtherContainers(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	s := newStep(t, `{"outputs":{"parameters":[{"name":"a","valueFrom":{"path":"`+out+`"}}]}}`)
+	s.container = "sidecar"
+	_, err := s.run([]string{"sh", "-c", "printf 42 > " + out})
+	require.NoError(t, err)
+	require.NoDirExists(t, filepath.Join(s.folder, "outputs"))
+}
+
+func TestRunCapturesOutput(t *testing.T) {
+	s := newStep(t, `{}`)
+	s.capture = true
+	_, err := s.run([]string{"sh", "-c", "echo out; echo err >&2"})
+	require.NoError(t, err)
+	stdout, err := os.ReadFile(filepath.Join(s.dir(), "stdout"))
+	require.NoError(t, err)
+	require.Equal(t, "out\n", string(stdout))
+	combined, err := os.ReadFile(filepath.Join(s.dir(), "combined"))
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"out", "err"}, strings.Fields(string(combined)))
+}
+
+func TestRunForwardsSignals(t *testing.T) {
+	s := newStep(t, `{}`)
+	ready := filepath.Join(t.TempDir(), "ready")
+	type end struct {
+		code int
+		err  error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		code, err := s.run([]string{"sh", "-c", `trap 'exit 5' TERM; touch ` + ready + `; while :; do sleep 0.01; done`})
+		ended <- end{code, err}
+	}()
+	require.Eventually(t, func() bool { _, err := os.Stat(ready); return err == nil }, 10*time.Second, 5*time.Millisecond)
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+	e := <-ended
+	require.NoError(t, e.err)
+	require.Equal(t, 5, e.code)
+}
+
+func TestRunIsNotHeldUpByABackgroundProcess(t *testing.T) {
+	s := newStep(t, `{}`)
+	s.capture = true
+	start := time.Now()
+	code, err := s.run([]string{"sh", "-c", "sleep 20 & echo done"})
+	require.NoError(t, err)
+	require.Zero(t, code)
+	require.Less(t, time.Since(start), 10*time.Second)
+}
+
+func TestRunSaysWhatIsWrongWithTheTemplate(t *testing.T) {
+	s := newStep(t, `{`)
+	_, err := s.run([]string{"true"})
+	require.ErrorContains(t, err, "read the template")
+}

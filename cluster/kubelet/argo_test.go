@@ -1,0 +1,139 @@
+package kubelet
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/argosy-ml/argosy/cluster/container"
+)
+
+func newSpec() *container.Spec { return &container.Spec{} }
+
+// argoPod is a pod as Argo's controller makes it for a template.
+func argoPod(template string, change ...func(*corev1.Pod)) *corev1.Pod {
+	obj := samplePod()
+	obj.Labels["workflows.argoproj.io/workflow"] = "wf"
+	volume := []corev1.VolumeMount{{Name: argoVolume, MountPath: "/var/run/argo"}}
+	obj.Spec.InitContainers = []corev1.Container{{
+		Name: "init", Image: "quay.io/argoproj/argoexec:v3.7.9", Command: []string{"argoexec", "init"}, VolumeMounts: volume,
+		Env: []corev1.EnvVar{{Name: argoTemplate, Value: template}},
+	}}
+	obj.Spec.Containers = []corev1.Container{
+		{Name: "wait", Image: "quay.io/argoproj/argoexec:v3.7.9", Command: []string{"argoexec", "wait"}, VolumeMounts: volume, Env: []corev1.EnvVar{
+			{Name: "ARGO_NODE_ID", Value: "node-1"}, {Name: "ARGO_DEADLINE", Value: "0001-01-01T00:00:00Z"}, {Name: "ARGO_PROGRESS_FILE", Value: "/var/run/argo/progress"},
+		}},
+		{Name: "main", Image: "busybox", Command: []string{"/var/run/argo/argoexec", "emissary", "--", "echo", "hi"}, VolumeMounts: volume},
+	}
+	for _, c := range change {
+		c(obj)
+	}
+	return obj
+}
+
+func TestArgoFastPaths(t *testing.T) {
+	t.Parallel()
+	type parts struct{ init, wait, emissary bool }
+	const plain = `{"name":"t","container":{"image":"busybox","command":["echo"]}`
+	for name, c := range map[string]struct {
+		template string
+		change   func(*corev1.Pod)
+		want     parts
+	}{
+		"plain":                {plain + `}`, nil, parts{true, true, true}},
+		"output parameter":     {plain + `,"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/tmp/x","default":"1"}}]}}`, nil, parts{true, true, true}},
+		"no archived logs":     {plain + `,"archiveLocation":{"archiveLogs":false}}`, nil, parts{true, true, true}},
+		"archived logs":        {plain + `,"archiveLocation":{"archiveLogs":true}}`, nil, parts{init: true}},
+		"input artifact":       {plain + `,"inputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{}},
+		"output artifact":      {plain + `,"outputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{init: true}},
+		"sidecar":              {plain + `,"sidecars":[{"name":"s"}]}`, nil, parts{init: true}},
+		"script":               {`{"name":"t","script":{"image":"x","source":"y"}}`, nil, parts{}},
+		"resource":             {`{"name":"t","resource":{"action":"get"}}`, nil, parts{}},
+		"container set":        {`{"name":"t","containerSet":{"containers":[{"name":"a"}]}}`, nil, parts{init: true}},
+		"parameter on volume":  {`{"container":{"volumeMounts":[{"name":"v","mountPath":"/mnt/"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/mnt/x"}}]}}`, nil, parts{true, false, true}},
+		"not a template":       {`{`, nil, parts{}},
+		"template elsewhere":   {`offloaded`, nil, parts{}},
+		"deadline":             {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers[0].Env[1].Value = "2030-01-01T00:00:00Z" }, parts{true, false, true}},
+		"paused for debugging": {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "ARGO_DEBUG_PAUSE_AFTER", Value: "true"}} }, parts{init: true}},
+		"another container":    {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers = append(o.Spec.Containers, corev1.Container{Name: "patched-in"}) }, parts{init: true}},
+		"not Argo's":           {plain + `}`, func(o *corev1.Pod) { o.Labels = nil }, parts{}},
+		"own init image":       {plain + `}`, func(o *corev1.Pod) { o.Spec.InitContainers[0].Image = "busybox" }, parts{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			change := c.change
+			if change == nil {
+				change = func(*corev1.Pod) {}
+			}
+			obj := argoPod(c.template, change)
+			p := testPod(t, obj)
+			got := parts{
+				init:     p.argo.standIn(p, &obj.Spec.InitContainers[0]) != nil,
+				wait:     p.argo.standIn(p, &obj.Spec.Containers[0]) != nil,
+				emissary: p.argo.plainEmissary(&obj.Spec.Containers[1]),
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestArgoOutputs(t *testing.T) {
+	t.Parallel()
+	obj := argoPod(`{"container":{},"outputs":{"parameters":[{"name":"a","valueFrom":{"path":"/tmp/a"}},` +
+		`{"name":"b","valueFrom":{"path":"/none","default":7}},{"name":"c","valueFrom":{"expression":"x"}}]}}`)
+	obj.Spec.Containers[0].Env = append(obj.Spec.Containers[0].Env, corev1.EnvVar{Name: "ARGO_INCLUDE_SCRIPT_OUTPUT", Value: "true"})
+	p := testPod(t, obj)
+	root := t.TempDir()
+	p.volumes = map[string]string{argoVolume: root}
+	write := func(path, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(text), 0o600))
+	}
+	write("outputs/parameters/tmp/a", "42\n\n")
+	write("ctr/main/stdout", "result\n")
+	out, err := p.argoOutputs()
+	require.NoError(t, err)
+	params := out["parameters"].([]argoParameter)
+	require.Equal(t, "42\n", *params[0].Value, "one line feed is taken off")
+	require.Equal(t, "7", *params[1].Value)
+	require.Nil(t, params[2].Value)
+	require.Equal(t, "result", out["result"])
+
+	require.NoError(t, os.Remove(filepath.Join(root, "outputs/parameters/tmp/a")))
+	_, err = testPodOutputs(t, obj, root)
+	require.EqualError(t, err, "output parameter a: the step did not write /tmp/a")
+}
+
+func testPodOutputs(t *testing.T, obj *corev1.Pod, root string) (map[string]any, error) {
+	t.Helper()
+	p := testPod(t, obj)
+	p.volumes = map[string]string{argoVolume: root}
+	return p.argoOutputs()
+}
+
+func TestReadProgress(t *testing.T) {
+	t.Parallel()
+	p := testPod(t, argoPod(`{"container":{}}`))
+	root := t.TempDir()
+	p.volumes = map[string]string{argoVolume: root}
+	require.Empty(t, p.readProgress())
+	for text, want := range map[string]string{"3/10": "3/10", "1/10\n2/10\n": "2/10", "11/10": "", "x": "", "1/0": "", "-1/2": "", "1/2/3": ""} {
+		require.NoError(t, os.WriteFile(filepath.Join(root, "progress"), []byte(text), 0o600))
+		require.Equal(t, want, p.readProgress(), text)
+	}
+}
+
+func TestArgoKill(t *testing.T) {
+	t.Parallel()
+	sig, ok := argoKill([]string{"/var/run/argo/argoexec", "kill", "15", "1"})
+	require.True(t, ok)
+	require.Equal(t, syscall.SIGTERM, sig)
+	for _, other := range [][]string{{"kill", "15", "1"}, {"argoexec", "kill", "15", "2"}, {"argoexec", "kill", "x", "1"}, {"argoexec", "kill", "0", "1"}, {"argoexec", "version"}, nil} {
+		_, ok := argoKill(other)
+		require.False(t, ok, other)
+	}
+}

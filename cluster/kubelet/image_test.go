@@ -1,0 +1,88 @@
+package kubelet
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
+	corev1 "k8s.io/api/core/v1"
+)
+
+func TestProgramOf(t *testing.T) {
+	t.Parallel()
+	for image, want := range map[string]string{
+		"argoexec": "argoexec", "quay.io/argoproj/argoexec:v3.7.9": "argoexec", "argosyml/argosy-launcher:dev": "argosy-launcher",
+		"registry:5000/argosy-launcher@sha256:abc": "argosy-launcher", "busybox": "", "argoexec-other:v1": "", "": "", "argoexec/busybox": "",
+	} {
+		require.Equal(t, want, programOf(image), image)
+	}
+}
+
+func TestRenderPasswd(t *testing.T) {
+	t.Parallel()
+	host := "root:x:0:0:Mister Root:/var/root:/bin/zsh\nann:x:1000:1000::/home/ann:/bin/bash\nsshd:x:102:65534::/run/sshd:/usr/sbin/nologin\nbroken line\n\n"
+	require.Empty(t, cmp.Diff(
+		"root:x:0:0:root:/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/bash\nsshd:x:102:65534::/run/sshd:/usr/sbin/nologin\n",
+		string(renderPasswd([]byte(host), "/bin/sh", false))))
+	require.Empty(t, cmp.Diff(
+		"root:x:0:0:root:/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/bash\nsshd:x:0:0::/run/sshd:/usr/sbin/nologin\n",
+		string(renderPasswd([]byte(host), "/bin/sh", true))))
+	require.Equal(t, 1, strings.Count(string(renderPasswd(nil, "/bin/sh", false)), "\nsshd:"), "a machine without sshd has the user all the same")
+	require.Equal(t, "root:*:19000:0:99999:7:::\nann:*:19000:0:99999:7:::\n", string(renderShadow([]byte("root:x:0\nann:x:1\n"))))
+}
+
+func TestHostKeyIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "ssh")
+	private, public, err := hostKey(dir)
+	require.NoError(t, err)
+	again, _, err := hostKey(dir)
+	require.NoError(t, err)
+	require.Equal(t, private, again)
+	_, _, _, _, err = ssh.ParseAuthorizedKey(public)
+	require.NoError(t, err)
+	fi, err := os.Stat(filepath.Join(dir, "ssh_host_ed25519_key"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), fi.Mode())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "ssh_host_ed25519_key"), []byte("junk"), 0o600))
+	_, _, err = hostKey(dir)
+	require.ErrorContains(t, err, "remove it to have a new one made")
+}
+
+func TestResolvConf(t *testing.T) {
+	t.Parallel()
+	obj := samplePod()
+	obj.Spec.DNSConfig = &corev1.PodDNSConfig{Searches: []string{"job.ns.svc.cluster.local"}, Options: []corev1.PodDNSConfigOption{{Name: "timeout", Value: ptr("1")}, {Name: "debug"}}}
+	require.Equal(t, "nameserver 10.88.0.1\nsearch ns.svc.cluster.local svc.cluster.local cluster.local job.ns.svc.cluster.local\noptions ndots:5 timeout:1 debug\n",
+		string(testPod(t, obj).resolvConf()))
+}
+
+func TestCommand(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		c     corev1.Container
+		want  []string
+		fails string
+	}{
+		"command and args":        {corev1.Container{Name: "c", Command: []string{"a", "$(X)"}, Args: []string{"$$(X)"}}, []string{"a", "x", "$(X)"}, ""},
+		"none":                    {corev1.Container{Name: "c", Image: "busybox"}, nil, "container c has no command"},
+		"args only":               {corev1.Container{Name: "c", Image: "busybox", Args: []string{"x"}}, nil, "set `command`"},
+		"our image's entry point": {corev1.Container{Name: "c", Image: "argoexec:v1", Args: []string{"artifact", "delete"}}, []string{"argoexec", "artifact", "delete"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := newSpec()
+			err := testPod(t, samplePod()).command(&c.c, environment{"X": "x"}, spec)
+			if c.fails != "" {
+				require.ErrorContains(t, err, c.fails)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.want, spec.Args)
+		})
+	}
+}

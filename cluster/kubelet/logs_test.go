@@ -1,0 +1,245 @@
+package kubelet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	// The fake clientset's tracker and klog keep one goroutine each for the life of the process.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
+}
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// writeLog makes a log of entries a second apart, from second 0 of a fixed minute on.
+func writeLog(t *testing.T, entries ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	for i, e := range entries {
+		appendEntry(&b, base.Add(time.Duration(i)*time.Second), []byte(e))
+	}
+	path := filepath.Join(t.TempDir(), "0.log")
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
+	return path
+}
+
+var base = time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+
+func TestCopyLog(t *testing.T) {
+	t.Parallel()
+	// A long line in pieces, an empty line, and one that was never finished.
+	path := writeLog(t, "one\n", "tw", "o\n", "\n", "four\n", "unfin")
+	all := logOptions{tail: -1}
+	with := func(change func(*logOptions)) logOptions { o := all; change(&o); return o }
+	for name, c := range map[string]struct {
+		o    logOptions
+		want string
+	}{
+		"all":         {all, "one\ntwo\n\nfour\nunfin"},
+		"tail 0":      {with(func(o *logOptions) { o.tail = 0 }), ""},
+		"tail 1":      {with(func(o *logOptions) { o.tail = 1 }), "unfin"},
+		"tail 2":      {with(func(o *logOptions) { o.tail = 2 }), "four\nunfin"},
+		"tail 4":      {with(func(o *logOptions) { o.tail = 4 }), "two\n\nfour\nunfin"},
+		"tail 5":      {with(func(o *logOptions) { o.tail = 5 }), "one\ntwo\n\nfour\nunfin"},
+		"tail 99":     {with(func(o *logOptions) { o.tail = 99 }), "one\ntwo\n\nfour\nunfin"},
+		"since":       {with(func(o *logOptions) { o.since = base.Add(4 * time.Second) }), "four\nunfin"},
+		"limit":       {with(func(o *logOptions) { o.limit = 6 }), "one\ntw"},
+		"limit exact": {with(func(o *logOptions) { o.limit = 4 }), "one\n"},
+		"timestamps": {
+			with(func(o *logOptions) { o.timestamps = true }),
+			"2026-01-02T03:04:00Z one\n2026-01-02T03:04:01Z two\n2026-01-02T03:04:03Z \n2026-01-02T03:04:04Z four\n2026-01-02T03:04:05Z unfin",
+		},
+		"timestamps and tail": {with(func(o *logOptions) { o.timestamps, o.tail = true, 2 }), "2026-01-02T03:04:04Z four\n2026-01-02T03:04:05Z unfin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b bytes.Buffer
+			require.NoError(t, copyLog(t.Context(), &b, path, nil, c.o))
+			require.Equal(t, c.want, b.String())
+		})
+	}
+}
+
+func TestTailOfALongLogCrossesBlocks(t *testing.T) {
+	t.Parallel()
+	var entries []string
+	for i := range 5000 {
+		entries = append(entries, fmt.Sprintf("line %d %s\n", i, strings.Repeat("x", i%90)))
+	}
+	path := writeLog(t, entries...)
+	for _, n := range []int{1, 2, 100, 1000, 2500, 4999, 5000} {
+		var b bytes.Buffer
+		require.NoError(t, copyLog(t.Context(), &b, path, nil, logOptions{tail: int64(n)}))
+		require.Equal(t, strings.Join(entries[5000-n:], ""), b.String(), n)
+	}
+	tail, err := tailOf(path, 2, 10)
+	require.NoError(t, err)
+	require.Len(t, tail, 10)
+}
+
+func TestEmptyLog(t *testing.T) {
+	t.Parallel()
+	path := writeLog(t)
+	for _, tail := range []int64{-1, 0, 3} {
+		var b bytes.Buffer
+		require.NoError(t, copyLog(t.Context(), &b, path, nil, logOptions{tail: tail}))
+		require.Empty(t, b.String())
+	}
+}
+
+// chunks takes what is written and tells of it.
+type chunks struct {
+	wrote chan string
+}
+
+func (c chunks) Write(b []byte) (int, error) { c.wrote <- string(b); return len(b), nil }
+
+func TestFollowSeesWhatIsSaidAndEndsWithTheContainer(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c", "0.log")
+	log, err := createLog(path)
+	require.NoError(t, err)
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	pumped := make(chan error, 1)
+	go func() { pumped <- log.pump(r) }()
+
+	got := chunks{wrote: make(chan string, 16)}
+	followed := make(chan error, 1)
+	go func() { followed <- copyLog(t.Context(), got, path, log, logOptions{tail: -1, follow: true}) }()
+
+	_, err = w.WriteString("first\n")
+	require.NoError(t, err)
+	require.Equal(t, "first\n", <-got.wrote)
+	_, err = w.WriteString("prompt> ") // not finished, and yet to be seen
+	require.NoError(t, err)
+	require.Equal(t, "prompt> ", <-got.wrote)
+	_, err = w.WriteString("answer\n")
+	require.NoError(t, err)
+	require.Equal(t, "answer\n", <-got.wrote)
+	require.NoError(t, w.Close())
+	require.NoError(t, <-pumped)
+	log.close()
+	require.NoError(t, <-followed)
+}
+
+func TestFollowEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "0.log")
+	log, err := createLog(path)
+	require.NoError(t, err)
+	defer log.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	followed := make(chan error, 1)
+	go func() { followed <- copyLog(ctx, &bytes.Buffer{}, path, log, logOptions{tail: -1, follow: true}) }()
+	cancel()
+	require.NoError(t, <-followed)
+}
+
+func TestPumpKeepsEveryByte(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("a very long line ", 10_000) + "\n" + strings.Repeat("short\n", 20_000) + "end without line feed"
+	path := filepath.Join(t.TempDir(), "0.log")
+	log, err := createLog(path)
+	require.NoError(t, err)
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	go func() {
+		_, _ = w.WriteString(text)
+		_ = w.Close()
+	}()
+	require.NoError(t, log.pump(r))
+	log.close()
+	var b bytes.Buffer
+	require.NoError(t, copyLog(t.Context(), &b, path, nil, logOptions{tail: -1}))
+	require.Equal(t, text, b.String())
+}
+
+func FuzzParseEntry(f *testing.F) {
+	f.Add([]byte("2026-01-02T03:04:05.000000000Z F text"))
+	f.Add([]byte("2026-01-02T03:04:05.000000000Z P "))
+	f.Add([]byte("2026-01-02T03:04:05.000000000Z X text"))
+	f.Add([]byte(""))
+	f.Add([]byte("2026-13-02T03:04:05.000000000Z F text"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		e, err := parseEntry(line)
+		if err != nil || bytes.ContainsRune(line, '\n') {
+			return
+		}
+		var b bytes.Buffer
+		piece := append(bytes.Clone(e.text), "\n"...)
+		if !e.whole {
+			piece = e.text
+		}
+		appendEntry(&b, e.at, piece)
+		if got := bytes.TrimSuffix(b.Bytes(), []byte("\n")); !bytes.Equal(got, line) {
+			t.Fatalf("%q was read and written as %q", line, got)
+		}
+	})
+}
+
+func TestParseLogOptions(t *testing.T) {
+	t.Parallel()
+	parse := func(query string) (logOptions, bool, error) {
+		return parseLogOptions(httptest.NewRequest("GET", "/containerLogs/a/b/c?"+query, nil))
+	}
+	o, previous, err := parse("follow=true&timestamps=true&tailLines=7&limitBytes=9&previous=true&sinceTime=2026-01-02T03:04:05Z")
+	require.NoError(t, err)
+	require.True(t, previous)
+	require.Equal(t, logOptions{follow: true, timestamps: true, tail: 7, limit: 9, since: base.Add(5 * time.Second)}, o)
+	o, _, err = parse("")
+	require.NoError(t, err)
+	require.Equal(t, logOptions{tail: -1}, o)
+	o, _, err = parse("sinceSeconds=60")
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now().Add(-time.Minute), o.since, 10*time.Second)
+	for _, bad := range []string{"tailLines=-1", "tailLines=x", "limitBytes=0", "follow=perhaps", "sinceTime=yesterday", "sinceSeconds=0"} {
+		_, _, err := parse(bad)
+		require.ErrorContains(t, err, strings.Split(bad, "=")[0], bad)
+	}
+}
+
+func FuzzParseLogOptions(f *testing.F) {
+	f.Add("tailLines=3&follow=true")
+	f.Add("sinceSeconds=9223372036854775807")
+	f.Add("limitBytes=%zz")
+	f.Fuzz(func(t *testing.T, query string) {
+		r := httptest.NewRequest("GET", "/x", nil)
+		r.URL.RawQuery = query
+		if o, _, err := parseLogOptions(r); err == nil && (o.tail < -1 || o.limit < 0) {
+			t.Fatalf("%q gave the impossible %+v", query, o)
+		}
+	})
+}
+
+func TestChooseLog(t *testing.T) {
+	t.Parallel()
+	p := testPod(t, samplePod())
+	for i := range int32(12) {
+		log, err := createLog(p.logPath("c", i))
+		require.NoError(t, err)
+		log.close()
+	}
+	path, err := p.k.chooseLog("u-1", "c", false)
+	require.NoError(t, err)
+	require.Equal(t, p.logPath("c", 11), path)
+	path, err = p.k.chooseLog("u-1", "c", true)
+	require.NoError(t, err)
+	require.Equal(t, p.logPath("c", 10), path)
+	_, err = p.k.chooseLog("u-1", "other", false)
+	require.ErrorContains(t, err, "waiting to start")
+	_, err = p.k.chooseLog("u-1", "../../../etc", false)
+	require.ErrorContains(t, err, "no such container")
+}
