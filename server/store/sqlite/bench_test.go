@@ -17,7 +17,11 @@ func BenchmarkRuns(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.Close()
+	defer func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
 	accept := func(id string, i int) {
 		r := run.Run{
 			ID: id, Name: id, ExperimentID: fmt.Sprint(i % 10), CreatedAt: time.Unix(int64(i), 0),
