@@ -11,11 +11,11 @@ type Kind int
 
 // The kinds, each mapped to one gRPC code and one HTTP status by the API.
 const (
-	Internal   Kind = iota // our fault: the caller sees only a short text, the log gets the cause
-	Invalid                // the request is wrong: 400
-	NotFound               // no such resource: 404
-	Conflict               // the name is taken, or the state does not allow it: 409
-	Unavailable            // the cluster does not answer: 503, worth a retry
+	Internal    Kind = iota // our fault: the caller sees only a short text, the log gets the cause
+	Invalid                 // the request is wrong: 400
+	NotFound                // no such resource: 404
+	Conflict                // the name is taken, or the state does not allow it: 409
+	Unavailable             // the cluster does not answer: 503, worth a retry
 )
 
 // Error is a message for the caller with its kind; Cause is for the log only.
