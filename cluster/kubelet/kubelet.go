@@ -161,7 +161,7 @@ func (k *Kubelet) shutdown() {
 	k.work.Wait()
 }
 
-// refresh keeps tokens, configuration and secrets of running pods up to date.
+// refresh keeps tokens, configuration and secrets of running pods up to date, and removes what belonged to claims.
 func (k *Kubelet) refresh(ctx context.Context) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
@@ -183,6 +183,9 @@ func (k *Kubelet) refresh(ctx context.Context) {
 			if err := p.refreshVolumes(ctx); err != nil && ctx.Err() == nil {
 				p.log.Warn("volumes not refreshed", "err", err)
 			}
+		}
+		if err := k.removeClaims(ctx); err != nil && ctx.Err() == nil {
+			k.log.Warn("folders of deleted claims not removed", "err", err)
 		}
 	}
 }

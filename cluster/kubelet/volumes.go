@@ -140,40 +140,6 @@ func hostPath(v *corev1.HostPathVolumeSource) (string, error) {
 	return v.Path, err
 }
 
-// claim is the folder of a persistent volume claim.
-func (p *pod) claim(name string) (string, error) {
-	_, err := p.k.client.CoreV1().PersistentVolumeClaims(p.obj.Namespace).Get(p.starting, name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return "", missing("persistentvolumeclaim %q", name)
-	}
-	if err != nil {
-		return "", err
-	}
-	folder := p.k.claimDir(p.obj.Namespace, name)
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		return "", err
-	}
-	return folder, makeFolder(folder, 0o777)
-}
-
-func (k *Kubelet) claimDir(namespace, name string) string {
-	return filepath.Join(k.clusterDir(), "volumes", namespace, name)
-}
-
-// makeFolder makes a folder with exactly that mode; the umask has no say in what pods share.
-func makeFolder(path string, mode fs.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := os.Mkdir(path, mode); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return nil
-		}
-		return err
-	}
-	return os.Chmod(path, mode)
-}
-
 // project gathers the files of a volume made from objects of the API.
 func (p *pod) project(v corev1.Volume) (map[string]projected, error) {
 	files := map[string]projected{}

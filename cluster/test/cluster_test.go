@@ -65,8 +65,13 @@ type cluster struct {
 // up starts a cluster, waits until it is ready, and stops it when the test ends.
 func up(t *testing.T, dir string, args ...string) *cluster {
 	t.Helper()
-	c := &cluster{home: home.Home(dir), stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
-	c.cmd = command(append([]string{"up", "--home", dir}, args...)...)
+	return start(t, dir, command(append([]string{"up", "--home", dir}, args...)...))
+}
+
+// start is up for a command of the test's own making.
+func start(t *testing.T, dir string, cmd *exec.Cmd) *cluster {
+	t.Helper()
+	c := &cluster{home: home.Home(dir), cmd: cmd, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
 	c.cmd.Stderr = c.stderr
 	out, err := c.cmd.StdoutPipe()
 	require.NoError(t, err)
