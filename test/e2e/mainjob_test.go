@@ -51,7 +51,8 @@ func TestMainJob(t *testing.T) {
 	require.NotEmpty(t, pipeline.ID)
 
 	repo := benchmarks(t, home)
-	id := a.createRun(t, "mpirun", pipeline.ID, map[string]string{"workers": "2", "gpus": "0", "data": "", "sync_source": repo})
+	laptop := map[string]string{"workers": "2", "gpus": "0", "data": "", "sync_source": repo}
+	id := a.createRun(t, "mpirun", pipeline.ID, laptop)
 	run := a.await(t, id, 5*time.Minute, runView.final)
 	require.Equal(t, "Succeeded", run.Status, "%+v\n%s", run, a.stepLog(t, run, "all-reduce"))
 
@@ -74,7 +75,7 @@ func TestMainJob(t *testing.T) {
 	require.Contains(t, hosts, jobs[0]+"-worker-1")
 
 	t.Run("browser", func(t *testing.T) {
-		a.browse(t, tarball, run, measured)
+		a.browse(t, tarball, run, measured, laptop)
 	})
 	t.Run("the data survives a restart", func(t *testing.T) {
 		a.stop(t)
@@ -273,11 +274,13 @@ func compiled(t *testing.T) []byte {
 }
 
 // browse checks the pages in Chromium with Playwright; screenshots go to .build/screenshots.
-func (a *argosy) browse(t *testing.T, tarball string, run runView, measured float64) {
+func (a *argosy) browse(t *testing.T, tarball string, run runView, measured float64, parameters map[string]string) {
 	t.Helper()
+	typed, err := json.Marshal(parameters)
+	require.NoError(t, err)
 	browser := exec.Command("npx", "playwright", "test", "--config", "e2e/playwright.config.ts")
 	browser.Dir = filepath.Join(repository, "frontend")
-	browser.Env = append(os.Environ(), "ARGOSY_URL="+a.url, "RUN_ID="+run.ID, "PIPELINE_FILE="+tarball,
+	browser.Env = append(os.Environ(), "ARGOSY_URL="+a.url, "RUN_ID="+run.ID, "PIPELINE_FILE="+tarball, "RUN_PARAMETERS="+string(typed),
 		"EXPECT_METRIC_NAME=images/sec", "EXPECT_METRIC_VALUE="+strconv.FormatFloat(measured, 'f', -1, 64),
 		"SCREENSHOTS="+filepath.Join(repository, ".build/screenshots"))
 	out, err := browser.CombinedOutput()
