@@ -12,7 +12,7 @@ NPM      = npm --prefix frontend --no-audit --no-fund --loglevel=error
 
 ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/...
 # Packages with all of Kubernetes inside: the race detector would compile it a second time (docs/adr/0005).
-WHOLE_KUBERNETES = /(controllers|controlplane|cmd/argosy-cluster|test)$$$$
+WHOLE_KUBERNETES = /(controllers|controlplane|cmd/argosy-cluster|test)$$
 BINARIES := bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-podinit bin/argoexec
 
 .PHONY: help

@@ -143,7 +143,7 @@ func (a *argosy) stop(t *testing.T) {
 func (a *argosy) kill(t *testing.T) {
 	t.Helper()
 	require.NoError(t, a.cmd.Process.Kill())
-	<-a.done
+	require.Error(t, <-a.done)
 	a.cmd = nil
 }
 
@@ -326,7 +326,8 @@ func benchmarks(t *testing.T, home string) string {
 	dir := filepath.Join(home, "shared", "benchmarks.git")
 	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(repository, "samples/mpi_run/benchmarks"))))
 	for _, args := range [][]string{
-		{"init", "-q", "-b", "cnn_tf_v1.9_compatible"}, {"add", "."},
+		{"init", "-q", "-b", "cnn_tf_v1.9_compatible"},
+		{"add", "."},
 		{"-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "-q", "-m", "benchmarks"},
 	} {
 		git := exec.Command("git", args...)
