@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		podinit = filepath.Join(dir, "argosy-podinit")
 		build := exec.Command("go", "build", "-o", podinit, "../cmd/argosy-podinit")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -64,7 +64,7 @@ func (p *pod) awaitMain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	if err := w.Add(folder); err != nil {
 		return err
 	}

@@ -44,24 +44,28 @@ func TestArgoFastPaths(t *testing.T) {
 		change   func(*corev1.Pod)
 		want     parts
 	}{
-		"plain":                {plain + `}`, nil, parts{true, true, true}},
-		"output parameter":     {plain + `,"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/tmp/x","default":"1"}}]}}`, nil, parts{true, true, true}},
-		"no archived logs":     {plain + `,"archiveLocation":{"archiveLogs":false}}`, nil, parts{true, true, true}},
-		"archived logs":        {plain + `,"archiveLocation":{"archiveLogs":true}}`, nil, parts{init: true}},
-		"input artifact":       {plain + `,"inputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{}},
-		"output artifact":      {plain + `,"outputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{init: true}},
-		"sidecar":              {plain + `,"sidecars":[{"name":"s"}]}`, nil, parts{init: true}},
-		"script":               {`{"name":"t","script":{"image":"x","source":"y"}}`, nil, parts{}},
-		"resource":             {`{"name":"t","resource":{"action":"get"}}`, nil, parts{}},
-		"container set":        {`{"name":"t","containerSet":{"containers":[{"name":"a"}]}}`, nil, parts{init: true}},
-		"parameter on volume":  {`{"container":{"volumeMounts":[{"name":"v","mountPath":"/mnt/"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/mnt/x"}}]}}`, nil, parts{true, false, true}},
-		"not a template":       {`{`, nil, parts{}},
-		"template elsewhere":   {`offloaded`, nil, parts{}},
-		"deadline":             {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers[0].Env[1].Value = "2030-01-01T00:00:00Z" }, parts{true, false, true}},
-		"paused for debugging": {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "ARGO_DEBUG_PAUSE_AFTER", Value: "true"}} }, parts{init: true}},
-		"another container":    {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers = append(o.Spec.Containers, corev1.Container{Name: "patched-in"}) }, parts{init: true}},
-		"not Argo's":           {plain + `}`, func(o *corev1.Pod) { o.Labels = nil }, parts{}},
-		"own init image":       {plain + `}`, func(o *corev1.Pod) { o.Spec.InitContainers[0].Image = "busybox" }, parts{}},
+		"plain":               {plain + `}`, nil, parts{true, true, true}},
+		"output parameter":    {plain + `,"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/tmp/x","default":"1"}}]}}`, nil, parts{true, true, true}},
+		"no archived logs":    {plain + `,"archiveLocation":{"archiveLogs":false}}`, nil, parts{true, true, true}},
+		"archived logs":       {plain + `,"archiveLocation":{"archiveLogs":true}}`, nil, parts{init: true}},
+		"input artifact":      {plain + `,"inputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{}},
+		"output artifact":     {plain + `,"outputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{init: true}},
+		"sidecar":             {plain + `,"sidecars":[{"name":"s"}]}`, nil, parts{init: true}},
+		"script":              {`{"name":"t","script":{"image":"x","source":"y"}}`, nil, parts{}},
+		"resource":            {`{"name":"t","resource":{"action":"get"}}`, nil, parts{}},
+		"container set":       {`{"name":"t","containerSet":{"containers":[{"name":"a"}]}}`, nil, parts{init: true}},
+		"parameter on volume": {`{"container":{"volumeMounts":[{"name":"v","mountPath":"/mnt/"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/mnt/x"}}]}}`, nil, parts{true, false, true}},
+		"not a template":      {`{`, nil, parts{}},
+		"template elsewhere":  {`offloaded`, nil, parts{}},
+		"deadline":            {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers[0].Env[1].Value = "2030-01-01T00:00:00Z" }, parts{true, false, true}},
+		"paused for debugging": {plain + `}`, func(o *corev1.Pod) {
+			o.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "ARGO_DEBUG_PAUSE_AFTER", Value: "true"}}
+		}, parts{init: true}},
+		"another container": {plain + `}`, func(o *corev1.Pod) {
+			o.Spec.Containers = append(o.Spec.Containers, corev1.Container{Name: "patched-in"})
+		}, parts{init: true}},
+		"not Argo's":     {plain + `}`, func(o *corev1.Pod) { o.Labels = nil }, parts{}},
+		"own init image": {plain + `}`, func(o *corev1.Pod) { o.Spec.InitContainers[0].Image = "busybox" }, parts{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -52,14 +52,12 @@ func (k *Kubelet) hostImage() (image, error) {
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		return img, err
 	}
-	defer os.RemoveAll(scratch)
+	defer func() { _ = os.RemoveAll(scratch) }() // the next start removes it otherwise
 	var err error
 	if img.layers, err = container.HostLayers(scratch, k.log); err != nil {
 		return img, err
 	}
-	for _, home := range both(k.cfg.Home) {
-		img.hidden = append(img.hidden, home)
-	}
+	img.hidden = both(k.cfg.Home)
 	if img.files, err = accounts(img.single); err != nil {
 		return img, err
 	}

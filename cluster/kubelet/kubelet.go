@@ -88,7 +88,7 @@ func Run(ctx context.Context, cfg Config) error {
 	defer services.Wait()
 	defer end()
 	server := k.server()
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	failed := make(chan error, 1)
 	services.Go(func() {
 		if err := server.Serve(tls.NewListener(cfg.Listener, k.tlsConfig())); !errors.Is(err, http.ErrServerClosed) {

@@ -64,6 +64,9 @@ func furnish() error {
 
 func startRelays(ctx context.Context, h home.Home, log *slog.Logger) (*relays, error) {
 	r := &relays{log: log}
+	if err := r.startNames(ctx, net.JoinHostPort(podnet.Gateway.String(), "53")); err != nil {
+		return nil, err
+	}
 	for port, service := range relayed {
 		addr := net.JoinHostPort(podnet.Gateway.String(), itoa(port))
 		if err := r.start(ctx, addr, h.Socket(service)); err != nil {

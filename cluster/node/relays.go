@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+
+	"github.com/argosy-ml/argosy/cluster/podnet"
 )
 
 // relays join addresses on the gateway to unix sockets, whose paths lead out of
@@ -15,6 +17,7 @@ import (
 type relays struct {
 	log       *slog.Logger
 	listeners []net.Listener
+	names     net.PacketConn
 	work      sync.WaitGroup
 }
 
@@ -42,7 +45,26 @@ func (r *relays) start(ctx context.Context, addr, socket string) error {
 	return nil
 }
 
+// startNames starts the pods' name server.
+func (r *relays) startNames(ctx context.Context, addr string) error {
+	var lc net.ListenConfig
+	conn, err := lc.ListenPacket(ctx, "udp", addr)
+	if err != nil {
+		return fmt.Errorf("name server: %w", err)
+	}
+	r.names = conn
+	r.work.Go(func() {
+		if err := podnet.ServeNoNames(conn); err != nil {
+			r.log.Warn("the pods' name server ended", "err", err)
+		}
+	})
+	return nil
+}
+
 func (r *relays) stop() {
+	if r.names != nil {
+		_ = r.names.Close()
+	}
 	for _, l := range r.listeners {
 		_ = l.Close()
 	}
@@ -51,7 +73,7 @@ func (r *relays) stop() {
 
 // join copies both ways; each end may finish on its own.
 func (r *relays) join(ctx context.Context, c *net.TCPConn, socket string) {
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", socket)
 	if err != nil {
@@ -59,7 +81,7 @@ func (r *relays) join(ctx context.Context, c *net.TCPConn, socket string) {
 		return
 	}
 	u := conn.(*net.UnixConn)
-	defer u.Close()
+	defer func() { _ = u.Close() }()
 	stop := context.AfterFunc(ctx, func() {
 		_ = c.Close()
 		_ = u.Close()

@@ -66,7 +66,10 @@ func run(ctx context.Context, o options, log *slog.Logger) error {
 		return err
 	}
 	select {
-	case <-exited:
+	case err := <-exited:
+		if err != nil {
+			log.Warn("the sandbox did not end well", "err", err)
+		}
 	case <-time.After(stopLimit):
 		log.Warn("the sandbox does not end in time and is killed", "after", stopLimit)
 		_ = cmd.Process.Kill()

@@ -312,8 +312,13 @@ stat -c %a /empty; echo $ENV_B; ls -d /etc/mpi/hostfile`, func(s *corev1.PodSpec
 			{Name: "empty", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		}
 		s.Containers[0].VolumeMounts = []corev1.VolumeMount{
-			{Name: "cm", MountPath: "/cm"}, {Name: "one", MountPath: "/one"}, {Name: "cm", MountPath: "/sub", SubPath: "a"}, {Name: "down", MountPath: "/down"},
-			{Name: "mem", MountPath: "/mem"}, {Name: "empty", MountPath: "/empty"}, {Name: "cm", MountPath: "/etc/mpi/hostfile", SubPath: "b"},
+			{Name: "cm", MountPath: "/cm"},
+			{Name: "one", MountPath: "/one"},
+			{Name: "cm", MountPath: "/sub", SubPath: "a"},
+			{Name: "down", MountPath: "/down"},
+			{Name: "mem", MountPath: "/mem"},
+			{Name: "empty", MountPath: "/empty"},
+			{Name: "cm", MountPath: "/etc/mpi/hostfile", SubPath: "b"},
 		}
 		s.Containers[0].Env = []corev1.EnvVar{{Name: "ENV_B", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: name, Key: "b"}}}}
 	}))
@@ -378,8 +383,7 @@ func (c *cluster) testLogs(t *testing.T) {
 	_, err = io.ReadFull(stream, first)
 	require.NoError(t, err)
 	require.Equal(t, "line 4\nline 5\n", string(first))
-	code, _, _ := c.exec(t, "talks", nil, "sh", "-c", "echo > /v/go")
-	require.Zero(t, code)
+	c.exec(t, "talks", nil, "sh", "-c", "echo > /v/go") // the end of the container may be its end too
 	rest, err := io.ReadAll(stream) // it ends by itself
 	require.NoError(t, err)
 	require.Equal(t, "end\n", string(rest))

@@ -26,9 +26,8 @@ func run(args []string) int {
 	var err error
 	switch args[0] {
 	case "run":
-		if err = container.Run(); err != nil {
-			return container.ExitNotStarted // the kubelet reports the error
-		}
+		_ = container.Run() // it returns with an error only, which the kubelet reports
+		return container.ExitNotStarted
 	case "exec":
 		var code int
 		if code, err = container.Exec(); err == nil {
