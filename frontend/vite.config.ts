@@ -19,5 +19,7 @@ export default defineConfig({
     setupFiles: ['src/test/setup.ts'],
     include: ['src/**/*.test.{ts,tsx}'],
     restoreMocks: true,
+    // Other work may share the machine.
+    testTimeout: 30_000,
   },
 });

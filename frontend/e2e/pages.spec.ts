@@ -3,6 +3,8 @@ import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
 import { picture, prefer, required } from './environment';
 
+const failedOnly = encodeURIComponent('{"predicates":[{"op":"EQUALS","key":"status","string_value":"Failed"}]}');
+
 interface Answer {
   runs?: { id: string; experiment: { id: string }; pipeline?: { id: string } }[];
 }
@@ -10,7 +12,10 @@ interface Answer {
 async function pages(page: Page): Promise<Record<string, string>> {
   const id = required('RUN_ID');
   const run = await (await page.request.get(`/apis/argosy/v1/runs/${id}`)).json();
+  const failed = await (await page.request.get(`/apis/argosy/v1/runs?page_size=1&filter=${failedOnly}`)).json();
+  const failedRun: Record<string, string> = failed.runs?.[0] ? { failed: `/runs/${failed.runs[0].id}` } : {};
   return {
+    ...failedRun,
     pipelines: '/pipelines',
     pipeline: `/pipelines/${run.pipeline.id}`,
     parameters: `/pipelines/${run.pipeline.id}?tab=parameters`,

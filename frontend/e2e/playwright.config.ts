@@ -9,8 +9,8 @@ export default defineConfig({
   outputDir: join(tmpdir(), 'argosy-playwright'),
   // The pages share one server and build on each other's runs.
   workers: 1,
-  timeout: 180_000,
-  expect: { timeout: 20_000 },
+  timeout: 300_000,
+  expect: { timeout: 30_000 },
   forbidOnly: true,
   reporter: 'list',
   use: {

@@ -1,11 +1,10 @@
 /*
  * The main job as a reader sees it, on a real server:
  *   ARGOSY_URL           where the server is
- *   RUN_ID               a run that has succeeded
+ *   RUN_ID               a run that has succeeded; the run that is made here gets its parameters
  *   EXPECT_METRIC_NAME   a metric of that run (images/sec unless said) ...
  *   EXPECT_METRIC_VALUE  ... and the value that was measured
  *   PIPELINE_FILE        a package to upload; a run is made from it
- *   RUN_PARAMETERS       JSON object: what to type into the form beside the defaults
  *   SCREENSHOTS          a folder for pictures (none when absent)
  */
 import { expect, test } from '@playwright/test';
@@ -57,9 +56,10 @@ test('a package is uploaded, a run is made from it with the form, and succeeds b
   await page.getByRole('link', { name: 'Create run' }).click();
 
   await expect(page.getByLabel('Run name')).toHaveValue(new RegExp(name));
+  const earlier = await (await page.request.get(`/apis/argosy/v1/runs/${required('RUN_ID')}`)).json();
   const parameters = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Parameters' }) });
-  for (const [parameter, typed] of Object.entries(formValues(await defaults(page)))) {
-    await parameters.getByLabel(parameter, { exact: true }).fill(typed);
+  for (const { name: parameter, value = '' } of earlier.parameters as { name: string; value?: string }[]) {
+    await parameters.getByLabel(parameter, { exact: true }).fill(value);
   }
   await picture(page, 'new-run');
   await page.getByRole('button', { name: 'Start' }).click();
@@ -72,14 +72,23 @@ test('a package is uploaded, a run is made from it with the form, and succeeds b
   await expect(page.getByRole('region', { name: 'Metrics' })).toContainText(metric);
 });
 
-test('what is no pipeline is refused in the words of the server', async ({ page }) => {
+test('a file may be dropped on the page, and what is no pipeline is refused in the words of the server', async ({
+  page,
+}) => {
   await prefer(page, {});
   await page.goto('/pipelines');
-  await page.getByRole('button', { name: 'Upload pipeline' }).first().click();
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  // Dropped anywhere on the page, as a file manager would.
+  const files = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(['these are only notes'], 'notes.tar.gz', { type: 'application/gzip' }));
+    return transfer;
+  });
+  await page.dispatchEvent('h1', 'dragenter', { dataTransfer: files });
+  await expect(page.getByText('Drop the package to upload it')).toBeVisible();
+  await page.dispatchEvent('h1', 'drop', { dataTransfer: files });
   const dialog = page.getByRole('dialog');
-  await dialog
-    .locator('input[type=file]')
-    .setInputFiles({ name: 'notes.tar.gz', mimeType: 'application/gzip', buffer: Buffer.from('these are only notes') });
+  await expect(dialog.getByLabel('Pipeline name')).toHaveValue('notes');
   const answer = page.waitForResponse((response) => response.url().includes('/pipelines/upload'));
   await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
   const { error_message: words } = (await (await answer).json()) as { error_message: string };
@@ -87,27 +96,3 @@ test('what is no pipeline is refused in the words of the server', async ({ page 
   await expect(dialog.getByRole('alert')).toContainText(words);
   await picture(page, 'refused');
 });
-
-/** The form's parameters and what stands in them. */
-async function defaults(page: import('@playwright/test').Page): Promise<Record<string, string>> {
-  const fields = page
-    .locator('section')
-    .filter({ has: page.getByRole('heading', { name: 'Parameters' }) })
-    .getByRole('textbox');
-  await expect(fields.first()).toBeVisible();
-  return Object.fromEntries(
-    await fields.evaluateAll((all) =>
-      all.map((field) => {
-        const area = field as HTMLTextAreaElement;
-        return [area.labels[0]?.textContent ?? '', area.value];
-      }),
-    ),
-  );
-}
-
-/** What to type so that the sample runs on one machine without GPUs; RUN_PARAMETERS has the last word. */
-function formValues(form: Record<string, string>): Record<string, string> {
-  const laptop: Record<string, string> = { workers: '2', gpus: '0', data: '' };
-  const wanted = { ...laptop, ...(JSON.parse(process.env.RUN_PARAMETERS ?? '{}') as Record<string, string>) };
-  return Object.fromEntries(Object.entries(wanted).filter(([parameter]) => parameter in form));
-}

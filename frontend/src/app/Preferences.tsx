@@ -7,6 +7,7 @@ import classes from './Shell.module.css';
 
 const look = {
   fullWidth: true,
+  withItemsBorders: false,
   size: 'xs',
   classNames: { root: classes.choice, indicator: classes.choiceIndicator, label: classes.choiceLabel },
 } as const;

@@ -100,7 +100,11 @@ function options(host: HTMLElement, language: string, onPoint: CurveChartProps['
     legend: { show: false },
     cursor: { points: { size: 7 } },
     scales: { x: { time: false }, y: { range: { min: { pad: 0.15, soft: 0, mode: 2 }, max: { pad: 0.15 } } } },
-    axes: [axis, { ...axis, size: 56 }],
+    axes: [
+      { ...axis, size: 26 },
+      { ...axis, size: 56, space: 24 },
+    ],
+    padding: [8, 12, 0, 0],
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)] },
     bands: [{ series: [1, 2], fill: `${curve}33` }],
     series: [

@@ -20,7 +20,7 @@ export function ExperimentPage() {
   const what = t('await.experiment');
   return (
     <Page
-      title={experiment?.name ?? what}
+      title={experiment?.name ?? t('field.experiment')}
       trail={<TextLink to="/experiments">{t('experiments.title')}</TextLink>}
       actions={
         experiment && (

@@ -15,7 +15,12 @@ export function Duration({ start, end, live }: DurationProps) {
   const now = useNow(live && Boolean(start) && !end);
   // Something that ended without saying when has no duration to show.
   const ms = !live && !end ? undefined : elapsed(start, end, now);
-  return ms === undefined ? t('field.none') : formatDuration(ms, i18n.language);
+  // Its parts belong on one line.
+  return (
+    <span style={{ whiteSpace: 'nowrap' }}>
+      {ms === undefined ? t('field.none') : formatDuration(ms, i18n.language)}
+    </span>
+  );
 }
 
 /** An instant in the reader's own time zone. */

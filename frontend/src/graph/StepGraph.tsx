@@ -20,7 +20,7 @@ import { type FocusEvent, useCallback, useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Duration } from '../format/Duration';
 import { StatusIcon, useStatusWord } from '../status/StatusBadge';
-import { isFinal } from '../status/status';
+import { hasRun, isFinal } from '../status/status';
 import { nodeHeight, nodeWidth, place } from './layout';
 import type { Step, Steps } from './model';
 import classes from './StepGraph.module.css';
@@ -34,7 +34,7 @@ interface StepGraphProps {
 }
 
 const nodeTypes = { step: StepCard };
-const zooms = { min: 0.1, max: 1.1 };
+const zooms = { min: 0.1, readable: 0.65, max: 1.1 };
 const margin = 28;
 
 /** The steps and what they wait for. Each step is a button, so the keyboard reaches it. */
@@ -71,10 +71,10 @@ function Flow({ graph, selected, onSelect }: StepGraphProps) {
     ({ from, to }): Edge => ({ id: `${from}>${to}`, source: from, target: to, animated: !still && running.has(to) }),
   );
 
-  const showAll = useShowAll(shape);
+  const showAll = useView(shape, selected);
 
   return (
-    <section className={classes.graph} aria-label={t('graph.label')}>
+    <section className={classes.graph} aria-label={t('graph.label')} aria-description={t('graph.hint')}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -107,24 +107,37 @@ function Flow({ graph, selected, onSelect }: StepGraphProps) {
   );
 }
 
-/** Shows the whole graph, from its top; again when it grows or its frame changes. */
-function useShowAll(shape: string) {
+/**
+ * Places the view when the graph grows or its frame changes: all of it from its top, or, where that could not be read
+ * any more, the part around the chosen step. Gives the way to see all of it in any case.
+ */
+function useView(shape: string, selected: string | undefined) {
   const flow = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
 
-  const showAll = useCallback(() => {
-    const bounds = flow.getNodesBounds(flow.getNodes());
-    if (width === 0 || bounds.width === 0) return;
-    const fitting = Math.min((width - 2 * margin) / bounds.width, (height - 2 * margin) / bounds.height);
-    const zoom = Math.max(zooms.min, Math.min(zooms.max, fitting));
-    const x = (width - bounds.width * zoom) / 2 - bounds.x * zoom;
-    void flow.setViewport({ x, y: margin - bounds.y * zoom, zoom });
-  }, [flow, width, height]);
+  const view = useCallback(
+    (smallest: number) => {
+      const bounds = flow.getNodesBounds(flow.getNodes());
+      if (width === 0 || bounds.width === 0) return;
+      const fitting = Math.min((width - 2 * margin) / bounds.width, (height - 2 * margin) / bounds.height);
+      const zoom = Math.max(smallest, Math.min(zooms.max, fitting));
+      const chosen = selected && zoom > fitting ? flow.getNode(selected)?.position : undefined;
+      const middle = bounds.x + bounds.width / 2;
+      // Not farther to a side than there is something to see.
+      const room = Math.max(0, bounds.width / 2 + (margin - width / 2) / zoom);
+      const wish = chosen ? chosen.x + nodeWidth / 2 : middle;
+      const x = Math.max(middle - room, Math.min(middle + room, wish));
+      const below = chosen ? (chosen.y + nodeHeight / 2) * zoom - height / 2 : 0;
+      const top = Math.max(bounds.y * zoom - margin, below);
+      void flow.setViewport({ x: width / 2 - x * zoom, y: -top, zoom });
+    },
+    [flow, width, height, selected],
+  );
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the shape is what triggers it
-  useEffect(showAll, [showAll, shape]);
-  return showAll;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: choosing another step must not move the view
+  useEffect(() => view(zooms.readable), [flow, width, height, shape]);
+  return () => view(zooms.min);
 }
 
 function StepCard({ id, data: { step, onSelect, chosen } }: NodeProps<StepNode>) {
@@ -161,7 +174,9 @@ function StepCard({ id, data: { step, onSelect, chosen } }: NodeProps<StepNode>)
               [step.kind, step.note].filter(Boolean).join(' · ')
             ) : (
               <>
-                {word(phase)} · <Duration start={step.started} end={step.finished} live={!isFinal(phase)} />
+                {word(phase)}
+                {hasRun(phase) && ' · '}
+                {hasRun(phase) && <Duration start={step.started} end={step.finished} live={!isFinal(phase)} />}
               </>
             )}
           </span>

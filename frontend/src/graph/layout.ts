@@ -1,8 +1,8 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { Steps } from './model';
 
-export const nodeWidth = 232;
-export const nodeHeight = 66;
+export const nodeWidth = 208;
+export const nodeHeight = 62;
 
 export interface Placed {
   id: string;
@@ -13,7 +13,7 @@ export interface Placed {
 /** Places steps top to bottom, each below those that it waits for; x and y are the top left corner. */
 export function place({ steps, edges }: Steps): Placed[] {
   const graph = new Graph();
-  graph.setGraph({ rankdir: 'TB', nodesep: 36, ranksep: 52 });
+  graph.setGraph({ rankdir: 'TB', nodesep: 24, ranksep: 44 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const step of steps) graph.setNode(step.id, { width: nodeWidth, height: nodeHeight });
   for (const { from, to } of edges) {

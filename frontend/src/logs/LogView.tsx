@@ -150,10 +150,12 @@ function useSearch(lines: string[], show: (index: number) => void) {
   const found = useMemo(() => matches(lines, words), [lines, words]);
 
   const go = (to: number) => {
-    if (found.length === 0) return;
-    const next = (to + found.length) % found.length;
+    // Enter may come before the deferred search does.
+    const places = words === text.trim() ? found : matches(lines, text.trim());
+    if (places.length === 0) return;
+    const next = (to + places.length) % places.length;
     setAt(next);
-    show(found[next] as number);
+    show(places[next] as number);
   };
   return {
     text,

@@ -31,7 +31,7 @@ export function PipelinePage() {
   const trail = <TextLink to="/pipelines">{t('pipelines.title')}</TextLink>;
   if (!pipeline) {
     return (
-      <Page title={t('await.pipeline')} trail={trail}>
+      <Page title={t('field.pipeline')} trail={trail}>
         {error ? (
           <Failure
             title={t('failure.title', { what: t('await.pipeline') })}

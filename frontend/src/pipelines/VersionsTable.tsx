@@ -68,5 +68,5 @@ export function VersionsTable({ pipeline, query: { data, error, refetch } }: Ver
   const what = t('await.versions');
   if (error) return <Failure title={t('failure.title', { what })} error={error} onRetry={() => void refetch()} />;
   if (!data) return <Awaiting what={what} />;
-  return <DataTable caption={t('pipeline.versions')} columns={columns} rows={data.items} rowID={({ id }) => id} />;
+  return <DataTable bare caption={t('pipeline.versions')} columns={columns} rows={data.items} rowID={({ id }) => id} />;
 }

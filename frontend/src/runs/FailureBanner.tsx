@@ -12,7 +12,7 @@ import { failedNode, runsSomething } from './focusNode';
 import classes from './RunPage.module.css';
 
 // As many last lines as usually hold a traceback's end.
-const tailLines = 15;
+const tailLines = 12;
 
 /** Says why a run failed: the step, its exit code, the cause, and the last lines that it printed. */
 export function FailureBanner({ run, onShowLog }: { run: Run; onShowLog: (nodeID: string) => void }) {
@@ -21,14 +21,16 @@ export function FailureBanner({ run, onShowLog }: { run: Run; onShowLog: (nodeID
   const node = failedNode(run);
   // The run's error often repeats what its step says.
   const causes = [...new Set([node?.message, run.error].filter((text) => text?.trim()))];
-  const title = node ? t('run.failedStep', { step: stepName(node) }) : t('run.failedTitle');
-  const exit = node?.exit_code ? ` ${t('run.failedExit', { code: node.exit_code })}` : '';
+  const title = !node
+    ? t('run.failedTitle')
+    : node.exit_code
+      ? t('run.failedStepExit', { step: stepName(node), code: node.exit_code })
+      : t('run.failedStep', { step: stepName(node) });
   return (
     <section className={classes.banner} aria-label={t('run.failedTitle')}>
       <h2 className={classes.bannerTitle}>
         <IconCircleXFilled size={20} aria-hidden />
         {title}
-        {exit}
       </h2>
       {causes.map((cause) => (
         <Text key={cause} size="sm" className="break" style={{ whiteSpace: 'pre-wrap' }}>

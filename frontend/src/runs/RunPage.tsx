@@ -36,7 +36,7 @@ export function RunPage() {
   const trail = <TextLink to="/runs">{t('runs.title')}</TextLink>;
   if (!run) {
     return (
-      <Page title={t('await.run')} trail={trail}>
+      <Page title={t('field.run')} trail={trail}>
         {error ? (
           <Failure title={t('failure.title', { what: t('await.run') })} error={error} onRetry={() => void refetch()} />
         ) : (

@@ -5,7 +5,7 @@ import type { Run, RunNode } from '../api/client';
 import { Duration, Time } from '../format/Duration';
 import { runSteps, type Step, type Steps } from '../graph/model';
 import { StatusBadge } from '../status/StatusBadge';
-import { isFinal } from '../status/status';
+import { hasRun, isFinal } from '../status/status';
 import { type Column, DataTable } from '../table/DataTable';
 import classes from './RunPage.module.css';
 
@@ -29,6 +29,7 @@ export function StepsTable({ run, selected, onSelect }: StepsTableProps) {
   }
   return (
     <DataTable
+      bare
       caption={t('run.stepsCaption')}
       columns={columns}
       rows={graph.steps}
@@ -58,16 +59,23 @@ function useColumns(graph: Steps, onSelect: (id: string) => void): Column<Step>[
       {
         id: 'duration',
         header: t('field.duration'),
-        cell: ({ row: { original: step } }) => (
-          <Duration start={step.started} end={step.finished} live={!isFinal(step.phase)} />
-        ),
+        cell: ({ row: { original: step } }) =>
+          hasRun(step.phase) ? (
+            <Duration start={step.started} end={step.finished} live={!isFinal(step.phase)} />
+          ) : (
+            t('field.none')
+          ),
       },
       { id: 'started', header: t('field.started'), cell: ({ row }) => <Time at={row.original.started} /> },
       { id: 'template', header: t('field.template'), cell: ({ row }) => row.original.kind },
       {
         id: 'after',
         header: t('field.after'),
-        cell: ({ row }) => after.get(row.original.id)?.join(', ') ?? t('field.none'),
+        cell: ({ row }) => (
+          <Text size="sm" lineClamp={2} miw={140}>
+            {after.get(row.original.id)?.join(', ') ?? t('field.none')}
+          </Text>
+        ),
       },
     ];
   }, [t, graph, onSelect]);

@@ -16,3 +16,7 @@ export const isFinal = (phase: string | undefined) =>
   phase === 'Succeeded' || phase === 'Failed' || phase === 'Error' || phase === 'Skipped' || phase === 'Omitted';
 
 export const isFailure = (phase: string | undefined) => phase === 'Failed' || phase === 'Error';
+
+/** Whether a step has begun, and so has a duration. */
+export const hasRun = (phase: string | undefined) =>
+  Boolean(phase) && phase !== 'Pending' && phase !== 'Skipped' && phase !== 'Omitted';

@@ -33,6 +33,8 @@ interface DataTableProps<T extends RowData> {
   onSort?: (sorting: Sorting) => void;
   /** Marks a row as the chosen one. */
   selected?: string;
+  /** Without a frame of its own, for where there is one already. */
+  bare?: boolean;
 }
 
 // Fewer rows than this are all in the page, where the browser's own search finds them.
@@ -48,6 +50,7 @@ export function DataTable<T extends RowData>({
   sorting,
   onSort,
   selected,
+  bare,
 }: DataTableProps<T>) {
   const { t } = useTranslation();
   const table = useTable({
@@ -62,7 +65,7 @@ export function DataTable<T extends RowData>({
   const { body, window: part } = useWindow(all.length);
 
   return (
-    <div className={`panel ${classes.scroll}`}>
+    <div className={bare ? classes.scroll : `panel ${classes.scroll}`}>
       <Table className={classes.table} verticalSpacing={9} horizontalSpacing="md">
         <caption className={classes.caption}>
           <VisuallyHidden>{caption}</VisuallyHidden>

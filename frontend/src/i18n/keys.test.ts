@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { en } from './en';
+import { zhCN } from './zh-CN';
+
+type Tree = { [key: string]: string | Tree };
+
+function leaves(tree: Tree, path = ''): [string, string][] {
+  return Object.entries(tree).flatMap(([key, value]) =>
+    typeof value === 'string' ? [[`${path}${key}`, value] as [string, string]] : leaves(value, `${path}${key}.`),
+  );
+}
+
+const slots = (text: string) => [...text.matchAll(/\{\{\s*(\w+)/g)].map((found) => found[1]).sort();
+
+describe('translations', () => {
+  const english = new Map(leaves(en));
+  const chinese = new Map(leaves(zhCN));
+
+  it('have the same keys', () => {
+    expect([...chinese.keys()].sort()).toEqual([...english.keys()].sort());
+  });
+
+  it('are not empty, and take the same values', () => {
+    for (const [key, text] of english) {
+      expect(chinese.get(key), key).not.toBe('');
+      expect(slots(chinese.get(key) ?? ''), key).toEqual(slots(text));
+    }
+  });
+
+  it('are Chinese in Chinese', () => {
+    const same = [...english].filter(([key, text]) => chinese.get(key) === text).map(([key]) => key);
+    // Names, and words that Chinese readers use as they are.
+    expect(same.sort()).toEqual(
+      ['app.name', 'field.id', 'field.none', 'field.pod', 'pipeline.yaml', 'run.yaml'].sort(),
+    );
+  });
+});
+
+describe('every text', () => {
+  it('is used', async () => {
+    const sources = import.meta.glob('../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true });
+    const code = Object.entries(sources)
+      .filter(([file]) => !file.includes('/i18n/') && !file.endsWith('.test.ts') && !file.endsWith('.test.tsx'))
+      .map(([, text]) => text)
+      .join('\n');
+    // Keys that are put together: t(`status.${status}`), t(`run.${liveness}`), and plurals.
+    const composed = /^status\.|^run\.(live|connecting|retrying)(Hint)?$/;
+    const unused = leaves(en)
+      .map(([key]) => key.replace(/_(one|other)$/, ''))
+      .filter((key) => !composed.test(key) && !code.includes(`'${key}'`));
+    expect(unused).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import { screen, within } from '@testing-library/react';
+import { HttpResponse, http } from 'msw';
+import { expect, it } from 'vitest';
+import type { Run } from '../api/client';
+import { renderAt } from '../test/render';
+import { server } from '../test/server';
+import { FailureBanner } from './FailureBanner';
+import { MetricsCard } from './MetricsCard';
+
+const run = (rest: object) => ({ id: 'r1', name: 'r1', status: 'Succeeded', ...rest }) as Run;
+
+it('shows each metric with its step and the value as the reader writes numbers', async () => {
+  const measured = run({
+    nodes: [{ id: 'n1', display_name: 'all-reduce' }],
+    metrics: [{ name: 'images/sec', node_id: 'n1', value: 1146.2 }],
+  });
+  renderAt('/', '/', () => <MetricsCard run={measured} />);
+  const row = within(await screen.findByRole('region', { name: 'Metrics' })).getByRole('row', { name: /images\/sec/ });
+  expect(row.textContent).toBe('images/secall-reduce1,146.2');
+});
+
+it('says that there are no metrics, and whether some may come', async () => {
+  renderAt('/', '/', () => <MetricsCard run={run({ status: 'Running' })} />);
+  expect(await screen.findByText(/No metrics yet/)).toBeTruthy();
+});
+
+it('says which step failed, why, with what exit code, and what it printed last', async () => {
+  const log = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`).join('\n');
+  server.use(http.get('*/apis/argosy/v1/runs/r1/nodes/n2/log', () => HttpResponse.text(`${log}\n`)));
+  const failed = run({
+    status: 'Failed',
+    error: 'child n2 failed',
+    nodes: [
+      { id: 'n1', display_name: 'root', type: 'DAG', phase: 'Failed' },
+      {
+        id: 'n2',
+        display_name: 'train',
+        type: 'Pod',
+        phase: 'Failed',
+        exit_code: '7',
+        message: 'command exited with code 7',
+      },
+    ],
+  });
+  renderAt('/', '/', () => <FailureBanner run={failed} onShowLog={() => undefined} />);
+  expect(await screen.findByRole('heading', { name: 'Step “train” failed with exit code 7' })).toBeTruthy();
+  expect(screen.getByText('command exited with code 7')).toBeTruthy();
+  expect(screen.getByText('child n2 failed')).toBeTruthy();
+  const tail = await screen.findByRole('region', { name: 'Last lines of its log' });
+  expect(tail.textContent).toContain('line 40');
+  expect(tail.textContent).not.toContain('line 28\n');
+});

@@ -1,0 +1,37 @@
+import { MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Outlet,
+  type RouteComponent,
+  RouterProvider,
+} from '@tanstack/react-router';
+import { render } from '@testing-library/react';
+import { parseSearch, stringifySearch } from '../api/url';
+import { theme } from '../app/theme';
+
+/** Draws a component on a route of its own, with what every page has around it. */
+export function renderAt(path: string, pattern: string, component: RouteComponent) {
+  const root = createRootRoute({ component: Outlet });
+  const page = createRoute({ getParentRoute: () => root, path: pattern, component });
+  const elsewhere = createRoute({ getParentRoute: () => root, path: '$', component: () => <p>elsewhere</p> });
+  const router = createRouter({
+    routeTree: root.addChildren([page, elsewhere]),
+    history: createMemoryHistory({ initialEntries: [path] }),
+    parseSearch,
+    stringifySearch,
+  });
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  render(
+    <MantineProvider theme={theme} env="test">
+      <QueryClientProvider client={client}>
+        {/* biome-ignore lint/suspicious/noExplicitAny: the type of the application's router is registered globally */}
+        <RouterProvider router={router as any} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+  return router;
+}

@@ -1,0 +1,25 @@
+import { cleanup, configure } from '@testing-library/react';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { startI18n } from '../i18n';
+import { server } from './server';
+
+// happy-dom has no layout and loads no fonts; whoever asks is told nothing.
+globalThis.ResizeObserver ??= class {
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+};
+
+if (!document.fonts) Object.defineProperty(document, 'fonts', { value: new EventTarget() });
+
+configure({ asyncUtilTimeout: 10_000 });
+
+beforeAll(async () => {
+  server.listen({ onUnhandledRequest: 'error' });
+  await startI18n('en');
+});
+afterEach(() => {
+  cleanup();
+  server.resetHandlers();
+});
+afterAll(() => server.close());
