@@ -1,5 +1,3 @@
-// Package kubelet runs the pods of the embedded cluster's only node as
-// processes in namespaces. It lives inside the node's sandbox.
 package kubelet
 
 import (

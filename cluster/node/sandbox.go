@@ -71,9 +71,8 @@ func run(ctx context.Context, o options, log *slog.Logger) error {
 			log.Warn("the sandbox did not end well", "err", err)
 		}
 	case <-time.After(stopLimit):
-		log.Warn("the sandbox does not end in time and is killed", "after", stopLimit)
 		_ = cmd.Process.Kill()
-		<-exited
+		log.Warn("the sandbox did not end in time and was killed", "after", stopLimit, "err", <-exited)
 	}
 	return nil
 }

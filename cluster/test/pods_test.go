@@ -384,7 +384,7 @@ func (c *cluster) testLogs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "line 4\nline 5\n", string(first))
 	c.exec(t, "talks", nil, "sh", "-c", "echo > /v/go") // the end of the container may be its end too
-	rest, err := io.ReadAll(stream) // it ends by itself
+	rest, err := io.ReadAll(stream)                     // it ends by itself
 	require.NoError(t, err)
 	require.Equal(t, "end\n", string(rest))
 	c.awaitPod(t, "talks", "ends", ended)

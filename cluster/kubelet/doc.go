@@ -1,0 +1,32 @@
+// Package kubelet runs the pods of the embedded cluster's only node as
+// processes in namespaces. It lives inside the node's sandbox.
+//
+// # What a pod gets
+//
+// Every image means this machine: a container sees the machine's files
+// copy-on-write, and what it writes is gone when it ends. Its own are /tmp,
+// /run, /dev, /proc, /root and /etc/ssh; the pod's containers share /dev/shm,
+// network, host name and volumes. Of the cluster's data folder it sees only
+// `shared`, read-only. Images whose last part is argosy-launcher or argoexec
+// bring the program of that name.
+//
+// A pod has an address of its own; its hosts file holds every pod of its
+// namespace, by name and, with a host name and a subdomain, as
+// hostname.subdomain[.namespace[.svc[.cluster.local]]], and the services that
+// the gateway relays: the apiserver and the object store. There is no other way
+// out. hostNetwork joins the sandbox's own network, not the machine's: such
+// pods share one address, the gateway's, and the ports on it.
+//
+// Commands run as root of the pod. Where the cluster runs as an ordinary user
+// that is this user's own id, and other ids come from /etc/subuid and
+// /etc/subgid; without these there is one id only, calls that change owners do
+// nothing and runAsUser is ignored (an event says so).
+//
+// # What it does not do
+//
+// Nothing is weighed or limited: requests and limits have no effect yet. There
+// are no probes, no lifecycle hooks, no attach and no port-forward, and logs
+// are not rotated. When a kubelet starts and finds pods that an earlier one
+// started, their processes are gone already and they are reported as failed
+// with the reason NodeLost.
+package kubelet
