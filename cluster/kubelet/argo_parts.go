@@ -12,15 +12,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/argosy-ml/argosy/cluster/emissary"
 )
 
-// maxResult is how much of a step's output Argo keeps as its result.
-const maxResult = 256 << 10
+// How much of a step's output Argo keeps as its result, and how often its progress is looked at.
+const (
+	maxResult     = 256 << 10
+	progressEvery = time.Second
+)
 
 // argoInit does what `argoexec init` does when there is nothing to download: it writes the template down.
 func (p *pod) argoInit(context.Context) (int, error) {
@@ -33,9 +35,7 @@ func (p *pod) argoInit(context.Context) (int, error) {
 // argoWait does what `argoexec wait` does when there are no artifacts: it waits
 // for the main container and reports its output parameters and result.
 func (p *pod) argoWait(ctx context.Context) (int, error) {
-	if err := p.awaitMain(ctx); err != nil {
-		return 1, err
-	}
+	p.awaitMain(ctx)
 	outputs, fault := p.argoOutputs()
 	// The report is owed even by a pod that is being stopped.
 	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWordsTimeout)
@@ -53,45 +53,22 @@ func (p *pod) argoWait(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// awaitMain returns when the emissary has left the exit code, or when it is clear that it never will.
-func (p *pod) awaitMain(ctx context.Context) error {
-	folder := filepath.Join(p.volumes[argoVolume], "ctr", argoMain)
-	// Not through the umask: the emissary may be another user.
-	if err := errors.Join(makeFolder(filepath.Dir(folder), 0o777), makeFolder(folder, 0o777)); err != nil {
-		return err
-	}
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Close() }()
-	if err := w.Add(folder); err != nil {
-		return err
-	}
-	// Killed by force, the emissary leaves nothing: look now and then whether it is still there.
-	look := time.NewTicker(500 * time.Millisecond)
+// awaitMain returns when the main container is over, or is not going to be
+// started. Meanwhile it reports how far the step has come.
+func (p *pod) awaitMain(ctx context.Context) {
+	look := time.NewTicker(progressEvery)
 	defer look.Stop()
 	progress := ""
 	for {
-		if _, err := os.Stat(filepath.Join(folder, "exitcode")); err == nil {
-			return nil
-		}
-		if p.mainIsOver(ctx) {
-			return nil
-		}
 		select {
-		case _, ok := <-w.Events:
-			if !ok {
-				return errors.New("the watch on the step's folder ended")
-			}
-		case err := <-w.Errors:
-			return err
+		case <-p.mainOver:
+			return
 		case <-look.C:
-			if now := p.readProgress(); now != progress {
-				progress = now
-				if err := p.report(ctx, false, map[string]any{"progress": progress}); err != nil && ctx.Err() == nil {
-					p.log.Warn("progress not reported", "err", err)
-				}
+		}
+		if now := p.readProgress(); now != progress {
+			progress = now
+			if err := p.report(ctx, false, map[string]any{"progress": progress}); err != nil && ctx.Err() == nil {
+				p.log.Warn("progress not reported", "err", err)
 			}
 		}
 	}
@@ -117,21 +94,6 @@ func (p *pod) readProgress() string {
 		return ""
 	}
 	return last
-}
-
-// mainIsOver says whether the main container ended, or is not going to be started.
-func (p *pod) mainIsOver(ctx context.Context) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.running[argoMain] != nil {
-		return false
-	}
-	for _, s := range p.status.ContainerStatuses {
-		if s.Name == argoMain {
-			return s.State.Terminated != nil || ctx.Err() != nil && s.State.Running == nil
-		}
-	}
-	return true
 }
 
 // argoOutputs reads what the step put out. It returns what could be read even with an error.

@@ -56,7 +56,12 @@ func (p *pod) runContainers() {
 	})
 	var main sync.WaitGroup
 	for i := range p.obj.Spec.Containers {
-		main.Go(func() { p.keep(&p.obj.Spec.Containers[i], p.slot(false, i), p.obj.Spec.RestartPolicy) })
+		main.Go(func() {
+			p.keep(&p.obj.Spec.Containers[i], p.slot(false, i), p.obj.Spec.RestartPolicy)
+			if p.obj.Spec.Containers[i].Name == argoMain {
+				close(p.mainOver)
+			}
+		})
 	}
 	main.Wait()
 }

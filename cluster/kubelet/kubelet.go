@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
@@ -77,7 +78,7 @@ func Run(ctx context.Context, cfg Config) error {
 	broadcaster := record.NewBroadcaster()
 	defer broadcaster.Shutdown()
 	k.events = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet", Host: NodeName})
-	broadcaster.StartRecordingToSink(k.eventSink())
+	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: k.client.CoreV1().Events("")})
 
 	// What must outlive the order to stop: pods end in peace and their last words are still sent.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))

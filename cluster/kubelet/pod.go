@@ -25,6 +25,8 @@ type pod struct {
 	log  *slog.Logger
 	argo *argoStep // nil unless it is a step of an Argo workflow
 
+	mainOver chan struct{} // closed when the container `main` is over, or is not going to be started
+
 	// starting ends when the pod is to end: nothing new is begun and nothing more is waited for.
 	starting context.Context
 	abandon  context.CancelFunc
@@ -49,7 +51,7 @@ type pod struct {
 func newPod(k *Kubelet, obj *corev1.Pod) *pod {
 	p := &pod{
 		k: k, obj: obj, dir: k.podDir(obj.UID), log: k.log.With("pod", obj.Namespace+"/"+obj.Name),
-		done: make(chan struct{}), changed: make(chan struct{}, 1),
+		done: make(chan struct{}), mainOver: make(chan struct{}), changed: make(chan struct{}, 1),
 		running: map[string]*process{}, logs: map[string]*logFile{},
 	}
 	p.starting, p.abandon = context.WithCancel(context.Background())

@@ -106,6 +106,9 @@ func (p *pod) spawn(spec *container.Spec, proc *process) (*os.File, error) {
 		return nil, errors.Join(err, outR.Close())
 	}
 	proc.cmd, proc.pidfd = cmd, os.NewFile(uintptr(pidfd), "pidfd")
+	// A set-up that hangs, on a dead network file system say, must not outlive the order to stop.
+	stop := context.AfterFunc(p.starting, func() { _ = cmd.Process.Kill() })
+	defer stop()
 	_ = statusW.Close()
 	_ = specR.Close()
 	_ = outW.Close()
@@ -209,102 +212,6 @@ func (proc *process) stop(grace time.Duration) error {
 // joinGrace is how long argosy-podinit gets to end a command that nobody waits for any more.
 const joinGrace = 2 * time.Second
 
-// pause is the process that holds the namespaces which the pod's containers share.
-type pause struct {
-	cmd    *exec.Cmd
-	ownNet bool
-}
-
-// startNetwork starts the holder of the pod's namespaces and gives the pod its address and names.
-func (p *pod) startNetwork() error {
-	host := p.obj.Spec.HostNetwork
-	p.addr = gatewayAddr
-	if !host {
-		addr, err := p.k.addresses.Take()
-		if err != nil {
-			return err
-		}
-		p.addr = addr
-	}
-	// Names are known before anything listens: a peer that is early is refused and tries again, but one that cannot
-	// resolve a name gives up.
-	p.k.hosts.add(p)
-	ps, err := startPause(p.k.helper("argosy-podinit"), hostnameOf(p.obj), !host)
-	if err != nil {
-		return fmt.Errorf("start the pod's namespaces: %w", err)
-	}
-	p.pause = ps
-	if host {
-		return nil
-	}
-	ns, err := ps.namespace("net")
-	if err != nil {
-		return err
-	}
-	defer ns.Close()
-	return attach(ns, p.addr)
-}
-
-func startPause(helper, hostname string, ownNet bool) (*pause, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	cmd := exec.Command(helper, "pause", hostname)
-	cmd.Env = []string{}
-	// Its own error messages go where the kubelet's go; it lives on in silence.
-	cmd.Stderr = os.Stderr
-	cmd.ExtraFiles = []*os.File{w, w} // the second is container.StatusFD
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS}
-	if ownNet {
-		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWNET
-	}
-	err = cmd.Start()
-	_ = w.Close()
-	if err != nil {
-		return nil, err
-	}
-	ps := &pause{cmd: cmd, ownNet: ownNet}
-	ok := make([]byte, 2)
-	if _, err := io.ReadFull(r, ok); err != nil {
-		return nil, errors.Join(fmt.Errorf("argosy-podinit pause ended early: %w", err), ps.stop())
-	}
-	return ps, nil
-}
-
-func (ps *pause) namespace(kind string) (*os.File, error) {
-	return os.Open(filepath.Join("/proc", strconv.Itoa(ps.cmd.Process.Pid), "ns", kind))
-}
-
-// namespaces opens what a container joins.
-func (ps *pause) namespaces() ([]*os.File, error) {
-	kinds := []string{"ipc", "uts"}
-	if ps.ownNet {
-		kinds = append(kinds, "net")
-	}
-	var files []*os.File
-	for _, kind := range kinds {
-		f, err := ps.namespace(kind)
-		if err != nil {
-			for _, f := range files {
-				_ = f.Close()
-			}
-			return nil, err
-		}
-		files = append(files, f)
-	}
-	return files, nil
-}
-
-func (ps *pause) stop() error {
-	if err := ps.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	_ = ps.cmd.Wait() // it was killed; that is no news
-	return nil
-}
-
 // join runs a command in the container and returns its exit code.
 func (proc *process) join(ctx context.Context, helper string, p container.Process, stdio [3]*os.File, tty bool) (int, error) {
 	r, w, err := os.Pipe()
@@ -316,18 +223,15 @@ func (proc *process) join(ctx context.Context, helper string, p container.Proces
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends the command
 	cmd.WaitDelay = joinGrace
 	cmd.Env = []string{}
-	for i, f := range stdio {
-		if f == nil {
-			continue
-		}
-		switch i {
-		case 0:
-			cmd.Stdin = f
-		case 1:
-			cmd.Stdout = f
-		case 2:
-			cmd.Stderr = f
-		}
+	// A nil file would not be a nil reader.
+	if f := stdio[0]; f != nil {
+		cmd.Stdin = f
+	}
+	if f := stdio[1]; f != nil {
+		cmd.Stdout = f
+	}
+	if f := stdio[2]; f != nil {
+		cmd.Stderr = f
 	}
 	cmd.ExtraFiles = []*os.File{r, proc.pidfd}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: tty}
