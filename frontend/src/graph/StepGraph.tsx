@@ -128,7 +128,7 @@ function useView(shape: string, selected: string | undefined) {
       const room = Math.max(0, bounds.width / 2 + (margin - width / 2) / zoom);
       const wish = chosen ? chosen.x + nodeWidth / 2 : middle;
       const x = Math.max(middle - room, Math.min(middle + room, wish));
-      const below = chosen ? (chosen.y + nodeHeight / 2) * zoom - height / 2 : 0;
+      const below = chosen ? (chosen.y + nodeHeight / 2) * zoom - height / 2 : Number.NEGATIVE_INFINITY;
       const top = Math.max(bounds.y * zoom - margin, below);
       void flow.setViewport({ x: width / 2 - x * zoom, y: -top, zoom });
     },

@@ -1,3 +1,4 @@
+import './ansi.css';
 import { ActionIcon, Button, CloseButton, Group, Text, TextInput, Tooltip } from '@mantine/core';
 import {
   IconArrowBarToDown,
