@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -270,6 +271,9 @@ func (c *cli) await(ctx context.Context, cl *client.Client, id string) error {
 	f := runview.Follower{Client: cl, Step: func(n client.Node) { runview.StepLine(screen, n) }}
 	r, err := f.Run(ctx, id)
 	idle()
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w; the run goes on", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ type upper struct {
 // run starts everything, serves until a signal, and stops everything. The root's own signal handling would leave at the
 // second Ctrl-C without killing the cluster, so this one takes its place.
 func (u *upper) run() (err error) {
-	ctx, force, done := signals()
+	ctx, force, done := signals(sameWish)
 	defer done()
 	defer u.screen.Idle()
 
@@ -194,11 +194,13 @@ func (u *upper) stopCluster(force context.Context, cluster *embedded.Cluster) er
 	return cluster.Stop(ctx)
 }
 
-// patience is how soon after the first signal another is the same wish: make, timeout and service managers signal a process and its group.
-const patience = time.Second
+// sameWish is how soon after the first signal another is the same wish: make, timeout and service managers signal a
+// process and its group.
+const sameWish = time.Second
 
-// signals gives a context that the first SIGINT, SIGTERM or SIGHUP ends, and one that the second ends.
-func signals() (first, second context.Context, stop func()) {
+// signals gives a context that the first SIGINT, SIGTERM or SIGHUP ends, and one that the first ends which comes later
+// than within.
+func signals(within time.Duration) (first, second context.Context, stop func()) {
 	first, cancelFirst := context.WithCancelCause(context.Background())
 	second, cancelSecond := context.WithCancelCause(context.Background())
 	arrived := make(chan os.Signal, 2)
@@ -221,7 +223,7 @@ func signals() (first, second context.Context, stop func()) {
 			case asked.IsZero():
 				asked = time.Now()
 				cancelFirst(errInterrupted)
-			case time.Since(asked) > patience:
+			case time.Since(asked) > within:
 				cancelSecond(errInterrupted)
 				return
 			}
