@@ -19,8 +19,10 @@ export function FailureBanner({ run, onShowLog }: { run: Run; onShowLog: (nodeID
   const { t } = useTranslation();
   if (!isFailure(run.status)) return null;
   const node = failedNode(run);
+  // A launcher puts the command's last lines below its cause: better ones than the log's own, which end with the launcher's.
+  const [cause, ...printed] = (node?.message ?? '').trimEnd().split('\n');
   // The run's error often repeats what its step says.
-  const causes = [...new Set([node?.message, run.error].filter((text) => text?.trim()))];
+  const causes = [...new Set([cause, run.error].filter((text) => text?.trim()))];
   const title = !node
     ? t('run.failedTitle')
     : node.exit_code
@@ -32,43 +34,46 @@ export function FailureBanner({ run, onShowLog }: { run: Run; onShowLog: (nodeID
         <IconCircleXFilled size={20} aria-hidden />
         {title}
       </h2>
-      {causes.map((cause) => (
-        <Text key={cause} size="sm" className="break" style={{ whiteSpace: 'pre-wrap' }}>
-          {cause}
+      {causes.map((text) => (
+        <Text key={text} size="sm" className="break" style={{ whiteSpace: 'pre-wrap' }}>
+          {text}
         </Text>
       ))}
-      {node && runsSomething(node) && <Tail runID={run.id} nodeID={node.id} onShowLog={() => onShowLog(node.id)} />}
+      {printed.length > 0 && <LastLines lines={printed} />}
+      {node && runsSomething(node) && (
+        <>
+          {printed.length === 0 && <LogTail runID={run.id} nodeID={node.id} />}
+          <Button size="xs" variant="default" style={{ alignSelf: 'flex-start' }} onClick={() => onShowLog(node.id)}>
+            {t('run.showLog')}
+          </Button>
+        </>
+      )}
     </section>
   );
 }
 
-function Tail({ runID, nodeID, onShowLog }: { runID: string; nodeID: string; onShowLog: () => void }) {
+function LastLines({ lines }: { lines: string[] }) {
   const { t } = useTranslation();
-  const { data, isPending, error } = useQuery({
-    queryKey: ['run', runID, 'tail', nodeID],
-    queryFn: ({ signal }) => readTail(logURL(runID, nodeID), signal),
-  });
   return (
     <>
       <Text size="sm" fw={550}>
         {t('run.lastLines')}
       </Text>
-      {isPending && <Text size="sm">{t('run.readingTail')}</Text>}
-      {error && (
-        <Text size="sm">
-          {t('log.failed')}: {error.message}
-        </Text>
-      )}
-      {data && (
-        <section className={classes.tail} tabIndex={0} aria-label={t('run.lastLines')}>
-          {data.length > 0 ? data.join('\n') : t('log.emptyEnded')}
-        </section>
-      )}
-      <Button size="xs" variant="default" style={{ alignSelf: 'flex-start' }} onClick={onShowLog}>
-        {t('run.showLog')}
-      </Button>
+      <section className={classes.tail} tabIndex={0} aria-label={t('run.lastLines')}>
+        {lines.length > 0 ? lines.join('\n') : t('log.emptyEnded')}
+      </section>
     </>
   );
+}
+
+function LogTail({ runID, nodeID }: { runID: string; nodeID: string }) {
+  const { t } = useTranslation();
+  const { data, error } = useQuery({
+    queryKey: ['run', runID, 'tail', nodeID],
+    queryFn: ({ signal }) => readTail(logURL(runID, nodeID), signal),
+  });
+  if (data) return <LastLines lines={data} />;
+  return <Text size="sm">{error ? `${t('log.failed')}: ${error.message}` : t('run.readingTail')}</Text>;
 }
 
 async function readTail(url: string, signal: AbortSignal): Promise<string[]> {

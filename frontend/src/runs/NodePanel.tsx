@@ -1,5 +1,6 @@
 import { CloseButton, Group, Tabs, Text, Title } from '@mantine/core';
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { useWindowEvent } from '@mantine/hooks';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
 import { logURL } from '../api/runs';
@@ -30,17 +31,16 @@ export function NodePanel({ run, node, tab, onTab, onClose }: NodePanelProps) {
     onClose();
     opener.current?.focus();
   };
-  const closeOnEscape = (event: KeyboardEvent) => {
-    // Escape in a field clears the field.
-    if (event.key === 'Escape' && !(event.target instanceof HTMLInputElement)) close();
-  };
+  useWindowEvent('keydown', (event) => {
+    if (event.key !== 'Escape' || event.defaultPrevented) return;
+    // Escape in a field clears the field, and in a dialog closes the dialog.
+    const elsewhere =
+      event.target instanceof HTMLInputElement || document.querySelector('[role="dialog"], [role="menu"]');
+    if (!elsewhere) close();
+  });
 
   return (
-    <section
-      className={`panel ${classes.node}`}
-      aria-label={t('node.panel', { name: stepName(node) })}
-      onKeyDown={closeOnEscape}
-    >
+    <section className={`panel ${classes.node}`} aria-label={t('node.panel', { name: stepName(node) })}>
       <Group className={classes.nodeHead} justify="space-between" wrap="nowrap">
         <Group gap="sm">
           <Title order={2} size="h5" className="break">

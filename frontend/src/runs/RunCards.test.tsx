@@ -50,3 +50,15 @@ it('says which step failed, why, with what exit code, and what it printed last',
   expect(tail.textContent).toContain('line 40');
   expect(tail.textContent).not.toContain('line 28\n');
 });
+
+it('takes the last lines from the message of the step when a launcher put them there', async () => {
+  const message = 'MPIJob a-1 failed: command exited with code 2\nusage: x\nerror: no such optimizer\n';
+  const failed = run({
+    status: 'Failed',
+    nodes: [{ id: 'n2', display_name: 'train', type: 'Pod', phase: 'Failed', exit_code: '2', message }],
+  });
+  renderAt('/', '/', () => <FailureBanner run={failed} onShowLog={() => undefined} />);
+  expect(await screen.findByText('MPIJob a-1 failed: command exited with code 2')).toBeTruthy();
+  const tail = screen.getByRole('region', { name: 'Last lines of its log' });
+  expect(tail.textContent).toBe('usage: x\nerror: no such optimizer');
+});
