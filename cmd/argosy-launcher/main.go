@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/go-logr/logr"
@@ -18,8 +19,13 @@ import (
 	"github.com/argosy-ml/argosy/launcher/mpijob"
 )
 
-// version is set by the linker.
-var version = "dev"
+// version is that of the module this was built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}
 
 // Exit codes beside those of the user's command.
 const (
@@ -50,7 +56,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root := &cobra.Command{
 		Use:           "argosy-launcher",
 		Short:         "Runs distributed jobs for the steps of a pipeline",
-		Version:       version,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

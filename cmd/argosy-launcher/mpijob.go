@@ -118,6 +118,6 @@ func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("how to reach the cluster: %w", err)
 	}
-	config.UserAgent = "argosy-launcher/" + version
+	config.UserAgent = "argosy-launcher/" + version()
 	return config, nil
 }

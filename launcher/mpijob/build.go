@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -100,16 +101,16 @@ func workflowOwner(pod *corev1.Pod) []metav1.OwnerReference {
 func launcherPod(s *Spec, id Identity) corev1.PodTemplateSpec {
 	t := podTemplate(s, id, containerLauncher)
 	c := &t.Spec.Containers[0]
-	c.Command = []string{"sh", "-c", launcherScript, "sh", s.Command}
-	c.Env = mergeEnv(openMPIEnv(s), s.Env)
+	c.Command = []string{"sh", "-c", verbatim(launcherScript), "sh", verbatim(s.Command)}
+	c.Env = mergeEnv(openMPIEnv(s), verbatimEnv(s.Env))
 	return t
 }
 
 func workerPod(s *Spec, id Identity) corev1.PodTemplateSpec {
 	t := podTemplate(s, id, containerWorker)
 	c := &t.Spec.Containers[0]
-	c.Command = []string{"sh", "-c", workerScript}
-	c.Env = s.Env
+	c.Command = []string{"sh", "-c", verbatim(workerScript)}
+	c.Env = verbatimEnv(s.Env)
 	limits := corev1.ResourceList{}
 	for name, q := range map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: s.CPU, corev1.ResourceMemory: s.Memory} {
 		if !q.IsZero() {
@@ -174,13 +175,13 @@ func claimVolume(all []Claim, claim Claim) corev1.Volume {
 // user's image needs no git.
 func gitContainer(s *Spec, id Identity) corev1.Container {
 	env := []corev1.EnvVar{
-		{Name: gitsync.EnvRepo, Value: s.Git.Repo},
+		{Name: gitsync.EnvRepo, Value: verbatim(s.Git.Repo)},
 		{Name: gitsync.EnvDest, Value: gitsync.Dest(s.Git.Repo)},
 		{Name: gitsync.EnvRoot, Value: codeRoot},
-		{Name: gitsync.EnvBranch, Value: s.Git.Branch},
-		{Name: gitsync.EnvRevision, Value: s.Git.Revision},
+		{Name: gitsync.EnvBranch, Value: verbatim(s.Git.Branch)},
+		{Name: gitsync.EnvRevision, Value: verbatim(s.Git.Revision)},
 	}
-	for _, e := range s.Env {
+	for _, e := range verbatimEnv(s.Env) {
 		if gitsync.Known(e.Name) && !slices.ContainsFunc(env, func(have corev1.EnvVar) bool { return have.Name == e.Name }) {
 			env = append(env, e)
 		}
@@ -210,4 +211,21 @@ func mergeEnv(ours, users []corev1.EnvVar) []corev1.EnvVar {
 		return slices.ContainsFunc(users, func(u corev1.EnvVar) bool { return u.Name == e.Name })
 	})
 	return append(merged, users...)
+}
+
+// verbatim protects text from Kubernetes, which puts the values of variables for
+// $(NAME) in commands and environments and makes $ of $$.
+func verbatim(text string) string {
+	if strings.Contains(text, "$$") || strings.Contains(text, "$(") {
+		return strings.ReplaceAll(text, "$", "$$")
+	}
+	return text
+}
+
+func verbatimEnv(env []corev1.EnvVar) []corev1.EnvVar {
+	safe := slices.Clone(env)
+	for i := range safe {
+		safe[i].Value = verbatim(safe[i].Value)
+	}
+	return safe
 }

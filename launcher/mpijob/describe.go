@@ -39,6 +39,16 @@ func describe(s state, workers int) string {
 	return ""
 }
 
+// stuck is the first pod that is there and does not run yet, nil when there is none.
+func stuck(s state) *corev1.Pod {
+	for _, p := range slices.Concat(s.workers, s.launcher) {
+		if p.Status.Phase == corev1.PodPending {
+			return p
+		}
+	}
+	return nil
+}
+
 func countPhase(pods []*corev1.Pod, phase corev1.PodPhase) int {
 	n := 0
 	for _, p := range pods {

@@ -109,8 +109,8 @@ func (l *Launcher) sayWorld(w scrape.World) {
 	l.out.say("world size %d (requested %d) on %d %s", w.Ranks, want, len(w.Hosts), plural(len(w.Hosts), "host"))
 	switch {
 	case w.Ranks != want:
-		l.out.say("warning: %d ranks run where %s make %d: check -np, -host and --map-by in the command, and that slots and GPUs agree",
-			w.Ranks, l.Spec.size(), want)
+		l.out.say("warning: mpirun started %d of %d ranks (%s): check -np, -host and --map-by in the command, and that slots and GPUs agree",
+			w.Ranks, want, l.Spec.size())
 	case len(w.Hosts) < l.Spec.Workers:
 		l.out.say("warning: the ranks run on %d of %d workers: check -host and --map-by in the command; a hostfile that mpirun does not read has the same effect",
 			len(w.Hosts), l.Spec.Workers)

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
@@ -83,18 +84,6 @@ func New(config *rest.Config, spec *Spec, id Identity, out io.Writer) (*Launcher
 // it succeeded, a *FailedError when it failed. When ctx ends the job is deleted
 // and ctx's cause returned. pod is the launcher's own pod, empty outside a cluster.
 func (l *Launcher) Run(ctx context.Context, pod string) error {
-	err := l.run(ctx, pod)
-	var failed *FailedError
-	if err == nil || errors.As(err, &failed) || ctx.Err() == nil {
-		return err
-	}
-	l.out.say("stopped: deleting the MPIJob")
-	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
-	defer cancel()
-	return errors.Join(context.Cause(ctx), l.removeOwn(clean))
-}
-
-func (l *Launcher) run(ctx context.Context, pod string) error {
 	if pod != "" {
 		own, err := l.ownPod(ctx, pod)
 		if err != nil {
@@ -104,7 +93,7 @@ func (l *Launcher) run(ctx context.Context, pod string) error {
 	}
 	job, err := l.ensure(ctx)
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return l.stop(ctx)
 	}
 	if err != nil {
 		return l.finish(&FailedError{Code: 1, Cause: err.Error()}, nil)
@@ -115,9 +104,18 @@ func (l *Launcher) run(ctx context.Context, pod string) error {
 	return l.follow(ctx, job)
 }
 
+// stop deletes the job and returns why.
+func (l *Launcher) stop(ctx context.Context) error {
+	l.out.say("stopped: deleting the MPIJob")
+	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
+	defer cancel()
+	return errors.Join(context.Cause(ctx), l.removeOwn(clean))
+}
+
 // follow goes with the job to its end.
 func (l *Launcher) follow(ctx context.Context, job *kubeflow.MPIJob) error {
-	watching, stop := context.WithCancel(ctx)
+	// When the step is stopped the log is still read: what the ranks say last is worth having.
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
@@ -131,7 +129,10 @@ func (l *Launcher) follow(ctx context.Context, job *kubeflow.MPIJob) error {
 	logs := l.newAttempts(watching)
 	failed, err := l.await(ctx, v, broken, logs, job)
 	if err != nil {
-		logs.close(0)
+		if ctx.Err() != nil {
+			err = l.stop(ctx)
+		}
+		logs.close(time.Second)
 		return err
 	}
 	logs.close(logGrace)
@@ -247,6 +248,9 @@ func (l *Launcher) overdue(job *kubeflow.MPIJob) string {
 // givenUp finds what makes waiting pointless.
 func (l *Launcher) givenUp(ctx context.Context, s state, status *waiting) *FailedError {
 	cause := l.overdue(s.job)
+	if waits := status.text(s); cause != "" && waits != "" {
+		cause += ", " + waits
+	}
 	// A worker that failed before the job's launcher exists will not be started
 	// again, and the operator would wait for it for ever.
 	if pod := failedWorker(s.workers); cause == "" && pod != nil && len(s.launcher) == 0 {
@@ -268,7 +272,9 @@ func (l *Launcher) finish(failed *FailedError, logs *attempts) error {
 	var lines []string
 	if logs != nil {
 		lines = logs.tail.last()
-		errs = append(errs, writeMetrics(l.Paths.Metrics, logs.scanner.Metrics(), l.out.say))
+		if len(l.logged) > 0 {
+			errs = append(errs, writeMetrics(l.Paths.Metrics, logs.scanner.Metrics(), l.out.say))
+		}
 		if ranks, _ := logs.worldSize(); ranks > 0 {
 			errs = append(errs, writeFile(l.Paths.WorldSize, strconv.Itoa(ranks)))
 		}
@@ -308,15 +314,10 @@ func (w *waiting) report(ctx context.Context, s state) string {
 		}
 		return ""
 	}
-	if cause := w.warning(ctx, s.job); cause != "" {
+	if cause := w.warnings(ctx, s); cause != "" {
 		return cause
 	}
-	if len(s.job.Status.Conditions) == 0 && time.Since(w.since) > unnoticed {
-		text += "; is mpi-operator installed and running?"
-	}
-	if w.event != "" {
-		text += "; last warning: " + w.event
-	}
+	text = w.text(s)
 	age := time.Since(w.said)
 	switch {
 	case text != w.last && age > statusEvery:
@@ -330,25 +331,46 @@ func (w *waiting) report(ctx context.Context, s state) string {
 	return ""
 }
 
-// warning looks at the job's events: that is the only place where the operator
-// says that it refuses a job or may not create its pods.
-func (w *waiting) warning(ctx context.Context, job *kubeflow.MPIJob) string {
-	if w.deaf || time.Since(w.asked) < statusEvery || time.Since(w.since) < statusEvery {
+// text is what the job waits for, with the last that was heard about it.
+func (w *waiting) text(s state) string {
+	text := describe(s, w.l.Spec.Workers)
+	if text == "" {
+		return ""
+	}
+	if len(s.job.Status.Conditions) == 0 && time.Since(w.since) > unnoticed {
+		text += "; is mpi-operator installed and running?"
+	}
+	if w.event != "" {
+		text += "; last warning: " + w.event
+	}
+	return text
+}
+
+// warnings looks at the events of the job, where alone the operator says that it
+// refuses a job or may not create its pods, and of the first pod that does not start.
+func (w *waiting) warnings(ctx context.Context, s state) string {
+	if w.deaf || time.Since(w.asked) < statusEvery || time.Since(w.since) < time.Second {
 		return ""
 	}
 	w.asked = time.Now()
-	events, err := w.l.Events.List(ctx, metav1.ListOptions{FieldSelector: fields.Set{
-		"involvedObject.uid": string(job.UID), "type": corev1.EventTypeWarning,
-	}.String()})
-	if err != nil {
-		w.deaf = apierrors.IsForbidden(err) || apierrors.IsNotFound(err)
-		return ""
+	objects := []types.UID{s.job.UID}
+	if pod := stuck(s); pod != nil {
+		objects = append(objects, pod.UID)
 	}
-	for _, e := range events.Items {
-		if e.Reason == "ValidationError" {
-			return "the MPI operator refuses it" + because("", e.Message)
+	for _, uid := range objects {
+		events, err := w.l.Events.List(ctx, metav1.ListOptions{FieldSelector: fields.Set{
+			"involvedObject.uid": string(uid), "type": corev1.EventTypeWarning,
+		}.String()})
+		if err != nil {
+			w.deaf = apierrors.IsForbidden(err) || apierrors.IsNotFound(err)
+			return ""
 		}
-		w.event = summary(e.Reason, e.Message)
+		for _, e := range events.Items {
+			if e.Reason == "ValidationError" && uid == s.job.UID {
+				return "the MPI operator refuses it" + because("", e.Message)
+			}
+			w.event = summary(e.Reason, e.Message)
+		}
 	}
 	return ""
 }

@@ -17,30 +17,35 @@ type World struct {
 
 // MapFilter takes the job map out of a log on its way to the next writer.
 // OpenMPI prints the map (rmaps_base_display_map) when it starts a job: it is
-// its own account of which rank runs on which host.
+// its own account of which rank runs on which host. mpirun and its daemon on
+// every host print the same map, one after the other or their lines mixed.
 type MapFilter struct {
 	next  io.Writer
 	onMap func(World)
 	keep  bool
 
-	line  []byte // a line that may be part of a map, held back until it ends
-	free  bool   // in a line that is not part of one
-	open  bool   // inside a map
-	world World
+	line []byte // a line that may be part of a map, held back until it ends
+	free bool   // in a line that is not part of one
+	open int    // maps that have begun and not ended
+
+	job   string // whose map it is
+	ranks map[string]struct{}
+	hosts []string
+	told  World // what onMap was called with last for this job
 }
 
 // mapLine is longer than any line of a map.
 const mapLine = 1024
 
 var (
-	mapStart   = regexp.MustCompile(`^Data for JOB \[`)
+	mapStart   = regexp.MustCompile(`^Data for JOB (\[[^\]]+\])`)
 	mapNode    = regexp.MustCompile(`^Data for node: (\S+)\s.*Num procs: \d+`)
-	mapProcess = regexp.MustCompile(`^Process (?:OMPI|PRTE) jobid: \[?[^\]\s]+\]? .*Process rank: \d+`)
-	mapRule    = regexp.MustCompile(`^=+(?:\s+JOB MAP\s+=+)?$`)
+	mapProcess = regexp.MustCompile(`^Process OMPI jobid: \[[^\]]+\] .*Process rank: (\d+)`)
+	mapRule    = regexp.MustCompile(`^=+(\s+JOB MAP\s+=+)?$`)
 )
 
-// NewMapFilter returns a filter in front of next that calls onMap for every
-// complete map. With keep, the map itself passes too: for when the user asked
+// NewMapFilter returns a filter in front of next that calls onMap once for every
+// job whose map is complete. With keep, the map itself passes too: for when the user asked
 // mpirun to print it.
 func NewMapFilter(next io.Writer, keep bool, onMap func(World)) *MapFilter {
 	return &MapFilter{next: next, keep: keep, onMap: onMap}
@@ -67,7 +72,7 @@ func (f *MapFilter) Close() error { return f.release() }
 
 func (f *MapFilter) piece(piece []byte, ended bool) error {
 	// Only a line that begins as a map's lines do waits for its end.
-	if !f.free && len(f.line) == 0 && !f.open && !startsMap(piece) {
+	if !f.free && len(f.line) == 0 && !f.mayBePart(piece) {
 		f.free = true
 	}
 	if f.free {
@@ -76,53 +81,76 @@ func (f *MapFilter) piece(piece []byte, ended bool) error {
 		return err
 	}
 	f.line = append(f.line, piece...)
-	if !ended {
-		if len(f.line) > mapLine || !f.open && !startsMap(f.line) {
-			f.open, f.free = false, true
-			return f.release()
+	switch {
+	case ended:
+		if f.part(bytes.TrimSpace(f.line)) && !f.keep {
+			f.line = f.line[:0]
+			return nil
 		}
-		return nil
-	}
-	if f.part(bytes.TrimSpace(f.line)) && !f.keep {
-		f.line = f.line[:0]
-		return nil
+	case len(f.line) <= mapLine && f.mayBePart(f.line):
+		return nil // until the rest of the line is there
+	default:
+		f.free = true
 	}
 	return f.release()
 }
 
-// startsMap tells whether b may be the beginning of a map's first line.
-func startsMap(b []byte) bool {
+// mayBePart tells whether b can begin a line of a map. Outside of a map only its
+// first line counts.
+func (f *MapFilter) mayBePart(b []byte) bool {
 	const first = " Data for JOB ["
-	n := min(len(b), len(first))
-	return string(b[:n]) == first[:n]
+	if f.open == 0 {
+		n := min(len(b), len(first))
+		return string(b[:n]) == first[:n]
+	}
+	return len(b) == 0 || b[0] == ' ' || b[0] == '\t' || b[0] == '\n' || b[0] == '='
 }
 
 // part tells whether a line belongs to a map, and follows it.
 func (f *MapFilter) part(line []byte) bool {
-	switch {
-	case !f.open:
-		f.open = mapStart.Match(line)
-		f.world = World{}
-		return f.open
-	case len(line) == 0:
-	case mapProcess.Match(line):
-		f.world.Ranks++
-	case mapRule.Match(line):
-		if f.world.Ranks > 0 {
-			f.open = false
-			f.onMap(f.world)
-		}
-	default:
-		m := mapNode.FindSubmatch(line)
-		if m == nil {
-			f.open = false // something else came between: let it pass
-			return false
-		}
-		if host := string(m[1]); !slices.Contains(f.world.Hosts, host) {
-			f.world.Hosts = append(f.world.Hosts, host)
-		}
+	if m := mapStart.FindSubmatch(line); m != nil {
+		f.begin(string(m[1]))
+		return true
 	}
-	return true
+	if f.open == 0 {
+		return false
+	}
+	if m := mapNode.FindSubmatch(line); m != nil {
+		if host := string(m[1]); !slices.Contains(f.hosts, host) {
+			f.hosts = append(f.hosts, host)
+		}
+		return true
+	}
+	if m := mapProcess.FindSubmatch(line); m != nil {
+		f.ranks[string(m[1])] = struct{}{}
+		return true
+	}
+	if m := mapRule.FindSubmatch(line); m != nil {
+		if len(m[1]) == 0 {
+			f.end()
+		}
+		return true
+	}
+	return len(line) == 0
+}
+
+func (f *MapFilter) begin(job string) {
+	f.open++
+	if f.job == job {
+		return
+	}
+	f.open, f.job, f.hosts, f.told = 1, job, nil, World{}
+	f.ranks = map[string]struct{}{}
+}
+
+// end closes one map. By then all of its lines were seen, if not in one piece.
+func (f *MapFilter) end() {
+	f.open--
+	w := World{Ranks: len(f.ranks), Hosts: slices.Clone(f.hosts)}
+	if w.Ranks > 0 && (w.Ranks != f.told.Ranks || !slices.Equal(w.Hosts, f.told.Hosts)) {
+		f.told = w
+		f.onMap(w)
+	}
 }
 
 func (f *MapFilter) release() error {

@@ -1,0 +1,80 @@
+package scrape_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/launcher/scrape"
+)
+
+// twoHosts is a map as Open MPI 4.1 prints it for one rank on each of two hosts.
+const twoHosts = ` Data for JOB [7,1] offset 0 Total slots allocated 2
+
+ ========================   JOB MAP   ========================
+
+ Data for node: a	Num slots: 1	Max slots: 0	Num procs: 1
+ 	Process OMPI jobid: [7,1] App: 0 Process rank: 0 Bound: N/A
+
+ Data for node: b	Num slots: 1	Max slots: 0	Num procs: 1
+ 	Process OMPI jobid: [7,1] App: 0 Process rank: 1 Bound: N/A
+
+ =============================================================
+`
+
+func TestMapFilter(t *testing.T) {
+	t.Parallel()
+	two := scrape.World{Ranks: 2, Hosts: []string{"a", "b"}}
+	other := strings.ReplaceAll(strings.ReplaceAll(twoHosts, "[7,1]", "[8,1]"), "node: b", "node: a")
+	for name, tc := range map[string]struct {
+		log    string
+		passed string
+		worlds []scrape.World
+	}{
+		"one map":                   {"before\n" + twoHosts + "after\n", "before\nafter\n", []scrape.World{two}},
+		"the map of every daemon":   {twoHosts + twoHosts + twoHosts + "x\n", "x\n", []scrape.World{two}},
+		"maps mixed line by line":   {mix(twoHosts, twoHosts) + "x\n", "x\n", []scrape.World{two}},
+		"output between":            {strings.Replace(twoHosts, "\n Data for node: b", "[1,0]<stdout>:hello\n Data for node: b", 1), "[1,0]<stdout>:hello\n", []scrape.World{two}},
+		"a second mpirun":           {twoHosts + "x\n" + other, "x\n", []scrape.World{two, {Ranks: 2, Hosts: []string{"a"}}}},
+		"not a map":                 {" Data for JOB\n\n =====\n Data for node: x\n", " Data for JOB\n\n =====\n Data for node: x\n", nil},
+		"no line end":               {"text", "text", nil},
+		"no line end, like a map":   {" Data for JOB [", " Data for JOB [", nil},
+		"a map cut off":             {twoHosts[:200], "", nil},
+		"an indented line in a map": {strings.Replace(twoHosts, "\n\n Data for node: b", "\n  note\n Data for node: b", 1), "  note\n", []scrape.World{two}},
+		"an endless line in a map":  {twoHosts[:60] + strings.Repeat(" y", 1000) + "\n", strings.Repeat(" y", 1000) + "\n", nil},
+		"empty lines outside a map": {"\n\n" + twoHosts + "\n", "\n\n\n", []scrape.World{two}},
+		"rules outside a map":       {twoHosts + " ====\n====\n", " ====\n====\n", []scrape.World{two}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, byByte := range []bool{false, true} {
+				var worlds []scrape.World
+				var passed strings.Builder
+				f := scrape.NewMapFilter(&passed, false, func(w scrape.World) { worlds = append(worlds, w) })
+				write(t, f, tc.log, byByte)
+				require.NoError(t, f.Close())
+				require.Equal(t, tc.worlds, worlds)
+				if name != "a map cut off" && name != "an endless line in a map" {
+					require.Equal(t, tc.passed, passed.String())
+				}
+
+				passed.Reset()
+				f = scrape.NewMapFilter(&passed, true, func(scrape.World) {})
+				write(t, f, tc.log, byByte)
+				require.NoError(t, f.Close())
+				require.Equal(t, tc.log, passed.String(), "what the user asked for is shown")
+			}
+		})
+	}
+}
+
+// mix takes lines of a and b in turn.
+func mix(a, b string) string {
+	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
+	var out strings.Builder
+	for i := range x {
+		out.WriteString(x[i] + y[i])
+	}
+	return out.String()
+}
