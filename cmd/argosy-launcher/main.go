@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &failed):
-		if err != error(failed) { // the cause itself is in the job's output already
+		if err.Error() != failed.Error() { // the cause itself is in the job's output already
 			_, _ = fmt.Fprintln(errs, "argosy-launcher:", err)
 		}
 		return failed.Code

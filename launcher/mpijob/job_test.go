@@ -148,8 +148,10 @@ func TestEnsureSurvivesLostAnswers(t *testing.T) {
 func TestTransient(t *testing.T) {
 	t.Parallel()
 	resource := schema.GroupResource{Resource: "pods"}
-	for _, err := range []error{io.ErrUnexpectedEOF, &url.Error{Op: "Get", URL: "https://h", Err: errors.New("connection refused")}, apierrors.NewServerTimeout(resource, "get", 1), apierrors.NewTooManyRequests("", 1),
-		apierrors.NewInternalError(io.EOF), apierrors.NewServiceUnavailable(""), apierrors.NewGenericServerResponse(http.StatusBadGateway, "get", resource, "", "", 0, true), errGone} {
+	for _, err := range []error{
+		io.ErrUnexpectedEOF, &url.Error{Op: "Get", URL: "https://h", Err: errors.New("connection refused")}, apierrors.NewServerTimeout(resource, "get", 1), apierrors.NewTooManyRequests("", 1),
+		apierrors.NewInternalError(io.EOF), apierrors.NewServiceUnavailable(""), apierrors.NewGenericServerResponse(http.StatusBadGateway, "get", resource, "", "", 0, true), errGone,
+	} {
 		require.True(t, transient(err), "%v", err)
 	}
 	for _, err := range []error{apierrors.NewNotFound(resource, "x"), apierrors.NewForbidden(resource, "x", nil), apierrors.NewBadRequest(""), context.Canceled, errors.New("ours")} {
