@@ -66,7 +66,8 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 func (t *tail) end() {
-	if text := strings.TrimRight(string(t.line), "\r\n"); text != "" {
+	// mpirun frames its remarks with lines of dashes: there is no room for those.
+	if text := strings.TrimRight(string(t.line), "\r\n"); strings.Trim(text, "- ") != "" {
 		t.lines = append(t.lines, text)
 		if len(t.lines) > tailLines {
 			t.lines = t.lines[1:]
