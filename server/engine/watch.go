@@ -79,7 +79,9 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 			return run.State{}, fault.New(fault.Internal, "the nodes of workflow %s cannot be unpacked", wf.Name).Because(err)
 		}
 	}
-	text, err := json.Marshal(wf)
+	named := *wf // informers drop the kind, clients want it
+	named.TypeMeta = metav1.TypeMeta{APIVersion: wfv1.SchemeGroupVersion.String(), Kind: "Workflow"}
+	text, err := json.Marshal(&named)
 	if err != nil {
 		return run.State{}, fault.New(fault.Internal, "workflow %s cannot be written", wf.Name).Because(err)
 	}
