@@ -223,7 +223,7 @@ def train(flags, trainer, ranks):
             say(f"error: the loss is {loss}: the learning rate of {flags.init_learning_rate} is too high")
             ranks.abort(1)
     ranks.barrier()
-    seconds = time.perf_counter() - begin
+    seconds = max(ranks.gather(time.perf_counter() - begin))  # the same total on all ranks
     total = flags.num_batches * flags.batch_size * ranks.size / seconds
     say("-" * 64)
     say(f"total images/sec: {total:.2f}")
