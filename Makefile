@@ -8,7 +8,7 @@ export GOTOOLCHAIN ?= local
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/argosy/internal/version.Version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
-NPM      = npm --prefix frontend --no-audit --no-fund --loglevel=error
+NPM      = npm --prefix frontend --no-audit --no-fund --no-update-notifier --loglevel=error
 
 ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/...
 # Packages with all of Kubernetes inside: the race detector would compile it a second time (docs/adr/0005).
