@@ -12,8 +12,8 @@ NPM      = npm --prefix frontend --no-audit --no-fund --no-update-notifier --log
 
 ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/...
 # Packages with all of Kubernetes inside: the race detector would compile it a second time (docs/adr/0005).
-WHOLE_KUBERNETES = /(controllers|controlplane|cmd/argosy-cluster|test)$$
-BINARIES := bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-podinit bin/argoexec
+WHOLE_KUBERNETES = /(controllers|controlplane|cmd/argosy-controlplane|test)$$
+BINARIES := bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-controlplane bin/argosy-podinit bin/argoexec
 
 .PHONY: help
 help: ## list the targets
@@ -30,7 +30,7 @@ packages:
 # ---- build -----------------------------------------------------------------------------------------------------
 
 .PHONY: build
-build: bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-podinit bin/argoexec ## build every binary into bin/
+build: bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-controlplane bin/argosy-podinit bin/argoexec ## build every binary into bin/
 
 # Go's build cache decides what is stale, so the Go targets always ask it.
 .PHONY: $(BINARIES)
@@ -43,8 +43,12 @@ bin/argosy-launcher:
 	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o $@ ./cmd/argosy-launcher
 
 bin/argosy-cluster: cluster-assets
-	@echo "building argosy-cluster (kube-apiserver, etcd, controllers: the first time takes some minutes)"
-	@cd cluster && go build -trimpath -ldflags "-s -w" -o ../$@ ./cmd/argosy-cluster
+	@echo "building argosy-cluster"
+	@cd cluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o ../$@ ./cmd/argosy-cluster
+
+bin/argosy-controlplane:
+	@echo "building argosy-controlplane (kube-apiserver, etcd, controllers: the first time takes some minutes)"
+	@cd cluster && go build -trimpath -ldflags "-s -w" -o ../$@ ./cmd/argosy-controlplane
 
 bin/argosy-podinit:
 	@echo "building argosy-podinit"

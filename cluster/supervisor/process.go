@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 // Child says how to run one child process.
 type Child struct {
 	Name    string
+	Program string // path of the executable; empty is the supervisor's
 	Args    []string
 	Env     []string                    // added to the supervisor's own
 	Files   []*os.File                  // inherited as file descriptors 3, 4, ...; they stay open here for the next life
@@ -168,8 +170,9 @@ func (p *process) start() (*exec.Cmd, *os.File, error) {
 		return nil, nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(p.owner.cfg.Program, p.Args...)
-	cmd.Args[0] = "argosy-cluster"
+	program := cmp.Or(p.Program, p.owner.cfg.Program)
+	cmd := exec.Command(program, p.Args...)
+	cmd.Args[0] = "argosy-cluster" // how ps shows it
 	cmd.Env = append(os.Environ(), p.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = p.Files

@@ -13,7 +13,7 @@ import (
 
 // Config is what all children of a supervisor share.
 type Config struct {
-	Program string                   // path of the executable that every child runs
+	Program string                   // path of the executable of every child that names none
 	Log     func(name string) string // path of a child's log file
 	Event   func(Event)              // told of every change; called from several goroutines at once; may be nil
 }

@@ -33,13 +33,19 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := stopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }
 
 func build() error {
 	for _, args := range [][]string{
 		{"../build/crds.sh"},
-		{"go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binaries + "/argosy-cluster", "../cmd/argosy-cluster"},
+		{"env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binaries + "/argosy-cluster", "../cmd/argosy-cluster"},
+		{"go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binaries + "/argosy-controlplane", "../cmd/argosy-controlplane"},
 		{"env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binaries + "/argosy-podinit", "../cmd/argosy-podinit"},
 		{"../build/argoexec.sh", binaries + "/argoexec"},
 	} {
@@ -60,6 +66,8 @@ type cluster struct {
 	config *rest.Config
 	kube   kubernetes.Interface
 	any    dynamic.Interface
+
+	namespace string // of the test's objects
 }
 
 // up starts a cluster, waits until it is ready, and stops it when the test ends.
@@ -71,11 +79,24 @@ func up(t *testing.T, dir string, args ...string) *cluster {
 // start is up for a command of the test's own making.
 func start(t *testing.T, dir string, cmd *exec.Cmd) *cluster {
 	t.Helper()
-	c := &cluster{home: home.Home(dir), cmd: cmd, stderr: &bytes.Buffer{}, ended: make(chan error, 1)}
+	c, err := launch(dir, cmd)
+	t.Cleanup(func() { c.stop(t) })
+	require.NoError(t, err)
+	return c
+}
+
+// launch runs the command and waits until its cluster is ready.
+func launch(dir string, cmd *exec.Cmd) (*cluster, error) {
+	c := &cluster{home: home.Home(dir), cmd: cmd, stderr: &bytes.Buffer{}, ended: make(chan error, 1), namespace: "kubeflow"}
 	c.cmd.Stderr = c.stderr
 	out, err := c.cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.cmd.Start())
+	if err != nil {
+		return c, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		c.ended <- err
+		return c, err
+	}
 	ready := make(chan []string, 1)
 	go func() {
 		var lines []string
@@ -87,23 +108,23 @@ func start(t *testing.T, dir string, cmd *exec.Cmd) *cluster {
 		}
 		c.ended <- c.cmd.Wait()
 	}()
-	t.Cleanup(func() { c.stop(t) })
 	select {
 	case c.lines = <-ready:
 	case err := <-c.ended:
 		c.ended <- err
-		t.Fatalf("argosy-cluster up ended: %v\n%s", err, c.stderr)
+		return c, fmt.Errorf("argosy-cluster up ended: %w\n%s", err, c.stderr)
 	case <-time.After(3 * time.Minute):
-		t.Fatalf("argosy-cluster up is not ready\n%s", c.stderr)
+		return c, fmt.Errorf("argosy-cluster up is not ready\n%s", c.stderr)
 	}
-	c.config, err = clientcmd.BuildConfigFromFlags("", c.home.Kubeconfig())
-	require.NoError(t, err)
+	if c.config, err = clientcmd.BuildConfigFromFlags("", c.home.Kubeconfig()); err != nil {
+		return c, err
+	}
 	c.config.QPS = -1
-	c.kube, err = kubernetes.NewForConfig(c.config)
-	require.NoError(t, err)
+	if c.kube, err = kubernetes.NewForConfig(c.config); err != nil {
+		return c, err
+	}
 	c.any, err = dynamic.NewForConfig(c.config)
-	require.NoError(t, err)
-	return c
+	return c, err
 }
 
 // stop ends the cluster as Ctrl-C does. Only the first call does something.

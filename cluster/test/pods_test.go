@@ -26,10 +26,7 @@ import (
 	utilexec "k8s.io/client-go/util/exec"
 )
 
-const (
-	namespace = "kubeflow"
-	nobody    = 65534 // has no ranges in /etc/subuid: the poorest of users
-)
+const nobody = 65534 // has no ranges in /etc/subuid: the poorest of users
 
 func TestPods(t *testing.T) {
 	t.Parallel()
@@ -67,7 +64,7 @@ func upAs(t *testing.T, uid int) *cluster {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o755))
-	for _, b := range []string{"argosy-cluster", "argosy-podinit", "argoexec"} {
+	for _, b := range []string{"argosy-cluster", "argosy-controlplane", "argosy-podinit", "argoexec"} {
 		from, err := os.Open(filepath.Join(binaries, b))
 		require.NoError(t, err)
 		to, err := os.OpenFile(filepath.Join(dir, b), os.O_CREATE|os.O_WRONLY, 0o755)
@@ -102,7 +99,7 @@ func podOf(name, script string, change ...func(*corev1.PodSpec)) *corev1.Pod {
 
 func (c *cluster) createPod(t *testing.T, p *corev1.Pod) {
 	t.Helper()
-	_, err := c.kube.CoreV1().Pods(namespace).Create(t.Context(), p, metav1.CreateOptions{})
+	_, err := c.kube.CoreV1().Pods(c.namespace).Create(t.Context(), p, metav1.CreateOptions{})
 	require.NoError(t, err)
 }
 
@@ -112,7 +109,7 @@ func (c *cluster) awaitPod(t *testing.T, name, what string, done func(*corev1.Po
 	var p *corev1.Pod
 	eventually(t, "pod "+name+" "+what, func(ctx context.Context) bool {
 		var err error
-		p, err = c.kube.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+		p, err = c.kube.CoreV1().Pods(c.namespace).Get(ctx, name, metav1.GetOptions{})
 		require.NoError(t, err)
 		return done(p)
 	})
@@ -134,7 +131,7 @@ func (c *cluster) runPod(t *testing.T, p *corev1.Pod) *corev1.Pod {
 func (c *cluster) awaitLog(t *testing.T, pod, text string) {
 	t.Helper()
 	eventually(t, pod+" says "+text, func(ctx context.Context) bool {
-		b, err := c.kube.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: "main"}).DoRaw(ctx)
+		b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs(pod, &corev1.PodLogOptions{Container: "main"}).DoRaw(ctx)
 		return err == nil && strings.Contains(string(b), text)
 	})
 }
@@ -169,7 +166,7 @@ func (c *cluster) testPeers(t *testing.T) {
 	require.NoError(t, err)
 	public, err := os.ReadFile(filepath.Join(keys, "id.pub"))
 	require.NoError(t, err)
-	_, err = c.kube.CoreV1().Secrets(namespace).Create(t.Context(), &corev1.Secret{
+	_, err = c.kube.CoreV1().Secrets(c.namespace).Create(t.Context(), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: "ssh"}, Data: map[string][]byte{"id": private, "pub": public},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -196,7 +193,7 @@ ssh -o ConnectionAttempts=10 peer-a.job.kubeflow.svc 'echo logged into $(hostnam
 	require.Equal(t, corev1.PodSucceeded, p.Status.Phase, log)
 	require.Contains(t, log, "logged into peer-a as 0\n")
 	require.NotContains(t, log, "cannot resolve")
-	require.NoError(t, c.kube.CoreV1().Pods(namespace).Delete(t.Context(), "peer-a", metav1.DeleteOptions{}))
+	require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), "peer-a", metav1.DeleteOptions{}))
 }
 
 func (c *cluster) testEnds(t *testing.T) {
@@ -257,7 +254,7 @@ func (c *cluster) testRestarts(t *testing.T) {
 	require.EqualValues(t, 1, s.RestartCount)
 	require.EqualValues(t, 1, s.LastTerminationState.Terminated.ExitCode)
 	require.Equal(t, "second\n", c.log(t, "restarts", "main"))
-	b, err := c.kube.CoreV1().Pods(namespace).GetLogs("restarts", &corev1.PodLogOptions{Previous: true}).DoRaw(t.Context())
+	b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("restarts", &corev1.PodLogOptions{Previous: true}).DoRaw(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "first\n", string(b))
 }
@@ -286,7 +283,7 @@ func (c *cluster) testInit(t *testing.T) {
 }
 
 func (c *cluster) testVolumes(t *testing.T) {
-	_, err := c.kube.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{
+	_, err := c.kube.CoreV1().ConfigMaps(c.namespace).Create(t.Context(), &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: "files"}, Data: map[string]string{"a": "text of a\n", "b": "text of b\n"},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -326,7 +323,7 @@ stat -c %a /empty; echo $ENV_B; ls -d /etc/mpi/hostfile`, func(s *corev1.PodSpec
 }
 
 func (c *cluster) testClaim(t *testing.T) {
-	_, err := c.kube.CoreV1().PersistentVolumeClaims(namespace).Create(t.Context(), &corev1.PersistentVolumeClaim{
+	_, err := c.kube.CoreV1().PersistentVolumeClaims(c.namespace).Create(t.Context(), &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: "data"},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany},
@@ -341,7 +338,7 @@ func (c *cluster) testClaim(t *testing.T) {
 	require.Equal(t, corev1.PodSucceeded, c.runPod(t, podOf("writes", "echo kept > /training/f", mounted)).Status.Phase)
 	require.Equal(t, corev1.PodSucceeded, c.runPod(t, podOf("reads", "cat /training/f", mounted)).Status.Phase)
 	require.Equal(t, "kept\n", c.log(t, "reads", "main"))
-	claim, err := c.kube.CoreV1().PersistentVolumeClaims(namespace).Get(t.Context(), "data", metav1.GetOptions{})
+	claim, err := c.kube.CoreV1().PersistentVolumeClaims(c.namespace).Get(t.Context(), "data", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, corev1.ClaimBound, claim.Status.Phase)
 }
@@ -356,11 +353,11 @@ func (c *cluster) testMissing(t *testing.T) {
 	})
 	require.Equal(t, `configmap "late" not found`, p.Status.ContainerStatuses[0].State.Waiting.Message)
 	eventually(t, "an event tells", func(ctx context.Context) bool {
-		events, err := c.kube.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=waits"})
+		events, err := c.kube.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=waits"})
 		require.NoError(t, err)
 		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool { return strings.Contains(e.Message, `configmap "late" not found`) })
 	})
-	_, err := c.kube.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{
+	_, err := c.kube.CoreV1().ConfigMaps(c.namespace).Create(t.Context(), &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: "late"}, Data: map[string]string{"FROM_CM": "here at last"},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -375,7 +372,7 @@ func (c *cluster) testLogs(t *testing.T) {
 		s.Containers[0].VolumeMounts = s.InitContainers[0].VolumeMounts
 	}))
 	c.awaitLog(t, "talks", "line 5")
-	stream, err := c.kube.CoreV1().Pods(namespace).GetLogs("talks", &corev1.PodLogOptions{Follow: true, TailLines: ptr(int64(2))}).Stream(t.Context())
+	stream, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("talks", &corev1.PodLogOptions{Follow: true, TailLines: ptr(int64(2))}).Stream(t.Context())
 	require.NoError(t, err)
 	defer stream.Close()
 	first := make([]byte, len("line 4\nline 5\n"))
@@ -388,7 +385,7 @@ func (c *cluster) testLogs(t *testing.T) {
 	require.Equal(t, "end\n", string(rest))
 	c.awaitPod(t, "talks", "ends", ended)
 
-	b, err := c.kube.CoreV1().Pods(namespace).GetLogs("talks", &corev1.PodLogOptions{Timestamps: true, TailLines: ptr(int64(1))}).DoRaw(t.Context())
+	b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("talks", &corev1.PodLogOptions{Timestamps: true, TailLines: ptr(int64(1))}).DoRaw(t.Context())
 	require.NoError(t, err)
 	stamp, text, ok := strings.Cut(string(b), " ")
 	require.True(t, ok)
@@ -396,17 +393,17 @@ func (c *cluster) testLogs(t *testing.T) {
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), at, time.Minute)
 	require.Equal(t, "end\n", text)
-	b, err = c.kube.CoreV1().Pods(namespace).GetLogs("talks", &corev1.PodLogOptions{LimitBytes: ptr(int64(6))}).DoRaw(t.Context())
+	b, err = c.kube.CoreV1().Pods(c.namespace).GetLogs("talks", &corev1.PodLogOptions{LimitBytes: ptr(int64(6))}).DoRaw(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "line 1", string(b))
-	err = c.kube.CoreV1().Pods(namespace).GetLogs("talks", &corev1.PodLogOptions{Previous: true}).Do(t.Context()).Error()
+	err = c.kube.CoreV1().Pods(c.namespace).GetLogs("talks", &corev1.PodLogOptions{Previous: true}).Do(t.Context()).Error()
 	require.ErrorContains(t, err, "was not restarted")
 }
 
 // exec runs a command in the container `main`.
 func (c *cluster) exec(t *testing.T, pod string, stdin io.Reader, command ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	req := c.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("exec").
+	req := c.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(c.namespace).Name(pod).SubResource("exec").
 		VersionedParams(&corev1.PodExecOptions{Container: "main", Command: command, Stdin: stdin != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec)
 	e, err := remotecommand.NewWebSocketExecutor(c.config, "GET", req.URL().String())
 	require.NoError(t, err)
@@ -433,7 +430,7 @@ func (c *cluster) testExec(t *testing.T) {
 	code, out, _ = c.exec(t, "inside", strings.NewReader("through and back"), "cat")
 	require.Zero(t, code)
 	require.Equal(t, "through and back", out)
-	require.NoError(t, c.kube.CoreV1().Pods(namespace).Delete(t.Context(), "inside", metav1.DeleteOptions{}))
+	require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), "inside", metav1.DeleteOptions{}))
 }
 
 func (c *cluster) testDelete(t *testing.T) {
@@ -445,9 +442,9 @@ func (c *cluster) testDelete(t *testing.T) {
 	c.createPod(t, podOf("stubborn", "trap '' TERM; echo up; sleep "+mark+" & wait; sleep "+mark))
 	for _, name := range []string{"polite", "stubborn"} {
 		c.awaitLog(t, name, "up")
-		require.NoError(t, c.kube.CoreV1().Pods(namespace).Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: ptr(int64(1))}))
+		require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: ptr(int64(1))}))
 		eventually(t, name+" is gone", func(ctx context.Context) bool {
-			_, err := c.kube.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+			_, err := c.kube.CoreV1().Pods(c.namespace).Get(ctx, name, metav1.GetOptions{})
 			return apierrors.IsNotFound(err)
 		})
 	}

@@ -55,7 +55,7 @@ spec:
 	}
 	require.Equal(t, "saw 42", results["plain"])
 	// The result of the last step is nobody's argument, so Argo does not keep it; its log tells.
-	pods, err := c.kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=passes"})
+	pods, err := c.kube.CoreV1().Pods(c.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=passes"})
 	require.NoError(t, err)
 	var logs strings.Builder
 	for _, p := range pods.Items {
@@ -76,10 +76,10 @@ spec:
       container: {image: host, command: [sh, -c, "trap 'echo told; exit 3' TERM; echo up; while :; do sleep 0.02; done"]}
 `)
 	eventually(t, "endless runs", func(ctx context.Context) bool {
-		b, err := c.kube.CoreV1().Pods(namespace).GetLogs("endless", &corev1.PodLogOptions{Container: "main"}).DoRaw(ctx)
+		b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("endless", &corev1.PodLogOptions{Container: "main"}).DoRaw(ctx)
 		return err == nil && strings.Contains(string(b), "up")
 	})
-	_, err := c.any.Resource(workflows).Namespace(namespace).Patch(t.Context(), "endless", "application/merge-patch+json", []byte(`{"spec":{"shutdown":"Terminate"}}`), metav1.PatchOptions{})
+	_, err := c.any.Resource(workflows).Namespace(c.namespace).Patch(t.Context(), "endless", "application/merge-patch+json", []byte(`{"spec":{"shutdown":"Terminate"}}`), metav1.PatchOptions{})
 	require.NoError(t, err)
 	c.await(t, workflows, "endless", func(o map[string]any) bool {
 		phase, _, _ := unstructured.NestedString(o, "status", "phase")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -34,6 +35,39 @@ const (
 	stageControllers
 	stageNode
 )
+
+// controlPlaneProgram holds the children that are upstream's code.
+const controlPlaneProgram = "argosy-controlplane"
+
+// upstream are the children that controlPlaneProgram runs; the others run from this program.
+var upstream = map[string]bool{apiserver: true, controllerManager: true, argo: true, mpiOperator: true}
+
+// beside finds a program that is installed with this one.
+func beside(name string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(filepath.Dir(self), name)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%w (it belongs beside argosy-cluster; `make build` builds both)", err)
+	}
+	return path, nil
+}
+
+// openProgram returns a path by which a program stays the same after a rebuild, so that a child that starts again is not
+// of another version than its siblings.
+func openProgram(name string) (string, *os.File, error) {
+	path, err := beside(name)
+	if err != nil {
+		return "", nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())), f, nil
+}
 
 // base are the children that need no others.
 func base(h home.Home, files map[string]*os.File) []supervisor.Child {

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime/debug"
+	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -81,36 +82,20 @@ func statusCommand() *cobra.Command {
 	return cmd
 }
 
-// components are the modules whose versions matter to a user.
-var components = []struct{ name, module string }{
-	{"kubernetes", "k8s.io/kubernetes"},
-	{"etcd", "go.etcd.io/etcd/server/v3"},
-	{"argo-workflows", "github.com/argoproj/argo-workflows/v3"},
-	{"mpi-operator", "github.com/kubeflow/mpi-operator"},
-}
-
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of the cluster's components",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			info, ok := debug.ReadBuildInfo()
-			if !ok {
-				return errors.New("this binary was built without module information")
+			program, err := beside(controlPlaneProgram)
+			if err != nil {
+				return err
 			}
-			versions := map[string]string{}
-			for _, m := range info.Deps {
-				if m.Replace != nil && m.Replace.Version != "" {
-					m = m.Replace
-				}
-				versions[m.Path] = m.Version
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "argosy-cluster %s\n", info.GoVersion)
-			for _, c := range components {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", c.name, versions[c.module])
-			}
-			return nil
+			fmt.Fprintf(cmd.OutOrStdout(), "argosy-cluster %s\n", runtime.Version())
+			c := exec.CommandContext(cmd.Context(), program, "version")
+			c.Stdout, c.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return c.Run()
 		},
 	}
 }

@@ -1,5 +1,6 @@
 // Command argosy-cluster runs a whole Kubernetes cluster for training jobs on
-// one machine: a supervisor and its children, all from this one binary.
+// one machine: a supervisor and its children. Those that are upstream's code are
+// commands of argosy-controlplane, which lies beside it.
 package main
 
 import (
@@ -11,9 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
-	_ "github.com/argosy-ml/argosy/cluster/cmd/argosy-cluster/internal/quiet"
-	"github.com/argosy-ml/argosy/cluster/controllers"
-	"github.com/argosy-ml/argosy/cluster/controlplane"
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/node"
 	"github.com/argosy-ml/argosy/cluster/objectstore"
@@ -57,9 +55,8 @@ func command() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(), stopCommand(), statusCommand(), versionCommand())
-	// The children, started by the supervisor.
-	root.AddCommand(controlplane.Command(), objectstore.Command(), node.Command())
-	root.AddCommand(controllers.Commands()...)
+	// Children of the supervisor; the others are commands of argosy-controlplane.
+	root.AddCommand(objectstore.Command(), node.Command())
 	return root
 }
 

@@ -114,17 +114,19 @@ func up(ctx context.Context, h home.Home, linger time.Duration, out io.Writer) e
 
 // cluster is what a start prepares.
 type cluster struct {
-	home      home.Home
-	keys      home.S3
-	admin     *rest.Config
-	files     map[string]*os.File
-	ports     map[string]int
-	children  *supervisor.Supervisor
-	log       *slog.Logger
-	logFile   *os.File
-	report    *report
-	relays    context.Context // lives longer than the start's context: pods stop while they can still reach the apiserver
-	endRelays context.CancelFunc
+	home        home.Home
+	keys        home.S3
+	admin       *rest.Config
+	files       map[string]*os.File
+	ports       map[string]int
+	children    *supervisor.Supervisor
+	program     string // of the upstream children
+	programFile *os.File
+	log         *slog.Logger
+	logFile     *os.File
+	report      *report
+	relays      context.Context // lives longer than the start's context: pods stop while they can still reach the apiserver
+	endRelays   context.CancelFunc
 }
 
 // prepare makes keys, addresses and credentials.
@@ -155,6 +157,9 @@ func prepare(ctx context.Context, h home.Home, out io.Writer) (*cluster, error) 
 		return nil, err
 	}
 	c.report = &report{out: out, log: c.log}
+	if c.program, c.programFile, err = openProgram(controlPlaneProgram); err != nil {
+		return nil, err
+	}
 	// By this name a child that starts again after a rebuild is still the same program.
 	c.children = supervisor.New(supervisor.Config{Program: "/proc/self/exe", Log: h.Log, Event: c.report.event})
 	c.relays, c.endRelays = context.WithCancel(context.WithoutCancel(ctx))
@@ -212,6 +217,9 @@ func (c *cluster) start(ctx context.Context) error {
 
 func (c *cluster) launch(children []supervisor.Child) (names []string, err error) {
 	for _, ch := range children {
+		if upstream[ch.Name] {
+			ch.Program = c.program
+		}
 		if err := c.children.Start(ch); err != nil {
 			return nil, err
 		}
@@ -232,6 +240,7 @@ func (c *cluster) close() {
 	for _, f := range c.files {
 		_ = f.Close()
 	}
+	_ = c.programFile.Close()
 	_ = c.logFile.Close()
 }
 

@@ -1,0 +1,39 @@
+// Command argosy-controlplane is the part of the embedded cluster that is
+// upstream's own code: etcd with kube-apiserver, and the controllers. Each of
+// its commands is a child of argosy-cluster, which is small because it links
+// none of this.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+
+	_ "github.com/argosy-ml/argosy/cluster/cmd/argosy-controlplane/internal/quiet"
+	"github.com/argosy-ml/argosy/cluster/controllers"
+	"github.com/argosy-ml/argosy/cluster/controlplane"
+)
+
+func main() {
+	err := command().ExecuteContext(context.Background())
+	klog.Flush()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "argosy-controlplane:", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "argosy-controlplane",
+		Short:         "The upstream components of the embedded cluster; started by argosy-cluster",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(controlplane.Command(), versionCommand())
+	root.AddCommand(controllers.Commands()...)
+	return root
+}
