@@ -35,8 +35,6 @@ func TestCluster(t *testing.T) {
 	t.Run("records how to reach it", c.testInfo)
 	t.Run("has its namespaces and definitions", c.testObjects)
 	t.Run("bootstrap changes nothing the second time", c.testBootstrap)
-	t.Run("keeps strangers out", c.testStrangers)
-	t.Run("gives components their rights only", c.testRights)
 	t.Run("listens on loopback only", c.testLoopback)
 	t.Run("refuses a second supervisor", c.testLocked)
 	t.Run("runs a workflow", func(t *testing.T) { c.runWorkflow(t, "first") })
@@ -126,7 +124,10 @@ func (c *cluster) testBootstrap(t *testing.T) {
 	require.Equal(t, before, versions())
 }
 
-func (c *cluster) testStrangers(t *testing.T) {
+// Whoever shows no credential, or a wrong one, gets nothing from the apiserver or the object store.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
 	anonymous := rest.AnonymousClientConfig(c.config)
 	for name, cfg := range map[string]*rest.Config{
 		"nobody":    anonymous,
@@ -147,7 +148,9 @@ func (c *cluster) testStrangers(t *testing.T) {
 }
 
 // Each component's credential opens what it needs and not everything.
-func (c *cluster) testRights(t *testing.T) {
+func TestRights(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
 	for _, r := range []struct {
 		user, verb, group, resource, sub string
 		allowed                          bool
