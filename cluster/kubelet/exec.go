@@ -18,7 +18,35 @@ import (
 	utilexec "k8s.io/utils/exec"
 )
 
-// executor runs commands in the containers of a pod.
+// streams are a command's input and output as whoever runs it holds them; what
+// is nil is not connected.
+type streams struct {
+	in          io.Reader
+	out, errOut io.Writer
+	tty         bool // the command runs on a terminal of its own: all output comes through out
+	resize      <-chan remotecommand.TerminalSize
+}
+
+// exec runs a command in a running container, as its user and in its
+// environment, and returns the command's exit code. When the context ends, the
+// command is ended.
+func (p *pod) exec(ctx context.Context, container string, command []string, s streams) (int, error) {
+	proc, err := p.process(container)
+	if err != nil {
+		return 0, err
+	}
+	spec := proc.spec
+	spec.Args, spec.SelfExec = command, false
+	join := func(stdio [3]*os.File) (int, error) {
+		return proc.join(ctx, p.k.helper("argosy-podinit"), spec, stdio, s.tty)
+	}
+	if s.tty {
+		return execTTY(s, join)
+	}
+	return execPipes(s, join)
+}
+
+// executor runs commands in the containers of a pod for clients of the apiserver.
 type executor struct{ pod *pod }
 
 // ExecInContainer runs a command in a container and copies its input and output.
@@ -28,31 +56,23 @@ func (e *executor) ExecInContainer(ctx context.Context, _ string, _ types.UID, c
 	if e.pod == nil {
 		return errors.New("the pod does not run")
 	}
-	sig, kill := argoKill(command)
-	if kill && e.pod.plays(container) {
-		return nil // it ends with the main container, which is told too
-	}
-	proc, err := e.pod.process(container)
-	if err != nil {
-		return err
-	}
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	if kill {
-		return proc.kill(sig, out)
+	if sig, kill := argoKill(command); kill {
+		return e.pod.kill(container, sig, out)
 	}
-	p := proc.spec
-	p.Args, p.SelfExec = command, false
-	helper := e.pod.k.helper("argosy-podinit")
-	var code int
-	if tty {
-		code, err = execTTY(in, out, resize, func(stdio [3]*os.File) (int, error) { return proc.join(ctx, helper, p, stdio, true) })
-	} else {
-		code, err = execPipes(in, out, errOut, func(stdio [3]*os.File) (int, error) { return proc.join(ctx, helper, p, stdio, false) })
+	s := streams{in: in, tty: tty, resize: resize}
+	// A nil interface of one kind is not a nil interface of another.
+	if out != nil {
+		s.out = out
 	}
+	if errOut != nil {
+		s.errOut = errOut
+	}
+	code, err := e.pod.exec(ctx, container, command, s)
 	if err == nil && code != 0 {
 		err = utilexec.CodeExitError{Err: fmt.Errorf("command exited with code %d", code), Code: code}
 	}
@@ -70,7 +90,15 @@ func argoKill(command []string) (syscall.Signal, bool) {
 	return syscall.Signal(n), err == nil && n > 0 && n < 65
 }
 
-func (proc *process) kill(sig syscall.Signal, out io.Writer) error {
+// kill sends the signal that Argo asks for.
+func (p *pod) kill(container string, sig syscall.Signal, out io.Writer) error {
+	if p.plays(container) {
+		return nil // it ends with the main container, which is told too
+	}
+	proc, err := p.process(container)
+	if err != nil {
+		return err
+	}
 	if out != nil {
 		if _, err := fmt.Fprintf(out, "killing 1 with %v\n", sig); err != nil {
 			return err
@@ -80,7 +108,7 @@ func (proc *process) kill(sig syscall.Signal, out io.Writer) error {
 }
 
 // execPipes runs a command between pipes.
-func execPipes(in io.Reader, out, errOut io.Writer, run func([3]*os.File) (int, error)) (int, error) {
+func execPipes(s streams, run func([3]*os.File) (int, error)) (int, error) {
 	var stdio, mine [3]*os.File
 	closeAll := func(files [3]*os.File) {
 		for _, f := range files {
@@ -89,7 +117,7 @@ func execPipes(in io.Reader, out, errOut io.Writer, run func([3]*os.File) (int, 
 			}
 		}
 	}
-	for i, wanted := range []bool{in != nil, out != nil, errOut != nil} {
+	for i, wanted := range []bool{s.in != nil, s.out != nil, s.errOut != nil} {
 		if !wanted {
 			continue
 		}
@@ -106,19 +134,19 @@ func execPipes(in io.Reader, out, errOut io.Writer, run func([3]*os.File) (int, 
 		}
 	}
 	defer closeAll(mine)
-	if in != nil {
+	if s.in != nil {
 		// Nobody waits for this one: it may be blocked in a read that ends only with the connection, which ends when we return.
 		go func() {
-			_, _ = io.Copy(mine[0], in)
+			_, _ = io.Copy(mine[0], s.in)
 			_ = mine[0].Close()
 		}()
 	}
 	var copies sync.WaitGroup
-	if out != nil {
-		copies.Go(func() { _, _ = io.Copy(out, mine[1]) })
+	if s.out != nil {
+		copies.Go(func() { _, _ = io.Copy(s.out, mine[1]) })
 	}
-	if errOut != nil {
-		copies.Go(func() { _, _ = io.Copy(errOut, mine[2]) })
+	if s.errOut != nil {
+		copies.Go(func() { _, _ = io.Copy(s.errOut, mine[2]) })
 	}
 	code, err := run(stdio)
 	closeAll(stdio)
@@ -127,7 +155,7 @@ func execPipes(in io.Reader, out, errOut io.Writer, run func([3]*os.File) (int, 
 }
 
 // execTTY runs a command on a terminal of its own.
-func execTTY(in io.Reader, out io.Writer, resize <-chan remotecommand.TerminalSize, run func([3]*os.File) (int, error)) (int, error) {
+func execTTY(s streams, run func([3]*os.File) (int, error)) (int, error) {
 	master, slave, err := openTerminal()
 	if err != nil {
 		return 0, fmt.Errorf("open a terminal: %w", err)
@@ -139,7 +167,7 @@ func execTTY(in io.Reader, out io.Writer, resize <-chan remotecommand.TerminalSi
 	go func() {
 		for {
 			select {
-			case size, ok := <-resize:
+			case size, ok := <-s.resize:
 				if !ok {
 					return
 				}
@@ -149,12 +177,12 @@ func execTTY(in io.Reader, out io.Writer, resize <-chan remotecommand.TerminalSi
 			}
 		}
 	}()
-	if in != nil {
-		go func() { _, _ = io.Copy(master, in) }()
+	if s.in != nil {
+		go func() { _, _ = io.Copy(master, s.in) }()
 	}
 	var copied sync.WaitGroup
-	if out != nil {
-		copied.Go(func() { _, _ = io.Copy(out, master) }) // ends with EIO when the last user of the terminal is gone
+	if s.out != nil {
+		copied.Go(func() { _, _ = io.Copy(s.out, master) }) // ends with EIO when the last user of the terminal is gone
 	}
 	code, err := run([3]*os.File{slave, slave, slave})
 	_ = slave.Close()
