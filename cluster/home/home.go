@@ -82,8 +82,9 @@ func (h Home) Log(component string) string { return h.cluster("log", component+"
 // Socket is the unix socket of a service.
 func (h Home) Socket(service string) string { return h.cluster("run", service+".sock") }
 
-func (h Home) info() string  { return h.cluster("info.json") }
-func (h Home) ports() string { return h.cluster("ports.json") }
+func (h Home) info() string       { return h.cluster("info.json") }
+func (h Home) components() string { return h.cluster("components.json") }
+func (h Home) ports() string      { return h.cluster("ports.json") }
 
 func (h Home) cluster(elem ...string) string {
 	return filepath.Join(append([]string{string(h), "cluster"}, elem...)...)

@@ -2,10 +2,9 @@ package home
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"time"
 )
 
 // Info tells other programs how to reach a running cluster.
@@ -16,6 +15,14 @@ type Info struct {
 	Kubeconfig string `json:"kubeconfig"`
 	S3         S3     `json:"s3"`
 	Shared     string `json:"shared"`
+
+	Started time.Time `json:"started"` // when it was ready
+	Options Options   `json:"options"`
+}
+
+// Options are the flags that a cluster was started with.
+type Options struct {
+	Linger time.Duration `json:"linger"` // nanoseconds; 0: it stays until it is stopped
 }
 
 // S3 tells how to reach the object store.
@@ -36,12 +43,7 @@ func (h Home) WriteInfo(info Info) error {
 }
 
 // RemoveInfo forgets the record; it is no error when there is none.
-func (h Home) RemoveInfo() error {
-	if err := os.Remove(h.info()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func (h Home) RemoveInfo() error { return remove(h.info()) }
 
 // ReadInfo reads the record. The cluster lives only if ClusterLock is held too: a killed supervisor leaves its record behind.
 func (h Home) ReadInfo() (Info, error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -45,36 +44,6 @@ func stopCommand() *cobra.Command {
 				}
 				time.Sleep(20 * time.Millisecond)
 			}
-			return nil
-		},
-	}
-	homeFlag(cmd, &dir)
-	return cmd
-}
-
-func statusCommand() *cobra.Command {
-	var dir string
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Say whether a cluster is up on a data folder (exit code 1: none)",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := home.At(dir)
-			if err != nil {
-				return err
-			}
-			pid, held := home.Holder(h.ClusterLock())
-			if !held {
-				return fmt.Errorf("no cluster is up on %s", h)
-			}
-			info, err := h.ReadInfo()
-			if errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("the cluster on %s (process %d) is starting or stopping", h, pid)
-			} else if err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "up\nprocess      %d\napiserver    %s\nkubeconfig   %s\nobject store http://%s/%s\n",
-				info.PID, info.APIServer, info.Kubeconfig, info.S3.Endpoint, info.S3.Bucket)
 			return nil
 		},
 	}

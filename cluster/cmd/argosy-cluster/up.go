@@ -33,7 +33,7 @@ var errLingered = errors.New("nobody uses the cluster any more")
 
 func upCommand() *cobra.Command {
 	var dir string
-	var linger time.Duration
+	var o home.Options
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Run the cluster until SIGINT or SIGTERM",
@@ -48,16 +48,16 @@ func upCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return up(ctx, h, linger, cmd.OutOrStdout())
+			return up(ctx, h, o, cmd.OutOrStdout())
 		},
 	}
 	homeFlag(cmd, &dir)
-	cmd.Flags().DurationVar(&linger, "linger", 0, "end once nobody has held HOME/lock for this long (0: never)")
+	cmd.Flags().DurationVar(&o.Linger, "linger", 0, "end once nobody has held HOME/lock for this long (0: never)")
 	return cmd
 }
 
 // up runs the cluster until the context ends or a child can't be started.
-func up(ctx context.Context, h home.Home, linger time.Duration, out io.Writer) error {
+func up(ctx context.Context, h home.Home, o home.Options, out io.Writer) error {
 	lock, err := home.Acquire(h.ClusterLock())
 	if err != nil {
 		return fmt.Errorf("a cluster is up on %s already: %w", h, err)
@@ -67,10 +67,10 @@ func up(ctx context.Context, h home.Home, linger time.Duration, out io.Writer) e
 		return err
 	}
 	// Left by a supervisor that was killed.
-	if err := h.RemoveInfo(); err != nil {
+	if err := errors.Join(h.RemoveInfo(), h.RemoveComponents()); err != nil {
 		return err
 	}
-	c, err := prepare(ctx, h, out)
+	c, err := prepare(ctx, h, o, out)
 	if err != nil {
 		return err
 	}
@@ -88,9 +88,9 @@ func up(ctx context.Context, h home.Home, linger time.Duration, out io.Writer) e
 		})
 	}
 	defer c.endRelays()
-	if linger > 0 {
+	if o.Linger > 0 {
 		tasks.Go(func() {
-			if home.WaitUnheld(ctx, h.Lock(), linger) == nil {
+			if home.WaitUnheld(ctx, h.Lock(), o.Linger) == nil {
 				cancel(errLingered)
 			}
 		})
@@ -115,6 +115,7 @@ func up(ctx context.Context, h home.Home, linger time.Duration, out io.Writer) e
 // cluster is what a start prepares.
 type cluster struct {
 	home        home.Home
+	options     home.Options
 	keys        home.S3
 	admin       *rest.Config
 	files       map[string]*os.File
@@ -130,8 +131,8 @@ type cluster struct {
 }
 
 // prepare makes keys, addresses and credentials.
-func prepare(ctx context.Context, h home.Home, out io.Writer) (*cluster, error) {
-	c := &cluster{home: h}
+func prepare(ctx context.Context, h home.Home, o home.Options, out io.Writer) (*cluster, error) {
+	c := &cluster{home: h, options: o}
 	var err error
 	if c.log, c.logFile, err = openLog(h); err != nil {
 		return nil, err
@@ -156,7 +157,7 @@ func prepare(ctx context.Context, h home.Home, out io.Writer) (*cluster, error) 
 	if c.admin, err = clientcmd.BuildConfigFromFlags("", h.Kubeconfig()); err != nil {
 		return nil, err
 	}
-	c.report = &report{out: out, log: c.log}
+	c.report = &report{home: h, out: out, log: c.log}
 	if c.program, c.programFile, err = openProgram(controlPlaneProgram); err != nil {
 		return nil, err
 	}
@@ -208,6 +209,7 @@ func (c *cluster) start(ctx context.Context) error {
 	if err := c.home.WriteInfo(home.Info{
 		Version: 1, PID: os.Getpid(),
 		APIServer: c.admin.Host, Kubeconfig: c.home.Kubeconfig(), S3: c.keys, Shared: c.home.Shared(),
+		Started: time.Now(), Options: c.options,
 	}); err != nil {
 		return err
 	}
@@ -234,6 +236,9 @@ func (c *cluster) stop() {
 		c.log.Error("remove the record of the cluster", "error", err)
 	}
 	c.children.Stop()
+	if err := c.home.RemoveComponents(); err != nil {
+		c.log.Error("remove the record of the components", "error", err)
+	}
 }
 
 func (c *cluster) close() {
