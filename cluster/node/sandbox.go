@@ -11,6 +11,11 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/argosy-ml/argosy/cluster/dialer"
+	"github.com/argosy-ml/argosy/cluster/home"
 )
 
 // stopLimit is how long the sandbox gets to end its pods before it is ended with them.
@@ -18,8 +23,24 @@ const stopLimit = 15 * time.Second
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// run makes the sandbox and keeps it until the context ends.
+// run serves the sandbox from the host's network and keeps it until the context ends.
 func run(ctx context.Context, o options, log *slog.Logger) error {
+	var outside errgroup.Group
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the sandbox is gone
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	outside.Go(func() error {
+		defer cancel()
+		return dialer.Serve(serving, home.Home(o.home).Socket("dial"))
+	})
+	err := runSandbox(ctx, o, log)
+	stop()
+	return errors.Join(err, outside.Wait())
+}
+
+// runSandbox makes the sandbox and keeps it until the context ends.
+func runSandbox(ctx context.Context, o options, log *slog.Logger) error {
 	lifeline, alive, err := os.Pipe()
 	if err != nil {
 		return err

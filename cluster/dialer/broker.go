@@ -1,0 +1,124 @@
+package dialer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// connectLimit ends an attempt whose asker does not say how long to wait.
+const connectLimit = 2 * time.Minute
+
+// Serve is the broker: it answers on the unix socket at path, which only the
+// owner may use, until the context ends. Nothing of it is left when it returns.
+func Serve(ctx context.Context, path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("dial broker: %w", err)
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "unixpacket", path)
+	if err != nil {
+		return fmt.Errorf("dial broker: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		_ = l.Close()
+		return fmt.Errorf("dial broker: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	var served sync.WaitGroup
+	defer served.Wait()
+	defer cancel()
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("dial broker: %w", err)
+		}
+		served.Go(func() {
+			defer c.Close()
+			serve(ctx, c.(*net.UnixConn))
+		})
+	}
+}
+
+// serve answers one request. An asker that cannot be answered has gone away,
+// which is no failure of anybody's.
+func serve(ctx context.Context, c *net.UnixConn) {
+	ctx, cancel := context.WithTimeout(ctx, connectLimit)
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	defer stop()
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+
+	buf := make([]byte, messageLimit)
+	n, err := c.Read(buf)
+	if err != nil {
+		return
+	}
+	watching.Go(func() { // until the asker loses interest, or is answered
+		_, _ = io.Copy(io.Discard, c)
+		cancel()
+	})
+	conn, err := connect(ctx, buf[:n])
+	if ctx.Err() != nil && conn != nil {
+		_ = conn.Close()
+		return
+	}
+	if err != nil {
+		send(c, answer{Error: err.Error()}, nil)
+		return
+	}
+	defer conn.Close()
+	hand(c, conn)
+}
+
+func connect(ctx context.Context, question []byte) (net.Conn, error) {
+	var r request
+	if err := json.Unmarshal(question, &r); err != nil {
+		return nil, fmt.Errorf("not a request: %w", err)
+	}
+	switch r.Network {
+	case "tcp", "tcp4", "tcp6", "udp", "udp4", "udp6":
+	default:
+		return nil, fmt.Errorf("network %q is neither TCP nor UDP", r.Network)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, r.Network, r.Address)
+}
+
+// hand gives the connection away; the broker's own copy is closed by the caller.
+func hand(c *net.UnixConn, conn net.Conn) {
+	raw, err := conn.(syscall.Conn).SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { send(c, answer{}, unix.UnixRights(int(fd))) })
+	}
+	if err != nil {
+		send(c, answer{Error: err.Error()}, nil)
+	}
+}
+
+func send(c *net.UnixConn, a answer, rights []byte) {
+	if len(a.Error) > messageLimit/2 {
+		a.Error = a.Error[:messageLimit/2]
+	}
+	b, err := json.Marshal(a)
+	if err != nil {
+		return // it has one field of text
+	}
+	_, _, _ = c.WriteMsgUnix(b, rights, nil)
+}
