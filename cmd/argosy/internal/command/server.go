@@ -64,10 +64,9 @@ standard output. argosy up is the same with a cluster of its own.`,
 // addListenFlags adds the flags that up and server share; home.Resolve reads them.
 func addListenFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.String("home", "", "data `folder` (default $ARGOSY_HOME, else $XDG_DATA_HOME/argosy, else ~/.local/share/argosy)")
+	homeFlag(cmd)
 	f.String("http", home.DefaultHTTP, "`address` of UI and REST; port 0 picks a free one ($ARGOSY_HTTP)")
 	f.String("grpc", home.DefaultGRPC, "`address` of gRPC; port 0 picks a free one ($ARGOSY_GRPC)")
-	must(cmd.MarkFlagDirname("home"))
 	for _, flag := range []string{"http", "grpc"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}

@@ -30,6 +30,7 @@ var errInterrupted = errors.New("interrupted")
 func (c *cli) upCommand() *cobra.Command {
 	var sample string
 	var linger time.Duration
+	var flags clusterFlags
 	cmd := &cobra.Command{
 		Use: "up", Short: "Start the server with a cluster of its own; Ctrl-C stops both",
 		Long: `Up starts the embedded cluster (kube-apiserver, etcd, the Argo and MPI controllers and a kubelet of its own, no Docker) and the
@@ -39,22 +40,31 @@ server with the UI, REST and gRPC. When all of it serves, it prints one line on 
 
 What it is doing meanwhile goes to standard error. Everything it keeps is in the data folder, with a kubeconfig of the
 cluster. Ctrl-C stops every process it started; a second one kills them. When the server is killed, the cluster and its
-runs go on for a while (--linger), and the next up on the same data folder takes them over.`,
+runs go on for a while (--linger), and the next up on the same data folder takes them over. A cluster that
+argosy cluster start started is used, and left running.`,
 		Example: "  argosy up\n  argosy up --demo samples/mpi_run\n  argosy up --home /tmp/other --http 127.0.0.1:0 --grpc 127.0.0.1:0",
 		Args:    args(cobra.NoArgs, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if embedded.Unsupported != nil {
+				return exit.With(exit.Environment, embedded.Unsupported)
+			}
 			settings, err := home.Resolve(cmd.Flags())
 			if err != nil {
 				return exit.With(exit.Environment, err)
 			}
+			options, err := flags.options(cmd)
+			if err != nil {
+				return err
+			}
 			if info, err := os.Stat(sample); sample != "" && (err != nil || !info.IsDir()) {
 				return exit.Usagef("--demo %s: no such folder", sample)
 			}
-			u := &upper{cli: c, screen: terminal.New(c.err), settings: settings, sample: sample, linger: linger}
+			u := &upper{cli: c, screen: terminal.New(c.err), settings: settings, sample: sample, linger: linger, options: options}
 			return u.run()
 		},
 	}
 	addListenFlags(cmd)
+	flags.add(cmd)
 	cmd.Flags().StringVar(&sample, "demo", "", "run the sample in this `folder` once the server is ready, such as samples/mpi_run")
 	cmd.Flags().DurationVar(&linger, "linger", 10*time.Minute, "how long the cluster waits for another up when this one was killed; 0 is for ever")
 	must(cmd.MarkFlagDirname("demo"))
@@ -69,6 +79,7 @@ type upper struct {
 	settings home.Settings
 	sample   string
 	linger   time.Duration
+	options  embedded.Options
 }
 
 // run starts everything, serves until a signal, and stops everything. The root's own signal handling would leave at the
@@ -90,9 +101,9 @@ func (u *upper) run() (err error) {
 
 	cluster, err := u.startCluster(ctx, h)
 	if err != nil {
-		return interruptedOr(exit.With(exit.Environment, err))
+		return interruptedOr(clusterFailure(err))
 	}
-	defer func() { err = errors.Join(err, u.stopCluster(force, cluster)) }()
+	defer func() { err = errors.Join(err, u.leaveCluster(force, h, cluster)) }()
 	server, err := u.startServer(ctx, h, cluster)
 	if err != nil {
 		return interruptedOr(err)
@@ -107,7 +118,7 @@ func (u *upper) run() (err error) {
 func (u *upper) startCluster(ctx context.Context, h home.Home) (*embedded.Cluster, error) {
 	idle := u.screen.Busy("starting the cluster")
 	defer idle()
-	cluster, err := embedded.Up(ctx, embedded.Config{Home: h, Linger: u.linger, Line: func(line string) {
+	cluster, err := embedded.Up(ctx, embedded.Config{Home: h, Linger: u.linger, Options: u.options, Line: func(line string) {
 		u.screen.Printf("  %s", line)
 	}})
 	if err != nil {
@@ -187,7 +198,12 @@ func (u *upper) demo(ctx context.Context, h home.Home, url string) {
 	u.screen.Printf("\nArgosy serves at %s until Ctrl-C", url)
 }
 
-func (u *upper) stopCluster(force context.Context, cluster *embedded.Cluster) error {
+// leaveCluster stops the cluster, unless it was there before on its own.
+func (u *upper) leaveCluster(force context.Context, h home.Home, cluster *embedded.Cluster) error {
+	if cluster.Stays() {
+		u.screen.Printf("the cluster goes on; end it with %s", hint(h, "stop"))
+		return cluster.Release()
+	}
 	defer u.screen.Busy("stopping the cluster")()
 	ctx, cancel := context.WithTimeout(force, clusterGrace)
 	defer cancel()

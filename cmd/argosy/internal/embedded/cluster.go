@@ -26,6 +26,8 @@ type Config struct {
 	Program string
 	// Linger is how long the cluster waits for another server when this one was killed; 0 means for ever.
 	Linger time.Duration
+	// Options are those of a cluster that has to be started; one that runs already must agree with them.
+	Options Options
 	// Line is told each line that the cluster prints while it starts ("etcd ready 0.4s").
 	Line func(string)
 }
@@ -48,8 +50,12 @@ const (
 )
 
 // Up attaches to the cluster of the folder, waiting for one that is starting, or starts it. It returns when the cluster
-// is ready. A context that ends meanwhile stops what was started.
+// is ready. A context that ends meanwhile stops what was started. The error is a *Different when a cluster runs that was
+// started with other options.
 func Up(ctx context.Context, cfg Config) (*Cluster, error) {
+	if Unsupported != nil {
+		return nil, Unsupported
+	}
 	if cfg.Line == nil {
 		cfg.Line = func(string) {}
 	}
@@ -60,8 +66,8 @@ func Up(ctx context.Context, cfg Config) (*Cluster, error) {
 			return start(ctx, cfg)
 		}
 		c, err := attach(ctx, cfg, pid)
-		if err == nil {
-			return c, nil
+		if different := (*Different)(nil); err == nil || errors.As(err, &different) {
+			return c, err
 		}
 		if time.Now().After(deadline) {
 			return nil, fmt.Errorf("process %d holds the cluster of %s but does not get ready: %w; end it, or choose another folder with --home", pid, cfg.Home, err)
@@ -75,6 +81,9 @@ func Up(ctx context.Context, cfg Config) (*Cluster, error) {
 func attach(ctx context.Context, cfg Config, pid int) (*Cluster, error) {
 	info, err := readInfo(cfg.Home, pid)
 	if err != nil {
+		return nil, err
+	}
+	if err := agree(cfg.Home, cfg.Options, info.Options.Options); err != nil {
 		return nil, err
 	}
 	if err := healthy(ctx, info); err != nil {
@@ -108,6 +117,12 @@ func (c *Cluster) Epitaph() string {
 	return text
 }
 
+// Stays tells that the cluster was there before and is nobody's: whoever leaves it should leave it running.
+func (c *Cluster) Stays() bool { return c.Attached && c.Info.Options.Linger == 0 }
+
+// Release leaves the cluster running.
+func (c *Cluster) Release() error { return c.log.Close() }
+
 // Stop ends the cluster with all its pods and waits until it is gone; when ctx ends first, it is killed. Further calls
 // give the same answer.
 func (c *Cluster) Stop(ctx context.Context) error {
@@ -115,8 +130,23 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	return c.stopErr
 }
 
+// Stop ends the cluster of a folder, whoever started it, and gives its process id: 0 when there was none.
+func Stop(ctx context.Context, h home.Home) (pid int, err error) {
+	pid, runs := h.Supervisor()
+	if !runs {
+		return 0, nil
+	}
+	p, err := observe(pid)
+	if errors.Is(err, syscall.ESRCH) { // it ended this moment
+		return pid, nil
+	} else if err != nil {
+		return pid, err
+	}
+	return pid, p.stop(ctx)
+}
+
 func start(ctx context.Context, cfg Config) (*Cluster, error) {
-	program, err := programOf(cfg)
+	program, err := Program(cfg.Program)
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +161,9 @@ func start(ctx context.Context, cfg Config) (*Cluster, error) {
 		return nil, fmt.Errorf("cluster log: %w", err)
 	}
 
-	cmd := exec.Command(program, "up", "--home", string(cfg.Home), "--linger", cfg.Linger.String())
+	cmd := exec.Command(program, append([]string{"up", "--home", string(cfg.Home), "--linger", cfg.Linger.String()}, cfg.Options.flags()...)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = session()
 	p, err := run(cmd)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start the embedded cluster: %w", err), lines.Close())
@@ -176,9 +206,9 @@ func (c *Cluster) awaitReady(ctx context.Context, cfg Config) error {
 	}
 }
 
-// programOf finds argosy-cluster and says what to do when it is not there.
-func programOf(cfg Config) (string, error) {
-	path := cfg.Program
+// Program is the path of argosy-cluster, beside this executable unless it is given. The error says what to do when it is
+// not there.
+func Program(path string) (string, error) {
 	if path == "" {
 		self, err := os.Executable()
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"flag"
 	"fmt"
 	"math/big"
 	"net"
@@ -64,7 +65,12 @@ func standIn(how string, h home.Home) int {
 		fmt.Println(err)
 		return 1
 	}
-	info, _ := json.Marshal(Info{Version: 1, PID: os.Getpid(), APIServer: "https://" + address, Kubeconfig: h.Path("kubeconfig"), Shared: h.Shared()})
+	record := Info{Version: 1, PID: os.Getpid(), APIServer: "https://" + address, Kubeconfig: h.Path("kubeconfig"), Shared: h.Shared()}
+	if record.Options, err = optionsOf(os.Args[4:]); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	info, _ := json.Marshal(record)
 	fmt.Println("cluster ready 0.2s")
 	if err := os.WriteFile(h.Path("cluster", "info.tmp"), info, 0o600); err != nil {
 		return 1
@@ -77,6 +83,16 @@ func standIn(how string, h home.Home) int {
 	case <-time.After(time.Minute): // nobody stopped it: the test is gone
 	}
 	return 0
+}
+
+// optionsOf reads the flags as argosy-cluster does.
+func optionsOf(args []string) (r Running, err error) {
+	f := flag.NewFlagSet("up", flag.ContinueOnError)
+	f.DurationVar(&r.Linger, "linger", 0, "")
+	f.StringVar(&r.Images, "images", "auto", "")
+	f.IntVar(&r.Nodes, "nodes", 1, "")
+	r.GPUs = f.Int("gpus", -1, "")
+	return r, f.Parse(args)
 }
 
 // serveReadyz answers /readyz over TLS to whoever has the client certificate in the kubeconfig that it writes.
@@ -173,6 +189,52 @@ func TestAttach(t *testing.T) {
 	require.NoError(t, second.Stop(t.Context()), "an attached cluster is stopped too")
 	<-second.Done()
 	<-first.Done()
+}
+
+// A cluster that was started to stay is left running by whoever only uses it.
+func TestStays(t *testing.T) {
+	h := open(t)
+	t.Setenv("TEST_CLUSTER", "good")
+	first, err := Up(t.Context(), Config{Home: h, Program: os.Args[0]})
+	require.NoError(t, err)
+	require.False(t, first.Stays(), "who started it stops it")
+	require.NoError(t, first.Release())
+	second, err := Up(t.Context(), Config{Home: h, Program: os.Args[0]})
+	require.NoError(t, err)
+	require.True(t, second.Stays())
+	require.NoError(t, second.Release())
+
+	pid, err := Stop(t.Context(), h)
+	require.NoError(t, err)
+	require.Equal(t, first.Info.PID, pid)
+	<-first.Done()
+	<-second.Done()
+	pid, err = Stop(t.Context(), h)
+	require.NoError(t, err)
+	require.Zero(t, pid, "there is none any more")
+}
+
+func TestOptions(t *testing.T) {
+	t.Setenv("TEST_CLUSTER", "good")
+	h := open(t)
+	two := 2
+	asked := Options{Images: "host", Nodes: 3, GPUs: &two}
+	c, err := Up(t.Context(), Config{Home: h, Program: os.Args[0], Options: asked})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	require.Equal(t, asked, c.Info.Options.Options)
+
+	for name, same := range map[string]Options{"nothing asked": {}, "the same": asked, "a part": {Nodes: 3}} {
+		again, err := Up(t.Context(), Config{Home: h, Program: os.Args[0], Options: same})
+		require.NoError(t, err, name)
+		require.NoError(t, again.Release())
+	}
+	one := 1
+	_, err = Up(t.Context(), Config{Home: h, Program: os.Args[0], Options: Options{Images: "pull", Nodes: 3, GPUs: &one}})
+	var different *Different
+	require.ErrorAs(t, err, &different)
+	require.Equal(t, []string{"--images=host", "--gpus=2"}, different.Flags)
+	require.ErrorContains(t, err, "argosy cluster stop")
 }
 
 func TestAttachIsToldOfTheEnd(t *testing.T) {

@@ -25,6 +25,14 @@ type Info struct {
 	Kubeconfig string `json:"kubeconfig"`
 	S3         S3     `json:"s3"`
 	Shared     string `json:"shared"` // every pod sees this folder, read-only
+
+	Options Running `json:"options"`
+}
+
+// Running are the options that a cluster was started with.
+type Running struct {
+	Options
+	Linger time.Duration `json:"linger"` // 0: it stays until it is stopped
 }
 
 // S3 tells how to reach the object store.

@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // process is the supervisor: a child of ours, or one that an earlier server left running.
@@ -32,33 +30,9 @@ func run(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// observe keeps an eye on a process that is not our child, through a pidfd: the number may be another's one day.
-func observe(pid int) (*process, error) {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return nil, fmt.Errorf("process %d: %w", pid, err)
-	}
-	found, err := os.FindProcess(pid)
-	if err != nil {
-		return nil, errors.Join(err, unix.Close(fd))
-	}
-	p := &process{Process: found, done: make(chan struct{}), state: "an unknown status"}
-	go func() {
-		defer close(p.done)
-		defer unix.Close(fd) //nolint:errcheck // it was only read from
-		wait := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		for {
-			if _, err := unix.Poll(wait, -1); !errors.Is(err, unix.EINTR) {
-				return
-			}
-		}
-	}()
-	return p, nil
-}
-
 // stop asks the process to end and waits; when ctx ends first, it is killed.
 func (p *process) stop(ctx context.Context) error {
-	if err := p.send(unix.SIGTERM); err != nil {
+	if err := p.send(syscall.SIGTERM); err != nil {
 		return err
 	}
 	select {
@@ -67,7 +41,7 @@ func (p *process) stop(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	// Its children die with it: the kernel sees to that.
-	if err := p.send(unix.SIGKILL); err != nil {
+	if err := p.send(syscall.SIGKILL); err != nil {
 		return err
 	}
 	<-p.done

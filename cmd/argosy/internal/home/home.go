@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Home is the data folder, as an absolute path.
@@ -29,16 +27,25 @@ func Default() (string, error) {
 	return filepath.Join(user, ".local", "share", "argosy"), nil
 }
 
-// Open makes the data folder where it is missing; only its owner may look into it.
-func Open(dir string) (Home, error) {
+// At is the data folder dir, whether it is there or not.
+func At(dir string) (Home, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", fmt.Errorf("data folder %q: %w", dir, err)
 	}
-	if err := os.MkdirAll(filepath.Join(abs, "cluster", "log"), 0o700); err != nil {
+	return Home(abs), nil
+}
+
+// Open makes the data folder where it is missing; only its owner may look into it.
+func Open(dir string) (Home, error) {
+	h, err := At(dir)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(h.Path("cluster", "log"), 0o700); err != nil {
 		return "", fmt.Errorf("data folder: %w", err)
 	}
-	return Home(abs), nil
+	return h, nil
 }
 
 // Path joins the folder with elements below it.
@@ -75,7 +82,7 @@ func (h Home) Lock() (*Lock, error) {
 	}
 	// The cluster looks at the lock now and then, and has it for that moment.
 	for range 10 {
-		if err = flock(f, unix.LOCK_EX); !errors.Is(err, unix.EWOULDBLOCK) {
+		if err = lockFile(f, true); !errors.Is(err, errBusy) {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -85,7 +92,7 @@ func (h Home) Lock() (*Lock, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
+		if errors.Is(err, errBusy) {
 			return nil, &Held{Home: h, PID: readPID(path)}
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
@@ -96,25 +103,22 @@ func (h Home) Lock() (*Lock, error) {
 // Release lets go of the folder.
 func (l *Lock) Release() error { return l.file.Close() }
 
+// Server is the process that runs Argosy on this folder, if one does.
+func (h Home) Server() (pid int, runs bool) { return holder(h.Path("lock")) }
+
 // Supervisor is the process that runs the embedded cluster of this folder, if one does.
-func (h Home) Supervisor() (pid int, runs bool) {
-	f, err := os.Open(h.Path("cluster", "lock"))
+func (h Home) Supervisor() (pid int, runs bool) { return holder(h.Path("cluster", "lock")) }
+
+func holder(path string) (pid int, held bool) {
+	f, err := os.Open(path)
 	if err != nil {
 		return 0, false // no file, nobody holds it
 	}
 	defer f.Close()
-	if !errors.Is(flock(f, unix.LOCK_SH), unix.EWOULDBLOCK) {
+	if !errors.Is(lockFile(f, false), errBusy) {
 		return 0, false
 	}
-	return readPID(f.Name()), true
-}
-
-func flock(f *os.File, how int) error {
-	for {
-		if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
+	return readPID(path), true
 }
 
 func writePID(f *os.File) error {

@@ -115,7 +115,7 @@ func TestSupervisor(t *testing.T) {
 	f, err := os.OpenFile(h.Path("cluster", "lock"), os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer f.Close()
-	require.NoError(t, flock(f, 2))
+	require.NoError(t, lockFile(f, true))
 	pid, runs := h.Supervisor()
 	require.True(t, runs)
 	require.Equal(t, 123, pid)

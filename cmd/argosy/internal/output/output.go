@@ -115,16 +115,16 @@ func (p Printer) writer() table.Writer {
 	return w
 }
 
-// Status colours the phase of a run or a step.
+// Status colours the phase of a run or a step, or the state of a component.
 func (p Printer) Status(s string) string {
 	switch s {
 	case "":
 		return "Accepted"
-	case "Succeeded":
+	case "Succeeded", "ready":
 		return p.color(text.FgGreen, s)
-	case "Failed", "Error":
+	case "Failed", "Error", "down":
 		return p.color(text.FgRed, s)
-	case "Running":
+	case "Running", "starting":
 		return p.color(text.FgCyan, s)
 	}
 	return s

@@ -1,0 +1,94 @@
+package command
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/embedded"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
+)
+
+func (c *cli) clusterStatusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "status", Short: "Tell what the cluster does, component by component",
+		Long: `Status tells whether a cluster runs, and of each component its process, since when it is as it is, how often it was started
+again and what memory it holds.
+
+Exit codes: 0 all of it is ready; 1 it starts or stops, or a part of it is down; 3 no cluster runs.`,
+		Args: args(cobra.NoArgs, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := clusterHome(cmd)
+			if err != nil {
+				return err
+			}
+			s, err := embedded.ReadStatus(cmd.Context(), h)
+			if err != nil {
+				return exit.With(exit.Environment, err)
+			}
+			p := c.printer()
+			if s.State != embedded.Stopped || p.Format != output.Table {
+				if err := p.Print(s, func() { printStatus(p, s) }); err != nil {
+					return err
+				}
+			}
+			switch s.State {
+			case embedded.Ready:
+				return nil
+			case embedded.Stopped:
+				return exit.With(exit.Refused, fmt.Errorf("no cluster runs on %s; start one with %s", h, hint(h, "start")))
+			case embedded.Starting:
+				return fmt.Errorf("the cluster is starting or stopping")
+			}
+			return fmt.Errorf("a part of the cluster is down; its log is in %s", h.Path("cluster", "log"))
+		},
+	}
+	homeFlag(cmd)
+	return cmd
+}
+
+func printStatus(p output.Printer, s embedded.Status) {
+	state := string(s.State)
+	if s.Since != nil {
+		state += " since " + output.Time(*s.Since)
+	}
+	p.Fields("State", state, "Process", strconv.Itoa(s.PID), "API server", s.APIServer, "Kubeconfig", s.Kubeconfig,
+		"Objects", s.Objects, "Images", s.Options.Images, "Trouble", s.Trouble)
+	var total int64
+	var rows [][]string
+	for _, c := range s.Components {
+		total += c.Memory
+		pid := ""
+		if c.PID != 0 {
+			pid = strconv.Itoa(c.PID)
+		}
+		rows = append(rows, []string{c.Name, p.Status(c.State), pid, output.Duration(time.Since(c.Since)), strconv.Itoa(c.Restarts), megabytes(c.Memory), c.Ended})
+	}
+	fmt.Fprintln(p.Out)
+	p.Rows("no components yet", []string{"component", "state", "pid", "for", "restarts", "memory", "last end"}, rows)
+	fmt.Fprintf(p.Out, "%d components, %s\n", len(rows), megabytes(total))
+	if len(s.Nodes) == 0 {
+		return
+	}
+	rows = nil
+	for _, n := range s.Nodes {
+		state := "ready"
+		if !n.Ready {
+			state = "down"
+		}
+		rows = append(rows, []string{n.Name, p.Status(state), n.CPU, n.Memory, strings.TrimSpace(n.GPUs), strconv.Itoa(n.Pods)})
+	}
+	fmt.Fprintln(p.Out)
+	p.Rows("", []string{"node", "state", "cpu", "memory", "gpus", "pods"}, rows)
+}
+
+func megabytes(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt((n+1<<19)>>20, 10) + " MiB"
+}

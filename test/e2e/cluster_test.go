@@ -1,0 +1,152 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// command runs argosy to its end.
+func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(binary("argosy"), args...)
+	cmd.Dir = repository
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		failed := (*exec.ExitError)(nil)
+		require.ErrorAs(t, err, &failed)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// clusterState is what `argosy cluster status -o json` says.
+type clusterState struct {
+	State      string
+	Components []struct {
+		Name, State string
+		PID         int
+		Memory      int64
+	}
+	Nodes []struct {
+		Name  string
+		Ready bool
+	}
+}
+
+func clusterStatus(t *testing.T, home string, want int) (s clusterState) {
+	t.Helper()
+	code, out, errs := command(t, "cluster", "status", "--home", home, "-o", "json")
+	require.Equal(t, want, code, "%s%s", out, errs)
+	require.NoError(t, json.Unmarshal([]byte(out), &s))
+	return s
+}
+
+// TestClusterAlone uses the cluster without a server: start, kubectl, stop, start again with what was in it.
+func TestClusterAlone(t *testing.T) {
+	t.Parallel()
+	home := filepath.Join(t.TempDir(), "home")
+	require.Equal(t, "stopped", clusterStatus(t, home, 3).State)
+	t.Cleanup(func() {
+		code, out, errs := command(t, "cluster", "stop", "--force", "--home", home)
+		require.Zero(t, code, "%s%s", out, errs)
+		require.Empty(t, processes(home), "processes left behind")
+	})
+
+	code, out, errs := command(t, "cluster", "start", "--home", home)
+	require.Zero(t, code, errs)
+	require.Equal(t, "export KUBECONFIG="+home+"/kubeconfig\n", out, "what a shell evaluates, and nothing else")
+	require.Contains(t, errs, "cluster ready ")
+	running := clusterStatus(t, home, 0)
+	require.Equal(t, "ready", running.State)
+	require.Len(t, running.Nodes, 1)
+	require.NotEmpty(t, running.Components)
+
+	code, out, _ = command(t, "cluster", "kubeconfig", "--home", home)
+	require.Zero(t, code)
+	file, err := os.ReadFile(filepath.Join(home, "kubeconfig"))
+	require.NoError(t, err)
+	require.Equal(t, string(file), out)
+	keep(t, home)
+	kubectl(t, home)
+
+	code, _, errs = command(t, "cluster", "start", "--home", home)
+	require.Zero(t, code, "a second start is no error: %s", errs)
+	require.Contains(t, errs, "runs already")
+	require.Equal(t, running.Components[0].PID, clusterStatus(t, home, 0).Components[0].PID)
+
+	// A server uses it, refuses to lose it, and leaves it behind.
+	a := up(t, home)
+	code, _, errs = command(t, "cluster", "stop", "--home", home)
+	require.Equal(t, 3, code)
+	require.Contains(t, errs, "argosy up (process ")
+	require.NoError(t, a.cmd.Process.Signal(os.Interrupt))
+	require.NoError(t, <-a.done, "%s", a.out)
+	a.cmd = nil
+	require.Contains(t, a.out.String(), "the cluster goes on")
+	require.Equal(t, "ready", clusterStatus(t, home, 0).State)
+
+	code, out, errs = command(t, "cluster", "stop", "--home", home)
+	require.Zero(t, code, errs)
+	require.Equal(t, "stopped the cluster on "+home+"\n", out)
+	require.Empty(t, processes(home))
+	code, out, _ = command(t, "cluster", "stop", "--home", home)
+	require.Zero(t, code)
+	require.Equal(t, "no cluster runs on "+home+"\n", out)
+
+	code, _, errs = command(t, "cluster", "start", "--home", home)
+	require.Zero(t, code, errs)
+	kept, err := kubernetesGet(filepath.Join(home, "kubeconfig"), "/api/v1/namespaces/kubeflow/configmaps/kept")
+	require.NoError(t, err, "what was in the cluster is there after a restart")
+	require.Contains(t, string(kept), `"a":"b"`)
+}
+
+// keep puts something into the cluster.
+func keep(t *testing.T, home string) {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(home, "kubeconfig"))
+	require.NoError(t, err)
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	_, err = client.CoreV1().ConfigMaps("kubeflow").Create(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "kept"}, Data: map[string]string{"a": "b"},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+// kubectl looks at the cluster as its users do, on machines that have kubectl.
+func kubectl(t *testing.T, home string) {
+	t.Helper()
+	program, err := exec.LookPath("kubectl")
+	if err != nil {
+		t.Log("no kubectl here: client-go alone looks at the cluster")
+		return
+	}
+	for _, c := range []struct{ args, want string }{
+		{"get nodes", "local"},
+		{"get configmap kept -o yaml", "a: b"},
+		{"auth can-i create workflows", "yes"},
+		{"run hello --image=host --restart=Never --command -- echo hello from a pod", "pod/hello created"},
+		{"wait pod/hello --for=jsonpath={.status.phase}=Succeeded --timeout=60s", "condition met"},
+		{"logs hello", "hello from a pod\n"},
+		{"delete pod hello", "deleted"},
+	} {
+		cmd := exec.Command(program, append([]string{"--kubeconfig", filepath.Join(home, "kubeconfig"), "-n", "kubeflow"}, strings.Fields(c.args)...)...)
+		cmd.Env = append(os.Environ(), "HOME="+home) // kubectl keeps its cache there
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "kubectl %s: %s", c.args, out)
+		require.Contains(t, string(out), c.want, "kubectl %s", c.args)
+	}
+}
