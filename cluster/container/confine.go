@@ -1,38 +1,11 @@
 package container
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
-
-// kept are the capabilities of a container that is not privileged: those that
-// container engines leave by default, and the few that training programs ask
-// for (pinned memory, scheduling, process_vm_readv between ranks).
-var kept = []uintptr{
-	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL, unix.CAP_SETGID, unix.CAP_SETUID,
-	unix.CAP_SETPCAP, unix.CAP_NET_BIND_SERVICE, unix.CAP_NET_RAW, unix.CAP_SYS_CHROOT, unix.CAP_MKNOD, unix.CAP_AUDIT_WRITE, unix.CAP_SETFCAP,
-	unix.CAP_IPC_LOCK, unix.CAP_SYS_NICE, unix.CAP_SYS_PTRACE,
-}
-
-// dropCapabilities bounds what any program run from this thread can get.
-func dropCapabilities() error {
-	for c := uintptr(0); ; c++ {
-		if slices.Contains(kept, c) {
-			continue
-		}
-		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
-		if errors.Is(err, unix.EINVAL) { // past the last one this kernel knows
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("drop capability %d: %w", c, err)
-		}
-	}
-}
 
 // fakeOwners installs a filter that answers 0 to every call that changes owners
 // or groups: with one user id to hand out, none of them could do anything.

@@ -166,7 +166,12 @@ func folder(t *testing.T, uid int) string {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		// Work folders of overlays have no permissions at all.
-		_ = filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error { _ = os.Chmod(path, 0o700); return nil })
+		_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error {
+			if d.IsDir() { // never a symbolic link's target
+				_ = os.Chmod(path, 0o700)
+			}
+			return nil
+		})
 		require.NoError(t, os.RemoveAll(dir))
 	})
 	require.NoError(t, os.Chmod(dir, 0o755))
@@ -206,6 +211,8 @@ func runAs(t *testing.T, uid int, spec Spec) answer {
 	require.NoError(t, json.Unmarshal(out.Bytes(), &a), out.String())
 	return a
 }
+
+func id(n uint32) *uint32 { return &n }
 
 func shell(script string) Process { return Process{Args: []string{"sh", "-c", script}} }
 
@@ -335,7 +342,7 @@ func TestAStartThatFailsSaysWhy(t *testing.T) {
 			`exec: "no-such-program": executable file not found in $PATH`: {Process: Process{Args: []string{"no-such-program"}}},
 			"no such file or directory":                                   {Process: Process{Args: []string{"/no/such/program"}}},
 			"no command":                                                  {},
-			"mount /v: stat /not/there":                                   {Process: shell("true"), Mounts: []Mount{{Source: "/not/there", Target: "/v"}}},
+			"mount /v: open /not/there":                                   {Process: shell("true"), Mounts: []Mount{{Source: "/not/there", Target: "/v"}}},
 		} {
 			a := runAs(t, uid, spec)
 			require.Contains(t, a.Fault, want)
@@ -355,11 +362,11 @@ func TestOwnersCanBeFaked(t *testing.T) {
 func TestUserOfAContainer(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		a := runAs(t, os.Geteuid(), Spec{Process: Process{Args: []string{"id"}, User: &User{UID: 1000, GID: 1000}}})
+		a := runAs(t, os.Geteuid(), Spec{Process: Process{Args: []string{"id"}, User: &User{UID: 1000, GID: id(1000)}}})
 		require.Contains(t, a.Fault, "run as", "a single id cannot become another")
 		return
 	}
-	a := runAs(t, 0, Spec{Process: Process{Args: []string{"sh", "-c", "id -u; id -g; grep CapEff /proc/self/status"}, User: &User{UID: 1000, GID: 1001}}})
+	a := runAs(t, 0, Spec{Process: Process{Args: []string{"sh", "-c", "id -u; id -g; grep CapEff /proc/self/status"}, User: &User{UID: 1000, GID: id(1001)}}})
 	require.Equal(t, "1000\n1001\nCapEff:\t0000000000000000\n", a.Output)
 }
 

@@ -24,6 +24,11 @@ func (r *root) mountOwn() error {
 	if err := unix.Mount("proc", r.in("/proc"), "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
+	if !r.spec.UnmaskedProc {
+		if err := r.maskProc(); err != nil {
+			return err
+		}
+	}
 	if err := unix.Mount("sysfs", r.in("/sys"), "sysfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		if err := bind("/sys", r.in("/sys"), true); err != nil {
 			return fmt.Errorf("mount /sys: %w", err)
@@ -44,6 +49,41 @@ func (r *root) mountOwn() error {
 		return err
 	}
 	return errors.Join(os.Chmod(r.in("/run/lock"), 0o777|os.ModeSticky), r.mountDev())
+}
+
+// What of /proc is the machine's and not the container's. Where root is root of the machine, writing there changes the
+// machine: /proc/sys/kernel/core_pattern alone would run a program outside.
+var (
+	procReadOnly = []string{"bus", "fs", "irq", "sys", "sysrq-trigger"}
+	procMasked   = []string{"acpi", "asound", "kcore", "keys", "latency_stats", "sched_debug", "scsi", "timer_list", "timer_stats"}
+)
+
+func (r *root) maskProc() error {
+	for _, name := range procReadOnly {
+		path := r.in("/proc/" + name)
+		if _, err := os.Lstat(path); err != nil {
+			continue // this kernel has none
+		}
+		if err := bind(path, path, true); err != nil {
+			return fmt.Errorf("make /proc/%s read-only: %w", name, err)
+		}
+	}
+	for _, name := range procMasked {
+		path := r.in("/proc/" + name)
+		fi, err := os.Lstat(path)
+		if err != nil {
+			continue
+		}
+		if fi.IsDir() {
+			err = unix.Mount("tmpfs", path, "tmpfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+		} else {
+			err = bind("/dev/null", path, false)
+		}
+		if err != nil {
+			return fmt.Errorf("mask /proc/%s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // hide covers folders of the host with emptiness. Where one lies below a folder

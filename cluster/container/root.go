@@ -16,8 +16,10 @@ import (
 // root assembles the private root of a container. Nothing here touches the
 // host: it happens in a mount namespace of the container's own.
 type root struct {
-	spec *Spec
-	dir  string // the new root
+	spec    *Spec
+	dir     string     // the new root
+	volumes []volume   // outermost first
+	parts   []*os.File // mounts that make up a root that is to be read-only
 }
 
 // path of something of the container before the root is changed.
@@ -29,7 +31,9 @@ func enterRoot(spec *Spec) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
-	for _, step := range []func() error{r.makeRoot, r.prepare, r.mountLayers, r.mountOwn, r.hide, r.writeFiles, r.mountVolumes, r.pivot} {
+	for _, step := range []func() error{
+		r.openVolumes, r.makeRoot, r.prepare, r.mountLayers, r.mountOwn, r.hide, r.writeFiles, r.openOwn, r.mountVolumes, r.freeze, r.pivot,
+	} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -124,25 +128,13 @@ func (r *root) prepare() error {
 			return err
 		}
 	}
-	for i, m := range r.spec.Mounts {
-		target, err := r.resolve(m.Target)
-		if err != nil {
-			return err
+	for _, v := range r.volumes {
+		make := r.makeUpperFile
+		if v.dir {
+			make = r.makeUpper
 		}
-		r.spec.Mounts[i].Target = target
-		fi, err := os.Stat(m.Source)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && m.Optional:
-			continue
-		case err != nil:
-			return fmt.Errorf("mount %s: %w", m.Target, err)
-		case fi.IsDir():
-			err = r.makeUpper(target)
-		default:
-			err = r.makeUpperFile(target)
-		}
-		if err != nil {
-			return fmt.Errorf("mount %s: %w", m.Target, err)
+		if err := make(v.Target); err != nil {
+			return fmt.Errorf("mount %s: %w", v.Target, err)
 		}
 	}
 	if r.spec.Dir == "" {
@@ -285,33 +277,6 @@ func mirror(folder, target string, skip func(string) bool) error {
 // replaced says whether the container has a file or folder of its own at path.
 func (r *root) replaced(path string) bool {
 	return r.own(path) || slices.ContainsFunc(r.spec.Files, func(f File) bool { return f.Path == path })
-}
-
-func (r *root) mountVolumes() error {
-	slices.SortStableFunc(r.spec.Mounts, func(a, b Mount) int { return byDepth(a.Target, b.Target) })
-	for _, m := range r.spec.Mounts {
-		fi, err := os.Stat(m.Source)
-		if errors.Is(err, fs.ErrNotExist) && m.Optional {
-			continue
-		}
-		if err == nil {
-			err = place(r.in(m.Target), fi.IsDir())
-		}
-		if err == nil {
-			err = bind(m.Source, r.in(m.Target), m.ReadOnly)
-		}
-		if err != nil {
-			return fmt.Errorf("mount %s: %w", m.Target, err)
-		}
-	}
-	if r.spec.Dir == "" {
-		return nil
-	}
-	dir, err := r.resolve(r.spec.Dir)
-	if err != nil {
-		return err
-	}
-	return place(r.in(dir), true)
 }
 
 // place makes sure that something lies at path that can be mounted over.

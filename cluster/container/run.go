@@ -72,6 +72,9 @@ func (p *Process) become() error {
 
 // enter prepares this thread for the command, all but its user, and finds its program.
 func (p *Process) enter() (string, error) {
+	if err := p.settleAccount(); err != nil {
+		return "", fmt.Errorf("accounts: %w", err)
+	}
 	if dir := p.Dir; dir != "" {
 		if err := os.Chdir(dir); err != nil {
 			return "", fmt.Errorf("working folder: %w", err)
@@ -87,8 +90,13 @@ func (p *Process) enter() (string, error) {
 		}
 	}
 	if !p.Privileged {
-		if err := dropCapabilities(); err != nil {
+		if err := dropCapabilities(p.Capabilities); err != nil {
 			return "", err
+		}
+	}
+	if p.NoNewPrivileges {
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			return "", fmt.Errorf("forbid new privileges: %w", err)
 		}
 	}
 	return path, nil
@@ -128,14 +136,31 @@ func (p *Process) setUser() error {
 	for i, g := range p.User.Groups {
 		groups[i] = int(g)
 	}
+	if err := p.User.giveOutput(); err != nil {
+		return err
+	}
 	if err := syscall.Setgroups(groups); err != nil {
 		return fmt.Errorf("set groups: %w", err)
 	}
-	if err := syscall.Setgid(int(p.User.GID)); err != nil {
-		return fmt.Errorf("run as group %d: %w", p.User.GID, err)
+	if err := syscall.Setgid(int(*p.User.GID)); err != nil {
+		return fmt.Errorf("run as group %d: %w", *p.User.GID, err)
 	}
 	if err := syscall.Setuid(int(p.User.UID)); err != nil {
 		return fmt.Errorf("run as user %d: %w", p.User.UID, err)
+	}
+	return nil
+}
+
+// giveOutput lets the user open /dev/stdout and its like, which are pipes that the kubelet made.
+func (u *User) giveOutput() error {
+	for fd := range 3 {
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
+			continue
+		}
+		if err := unix.Fchown(fd, int(u.UID), -1); err != nil {
+			return fmt.Errorf("give user %d its output: %w", u.UID, err)
+		}
 	}
 	return nil
 }
@@ -172,7 +197,10 @@ func Exec() (int, error) {
 	}
 	cmd := &exec.Cmd{Path: path, Args: p.Args, Env: p.Env, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	if p.User != nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: p.User.UID, Gid: p.User.GID, Groups: p.User.Groups}}
+		if err := p.User.giveOutput(); err != nil {
+			return 0, err
+		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: p.User.UID, Gid: *p.User.GID, Groups: p.User.Groups}}
 	}
 	// The kubelet says so when nobody waits for the command any more.
 	told := make(chan os.Signal, 1)

@@ -30,8 +30,11 @@ type Layer struct {
 // Mount shows a file or folder of the sandbox inside the container.
 type Mount struct {
 	Source   string
+	SubPath  string `json:",omitempty"` // place inside Source, which no symbolic link leads out of; made when missing
 	Target   string // absolute, in the container; made when missing
 	ReadOnly bool   `json:",omitempty"`
+	// Host says that the pod's author named Source, a path of the machine: nothing of Hidden is seen in it.
+	Host bool `json:",omitempty"`
 	// Optional: leave the mount out when the source does not exist.
 	Optional bool `json:",omitempty"`
 }
@@ -46,18 +49,26 @@ type File struct {
 
 // User is the identity a command runs with. Nil means root of the container.
 type User struct {
-	UID, GID uint32
-	Groups   []uint32 `json:",omitempty"`
+	UID    uint32
+	GID    *uint32  `json:",omitempty"` // nil: that of UID in the container's /etc/passwd, else 0
+	Groups []uint32 `json:",omitempty"`
+	// Merge adds the groups of which the container's /etc/group has UID as a member.
+	Merge bool `json:",omitempty"`
 }
 
 // Process is a command in a container.
 type Process struct {
 	Args []string
-	Env  []string
+	Env  []string // without HOME, the user's own is added
 	Dir  string // working folder; made when missing by Run, "/" when empty
 	User *User  `json:",omitempty"`
 	// Privileged keeps all capabilities the sandbox has.
 	Privileged bool `json:",omitempty"`
+	// Capabilities are the numbers of those that the command, if root, has and that no program it starts can exceed; nil
+	// means the usual ones.
+	Capabilities []uintptr
+	// NoNewPrivileges: set-user-id programs and file capabilities give nothing.
+	NoNewPrivileges bool `json:",omitempty"`
 	// FakeOwners makes chown and setgroups succeed without doing anything: the
 	// sandbox has one user id only, and programs such as sshd insist on both.
 	FakeOwners bool `json:",omitempty"`
@@ -76,6 +87,10 @@ type Spec struct {
 	Files   []File
 	Mounts  []Mount
 	Shm     string // folder that becomes /dev/shm, shared by the pod
+	// ReadOnlyRoot leaves only volumes and /dev/shm to be written.
+	ReadOnlyRoot bool `json:",omitempty"`
+	// UnmaskedProc shows all of /proc and lets root write the kernel's settings there.
+	UnmaskedProc bool `json:",omitempty"`
 	// Hostname of the container; empty where the pod's namespace has it already.
 	Hostname string `json:",omitempty"`
 	// Namespaces is the number of namespace descriptors to join, from descriptor 5 on.

@@ -1,0 +1,176 @@
+package container
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheKernelIsOutOfReach(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		a := runAs(t, uid, Spec{Process: shell(`
+cd /proc
+for f in sys/kernel/core_pattern sysrq-trigger sys/kernel/hostname irq/default_smp_affinity; do
+  test -e $f || continue
+  ( : > $f ) 2>/dev/null && echo "can write $f"
+done
+for f in kcore keys timer_list; do test "$(head -c 1 $f 2>/dev/null | wc -c)" = 0 || echo "can read $f"; done
+mknod /tmp/disk b 8 0 2>/dev/null && echo "can make devices"
+umount /proc/sys 2>/dev/null && echo "can unmount"
+mount -o remount,rw /proc/sys 2>/dev/null && echo "can remount"
+echo checked`)})
+		require.Empty(t, a.Fault)
+		require.Equal(t, "checked\n", a.Output)
+	})
+}
+
+func TestReadOnlyRoot(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		dir := folder(t, uid)
+		volume := filepath.Join(dir, "volume")
+		require.NoError(t, os.Mkdir(volume, 0o777))
+		require.NoError(t, os.Chmod(volume, 0o777))
+		a := runAs(t, uid, Spec{
+			Scratch: filepath.Join(dir, "scratch"), ReadOnlyRoot: true, Private: []string{"/etc/ssh"},
+			Mounts: []Mount{{Source: volume, Target: "/v"}, {Source: volume, Target: "/run/below"}},
+			Process: shell(`for d in / /etc /usr /var /tmp /run /root /home /etc/ssh /v /run/below /dev/shm; do
+( echo x > $d/x ) 2>/dev/null && echo $d; done; echo x > /dev/null && echo null`),
+		})
+		require.Empty(t, a.Fault)
+		require.Equal(t, "/v\n/run/below\n/dev/shm\nnull\n", a.Output)
+	})
+}
+
+func TestSubPathsStayInTheirVolume(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		dir := folder(t, uid)
+		volume := filepath.Join(dir, "volume")
+		require.NoError(t, os.MkdirAll(filepath.Join(volume, "data", "sub"), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(volume, "data", "f"), []byte("in\n"), 0o644))
+		require.NoError(t, os.Symlink("data", filepath.Join(volume, "inside")))
+		require.NoError(t, os.Symlink("/etc", filepath.Join(volume, "absolute")))
+		require.NoError(t, os.Symlink("../..", filepath.Join(volume, "above")))
+		if os.Geteuid() == 0 {
+			for _, p := range []string{"", "data", "data/sub"} {
+				require.NoError(t, os.Chown(filepath.Join(volume, p), uid, uid))
+			}
+		}
+		mount := func(sub string) Spec {
+			return Spec{
+				Scratch: filepath.Join(folder(t, uid), "scratch"), Mounts: []Mount{{Source: volume, SubPath: sub, Target: "/v"}},
+				Process: shell("ls /v; cat /v"),
+			}
+		}
+		require.Contains(t, runAs(t, uid, mount("inside")).Output, "f\nsub\n")
+		require.Contains(t, runAs(t, uid, mount("data/f")).Output, "in\n")
+		a := runAs(t, uid, mount("new/deep"))
+		require.Empty(t, a.Fault)
+		require.DirExists(t, filepath.Join(volume, "new", "deep"))
+		for _, sub := range []string{"absolute", "above", "absolute/ssh"} {
+			require.Contains(t, runAs(t, uid, mount(sub)).Fault, "a symbolic link leads out of the volume", sub)
+		}
+		require.Contains(t, runAs(t, uid, mount("../../etc")).Output, "", "a path is taken from the volume's top")
+		require.DirExists(t, filepath.Join(volume, "etc"))
+	})
+}
+
+func TestLinksInVolumesDoNotLeadMountsOutside(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		dir, made := folder(t, uid), fmt.Sprintf("argosy-made-%d-%d", os.Getpid(), uid)
+		volume := filepath.Join(dir, "volume")
+		require.NoError(t, os.Mkdir(volume, 0o755))
+		require.NoError(t, os.Symlink("/tmp", filepath.Join(volume, "link")))
+		a := runAs(t, uid, Spec{
+			Scratch: filepath.Join(dir, "scratch"),
+			Mounts:  []Mount{{Source: volume, Target: "/v"}, {Source: volume, Target: filepath.Join("/v/link", made)}},
+			Process: shell("ls /tmp"),
+		})
+		require.Empty(t, a.Fault)
+		require.Equal(t, made+"\n", a.Output, "the container's own folder got it")
+		require.NoDirExists(t, filepath.Join("/tmp", made))
+	})
+}
+
+func TestVolumesOfTheHostHideTheClusterAndAllProcesses(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		dir := folder(t, uid)
+		home := filepath.Join(dir, "home")
+		require.NoError(t, os.Mkdir(home, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(home, "kubeconfig"), []byte("secret"), 0o644))
+		spec := func(source string) Spec {
+			return Spec{
+				Scratch: filepath.Join(folder(t, uid), "scratch"), Hidden: []string{home}, Mounts: []Mount{{Source: source, Target: "/host", Host: true}},
+				Process: shell(`find /host/home /host` + home + ` /host/proc -maxdepth 1 -name kubeconfig -o -maxdepth 1 -name '[0-9]*' 2>/dev/null; ls -d /host/home /host/etc 2>/dev/null; true`),
+			}
+		}
+		a := runAs(t, uid, spec(dir))
+		require.Empty(t, a.Fault)
+		require.Equal(t, "/host/home\n", a.Output)
+		a = runAs(t, uid, spec("/"))
+		require.Empty(t, a.Fault)
+		require.Equal(t, "/host/etc\n/host/home\n", a.Output)
+		link := filepath.Join(dir, "link")
+		require.NoError(t, os.Symlink(home, link))
+		for _, source := range []string{home, link, "/proc"} {
+			require.Contains(t, runAs(t, uid, spec(source)).Fault, "belongs to the cluster", source)
+		}
+	})
+}
+
+func TestPrivileges(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		bounds := func(p Process) string {
+			p.Args = []string{"sh", "-c", "grep -E 'CapBnd|NoNewPrivs' /proc/self/status | tr -d '\\n\\t'"}
+			a := runAs(t, uid, Spec{Process: p})
+			require.Empty(t, a.Fault)
+			return a.Output
+		}
+		caps := func(add, drop []string) []uintptr {
+			c, err := Capabilities(add, drop)
+			require.NoError(t, err)
+			return c
+		}
+		require.Equal(t, "CapBnd:00000000a08c65fbNoNewPrivs:0", bounds(Process{}))
+		require.Equal(t, "CapBnd:0000000000000000NoNewPrivs:1", bounds(Process{Capabilities: caps(nil, []string{"ALL"}), NoNewPrivileges: true}))
+		require.Equal(t, "CapBnd:0000000000000400NoNewPrivs:0", bounds(Process{Capabilities: caps([]string{"NET_BIND_SERVICE"}, []string{"all"})}))
+		require.Equal(t, "CapBnd:00000000a08c75fbNoNewPrivs:0", bounds(Process{Capabilities: caps([]string{"CAP_NET_ADMIN"}, nil)}))
+	})
+	_, err := Capabilities([]string{"NO_SUCH"}, nil)
+	require.EqualError(t, err, `invalid capability: "CAP_NO_SUCH"`)
+	all, err := Capabilities([]string{"ALL"}, []string{"SYS_ADMIN"})
+	require.NoError(t, err)
+	require.Len(t, all, len(capabilityNames)-1)
+}
+
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root has other users to give things to")
+	}
+	run := func(user User) string {
+		a := runAs(t, 0, Spec{
+			Files: []File{
+				{Path: "/etc/passwd", Mode: 0o644, Data: []byte("root:x:0:0::/root:\nann:x:1234:100::/home/ann:/bin/sh\n")},
+				{Path: "/etc/group", Mode: 0o644, Data: []byte("sound:x:29:ann\n")},
+			},
+			Process: Process{
+				Args: []string{"sh", "-c", "echo $(id -u):$(id -g):$(id -G) $HOME; echo reopened > /dev/stdout"},
+				Env:  []string{"PATH=/usr/bin:/bin"}, User: &user,
+			},
+		})
+		require.Empty(t, a.Fault)
+		return a.Output
+	}
+	require.Equal(t, "1234:5:5 7 /home/ann\nreopened\n", run(User{UID: 1234, GID: id(5), Groups: []uint32{7}}))
+	require.Equal(t, "1234:100:100 29 /home/ann\nreopened\n", run(User{UID: 1234, Merge: true}))
+	require.Equal(t, "99:0:0 /\nreopened\n", run(User{UID: 99, Merge: true}))
+}

@@ -1,0 +1,235 @@
+package container
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// volume is a Mount whose source was found. From here on it is known by a descriptor: a pod that changes names and links
+// in what it shares with others cannot have something else mounted.
+type volume struct {
+	Mount
+	source *os.File
+	real   string // path of the source, free of links
+	dir    bool
+}
+
+// openVolumes finds the sources of all mounts.
+func (r *root) openVolumes() error {
+	for _, m := range r.spec.Mounts {
+		v, err := openVolume(m)
+		if errors.Is(err, fs.ErrNotExist) && m.Optional {
+			continue
+		}
+		if err == nil && m.Host && within(v.real, r.guarded()) {
+			err = fmt.Errorf("%s belongs to the cluster and is not for pods", v.real)
+		}
+		if err == nil {
+			v.Target, err = r.resolve(m.Target)
+		}
+		if err != nil {
+			return fmt.Errorf("mount %s: %w", m.Target, err)
+		}
+		r.volumes = append(r.volumes, v)
+	}
+	slices.SortStableFunc(r.volumes, func(a, b volume) int { return byDepth(a.Target, b.Target) })
+	return nil
+}
+
+// guarded is what no volume of the host shows: the cluster's own files and the processes of everybody.
+func (r *root) guarded() []string { return append([]string{"/proc"}, r.spec.Hidden...) }
+
+func openVolume(m Mount) (v volume, err error) {
+	v.Mount = m
+	if v.source, err = os.OpenFile(m.Source, unix.O_PATH, 0); err != nil {
+		return v, err
+	}
+	if m.SubPath != "" {
+		var fi os.FileInfo
+		if fi, err = v.source.Stat(); err != nil {
+			return v, err
+		}
+		if v.source, err = makeBelow(v.source, m.SubPath, unix.RESOLVE_BENEATH, true, fi.Mode().Perm()); err != nil {
+			return v, fmt.Errorf("subPath %q: %w", m.SubPath, err)
+		}
+	}
+	fi, err := v.source.Stat()
+	if err != nil {
+		return v, err
+	}
+	v.dir = fi.IsDir()
+	v.real, err = os.Readlink(procPath(v.source))
+	return v, err
+}
+
+// procPath is a path that means exactly what the descriptor means.
+func procPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
+
+// makeBelow opens path below the folder, following links as resolve (of openat2) says, and makes what is missing. What
+// lies there already may be a folder or a file.
+func makeBelow(folder *os.File, path string, resolve uint64, dir bool, mode fs.FileMode) (*os.File, error) {
+	path = strings.Trim(filepath.Clean("/"+path), "/")
+	if path == "" {
+		path = "."
+	}
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve | unix.RESOLVE_NO_MAGICLINKS}
+	open := func() (*os.File, error) {
+		fd, err := unix.Openat2(int(folder.Fd()), path, &how)
+		if errors.Is(err, unix.EXDEV) {
+			return nil, errors.New("a symbolic link leads out of the volume")
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+		return os.NewFile(uintptr(fd), path), nil
+	}
+	f, err := open()
+	if !errors.Is(err, fs.ErrNotExist) || path == "." {
+		return f, err
+	}
+	parent, err := makeBelow(folder, filepath.Dir(path), resolve, true, mode|mode>>2&0o111) // who reads a file enters its folder
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	at, name := int(parent.Fd()), filepath.Base(path)
+	if !dir {
+		fd, err := unix.Openat(at, name, unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_WRONLY|unix.O_CLOEXEC, uint32(mode.Perm()))
+		if err != nil {
+			return nil, &fs.PathError{Op: "create", Path: path, Err: err}
+		}
+		if err := unix.Close(fd); err != nil {
+			return nil, err
+		}
+		return open()
+	}
+	// Somebody who made it in between, another container of the pod, meant the same.
+	if err := unix.Mkdirat(at, name, uint32(mode.Perm())); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, &fs.PathError{Op: "mkdir", Path: path, Err: err}
+	}
+	f, err = open()
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Chmod(procPath(f), mode.Perm()) // the umask has no say in what containers share
+}
+
+// mountVolumes shows the volumes and makes the working folder.
+func (r *root) mountVolumes() error {
+	top, err := os.OpenFile(r.dir, unix.O_PATH, 0)
+	if err != nil {
+		return err
+	}
+	defer top.Close()
+	for _, v := range r.volumes {
+		if err := r.mountVolume(top, v); err != nil {
+			return fmt.Errorf("mount %s: %w", v.Target, err)
+		}
+	}
+	if r.spec.Dir == "" {
+		return nil
+	}
+	dir, err := r.resolve(r.spec.Dir)
+	if err != nil {
+		return err
+	}
+	f, err := makeBelow(top, dir, unix.RESOLVE_IN_ROOT, true, 0o755)
+	if err != nil {
+		return fmt.Errorf("working folder: %w", err)
+	}
+	return f.Close()
+}
+
+func (r *root) mountVolume(top *os.File, v volume) error {
+	defer v.source.Close()
+	mode := fs.FileMode(0o755)
+	if !v.dir {
+		mode = 0o644
+	}
+	target, err := makeBelow(top, v.Target, unix.RESOLVE_IN_ROOT, v.dir, mode)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	tree, err := unix.OpenTree(int(v.source.Fd()), "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_EMPTY_PATH)
+	if err != nil {
+		return fmt.Errorf("copy the mount of %s: %w", v.real, err)
+	}
+	defer func() { _ = unix.Close(tree) }()
+	if v.ReadOnly {
+		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+		if err := unix.MountSetattr(tree, "", unix.AT_RECURSIVE|unix.AT_EMPTY_PATH, &attr); err != nil {
+			return fmt.Errorf("make it read-only: %w", err)
+		}
+	}
+	if err := unix.MoveMount(tree, "", int(target.Fd()), "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
+		return err
+	}
+	if v.Host && v.dir {
+		return r.guard(top, v)
+	}
+	return nil
+}
+
+// guard covers what a folder of the host shows of the cluster's own.
+func (r *root) guard(top *os.File, v volume) error {
+	for _, path := range r.guarded() {
+		rel, err := filepath.Rel(v.real, path)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		over, err := makeBelow(top, filepath.Join(v.Target, rel), unix.RESOLVE_IN_ROOT, true, 0o755)
+		if err != nil {
+			return err
+		}
+		err = unix.Mount("tmpfs", procPath(over), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_RDONLY, "mode=0755")
+		_ = over.Close()
+		if err != nil {
+			return fmt.Errorf("hide %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// openOwn remembers the mounts that make up the container's root, before volumes are put over them.
+func (r *root) openOwn() error {
+	if !r.spec.ReadOnlyRoot {
+		return nil
+	}
+	paths := append([]string{"/", "/tmp", "/run"}, r.spec.Private...)
+	for _, l := range r.spec.Layers {
+		if l.Kind == Overlay {
+			paths = append(paths, l.Path)
+		}
+	}
+	for _, p := range paths {
+		f, err := os.OpenFile(r.in(p), unix.O_PATH, 0)
+		if err != nil {
+			return err
+		}
+		r.parts = append(r.parts, f)
+	}
+	return nil
+}
+
+// freeze makes the root read-only, volumes and devices excepted.
+func (r *root) freeze() error {
+	for _, f := range r.parts {
+		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+		if err := unix.MountSetattr(int(f.Fd()), "", unix.AT_EMPTY_PATH, &attr); err != nil {
+			return fmt.Errorf("make %s read-only: %w", f.Name(), err)
+		}
+		_ = f.Close()
+	}
+	return nil
+}
