@@ -60,8 +60,8 @@ type User struct {
 type Process struct {
 	Args []string
 	Env  []string // without HOME, the user's own is added
-	Dir  string // working folder; made when missing by Run, "/" when empty
-	User *User  `json:",omitempty"`
+	Dir  string   // working folder; made when missing by Run, "/" when empty
+	User *User    `json:",omitempty"`
 	// Privileged keeps all capabilities the sandbox has.
 	Privileged bool `json:",omitempty"`
 	// Capabilities are the numbers of those that the command, if root, has and that no program it starts can exceed; nil

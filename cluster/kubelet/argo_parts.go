@@ -21,6 +21,7 @@ import (
 // How much of a step's output Argo keeps as its result, and how often its progress is looked at.
 const (
 	maxResult     = 256 << 10
+	maxOutput     = 64 << 20 // of a file that a step left; what Kubernetes stores is far less
 	progressEvery = time.Second
 )
 
@@ -81,7 +82,7 @@ func (p *pod) readProgress() string {
 	if !ok {
 		return ""
 	}
-	b, err := os.ReadFile(filepath.Join(p.volumes[argoVolume], filepath.Clean("/"+rest)))
+	b, err := readInside(p.volumes[argoVolume], rest, maxResult)
 	if err != nil { // most steps never write it
 		return ""
 	}
@@ -107,7 +108,7 @@ func (p *pod) argoOutputs() (map[string]any, error) {
 		if param.path == "" {
 			continue
 		}
-		b, err := os.ReadFile(filepath.Join(root, "outputs", "parameters", filepath.Clean("/"+param.path)))
+		b, err := readInside(root, filepath.Join("outputs", "parameters", filepath.Clean("/"+param.path)), maxOutput)
 		text := strings.TrimSuffix(string(b), "\n")
 		switch {
 		case err == nil:
@@ -122,7 +123,7 @@ func (p *pod) argoOutputs() (map[string]any, error) {
 		outputs["parameters"] = params
 	}
 	if p.argo.env["ARGO_INCLUDE_SCRIPT_OUTPUT"] == "true" {
-		b, err := os.ReadFile(filepath.Join(root, "ctr", argoMain, "stdout"))
+		b, err := readInside(root, filepath.Join("ctr", argoMain, "stdout"), maxOutput)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			fault = errors.Join(fault, err)
 		}

@@ -241,12 +241,13 @@ func (p *pod) specWhenPossible(c *corev1.Container, s slot) (*container.Spec, er
 	for {
 		spec, err := p.containerSpec(c)
 		var missing *missingError
-		if !errors.As(err, &missing) {
+		var unusable *unusableError
+		if !errors.As(err, &missing) && !errors.As(err, &unusable) {
 			return spec, err
 		}
 		if msg := err.Error(); msg != told {
 			told = msg
-			p.event(corev1.EventTypeWarning, "Failed", "Container %s waits: %s", c.Name, msg)
+			p.event(corev1.EventTypeWarning, "Failed", "Error: %s", msg)
 			s.set(func(cs *corev1.ContainerStatus) {
 				cs.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: msg}}
 			})

@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // defaultPath is the search path of a container.
@@ -29,6 +29,13 @@ func (e environment) list() []string {
 // expand replaces $(NAME) by the variable's value, $$ by $; a reference to an
 // unknown variable stays as it is.
 func (e environment) expand(s string) string {
+	return expandWith(s, func(name string) (string, bool) {
+		value, ok := e[name]
+		return value, ok
+	})
+}
+
+func expandWith(s string, value func(string) (string, bool)) string {
 	var b strings.Builder
 	for {
 		i := strings.IndexByte(s, '$')
@@ -48,7 +55,7 @@ func (e environment) expand(s string) string {
 			b.WriteByte('$')
 			continue
 		}
-		if value, ok := e[s[1:end]]; ok {
+		if value, ok := value(s[1:end]); ok {
 			b.WriteString(value)
 		} else {
 			b.WriteString("$" + s[:end+1])
@@ -57,41 +64,79 @@ func (e environment) expand(s string) string {
 	}
 }
 
+// mustExpand is expand for what makes no sense with a reference left in it.
+func (e environment) mustExpand(s string) (string, error) {
+	var unknown []string
+	text := expandWith(s, func(name string) (string, bool) {
+		value, ok := e[name]
+		if !ok {
+			unknown = append(unknown, name)
+		}
+		return value, ok
+	})
+	if len(unknown) > 0 {
+		return "", fmt.Errorf("missing value for %q", unknown[0])
+	}
+	return text, nil
+}
+
 // environmentOf gathers a container's environment from all its sources.
 func (p *pod) environmentOf(c *corev1.Container) (environment, error) {
 	env := environment{
-		"PATH": defaultPath, "HOME": "/root", "HOSTNAME": hostnameOf(p.obj),
-		"KUBERNETES_SERVICE_HOST": gatewayAddr.String(), "KUBERNETES_SERVICE_PORT": "443", "KUBERNETES_SERVICE_PORT_HTTPS": "443",
-		"KUBERNETES_PORT": "tcp://" + gatewayAddr.String() + ":443",
+		"PATH": defaultPath, "HOSTNAME": hostnameOf(p.obj),
 		// Every pod runs as root of its own; images for MPI set these too.
 		"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 	}
+	if err := p.serviceVariables(env); err != nil {
+		return nil, err
+	}
 	for _, from := range c.EnvFrom {
-		var data map[string][]byte
-		var err error
-		switch {
-		case from.ConfigMapRef != nil:
-			data, err = p.configMap(from.ConfigMapRef.Name, from.ConfigMapRef.Optional)
-		case from.SecretRef != nil:
-			data, err = p.secret(from.SecretRef.Name, from.SecretRef.Optional)
-		}
-		if err != nil {
+		if err := p.variablesFrom(from, env); err != nil {
 			return nil, err
-		}
-		for name, value := range data {
-			env[from.Prefix+name] = string(value)
 		}
 	}
 	for _, v := range c.Env {
 		value, ok, err := p.variable(c, v, env)
 		if err != nil {
-			return nil, fmt.Errorf("environment variable %s: %w", v.Name, err)
+			return nil, err
 		}
 		if ok {
 			env[v.Name] = value
 		}
 	}
 	return env, nil
+}
+
+// variablesFrom adds all keys of an object that can be names of variables.
+func (p *pod) variablesFrom(from corev1.EnvFromSource, env environment) error {
+	var data map[string][]byte
+	var err error
+	var source string
+	switch {
+	case from.ConfigMapRef != nil:
+		source = fmt.Sprintf("ConfigMap %s/%s", p.obj.Namespace, from.ConfigMapRef.Name)
+		data, err = p.configMap(p.starting, from.ConfigMapRef.Name, from.ConfigMapRef.Optional)
+	case from.SecretRef != nil:
+		source = fmt.Sprintf("Secret %s/%s", p.obj.Namespace, from.SecretRef.Name)
+		data, err = p.secret(p.starting, from.SecretRef.Name, from.SecretRef.Optional)
+	}
+	if err != nil {
+		return err
+	}
+	var skipped []string
+	for key, value := range data {
+		if name := from.Prefix + key; len(validation.IsRelaxedEnvVarName(name)) > 0 {
+			skipped = append(skipped, name)
+		} else {
+			env[name] = string(value)
+		}
+	}
+	if len(skipped) > 0 {
+		slices.Sort(skipped)
+		p.warnOnce("InvalidEnvironmentVariableNames", "Keys [%s] from the EnvFrom %s were skipped since they are considered invalid environment variable names.",
+			strings.Join(skipped, ", "), source)
+	}
+	return nil
 }
 
 // variable finds a variable's value; ok is false where its source is optional and not there.
@@ -101,7 +146,7 @@ func (p *pod) variable(c *corev1.Container, v corev1.EnvVar, env environment) (v
 		return env.expand(v.Value), true, nil
 	}
 	var data map[string][]byte
-	var key string
+	var key, source string
 	var optional *bool
 	switch {
 	case from.FieldRef != nil:
@@ -112,26 +157,28 @@ func (p *pod) variable(c *corev1.Container, v corev1.EnvVar, env environment) (v
 		return value, true, err
 	case from.ConfigMapKeyRef != nil:
 		key, optional = from.ConfigMapKeyRef.Key, from.ConfigMapKeyRef.Optional
-		data, err = p.configMap(from.ConfigMapKeyRef.Name, optional)
+		source = fmt.Sprintf("ConfigMap %s/%s", p.obj.Namespace, from.ConfigMapKeyRef.Name)
+		data, err = p.configMap(p.starting, from.ConfigMapKeyRef.Name, optional)
 	case from.SecretKeyRef != nil:
 		key, optional = from.SecretKeyRef.Key, from.SecretKeyRef.Optional
-		data, err = p.secret(from.SecretKeyRef.Name, optional)
+		source = fmt.Sprintf("Secret %s/%s", p.obj.Namespace, from.SecretKeyRef.Name)
+		data, err = p.secret(p.starting, from.SecretKeyRef.Name, optional)
 	default:
-		return "", false, fmt.Errorf("its source is of a kind that the embedded cluster does not know")
+		return "", false, fmt.Errorf("the source of environment variable %s is of a kind that the embedded cluster does not know", v.Name)
 	}
 	if err != nil {
 		return "", false, err
 	}
 	b, ok := data[key]
 	if !ok && (optional == nil || !*optional) {
-		return "", false, missing("key %q", key)
+		return "", false, unusable("couldn't find key %s in %s", key, source)
 	}
 	return string(b), ok, nil
 }
 
 // field is the value of a fieldRef.
 func (p *pod) field(path string) (string, error) {
-	o := p.obj
+	o := p.latest()
 	switch path {
 	case "metadata.name":
 		return o.Name, nil
@@ -144,7 +191,7 @@ func (p *pod) field(path string) (string, error) {
 	case "metadata.annotations":
 		return quotedMap(o.Annotations), nil
 	case "spec.nodeName":
-		return NodeName, nil
+		return o.Spec.NodeName, nil
 	case "spec.serviceAccountName":
 		return o.Spec.ServiceAccountName, nil
 	case "status.hostIP", "status.hostIPs":
@@ -162,6 +209,17 @@ func (p *pod) field(path string) (string, error) {
 	return "", fmt.Errorf("field %q is not known", path)
 }
 
+// latest is the pod's object as it is now: its labels and annotations may change while it runs.
+func (p *pod) latest() *corev1.Pod {
+	if p.k.pods == nil {
+		return p.obj
+	}
+	if o, err := p.k.pods.Pods(p.obj.Namespace).Get(p.obj.Name); err == nil && o.UID == p.obj.UID && !finished(o) {
+		return o
+	}
+	return p.obj
+}
+
 // quotedMap is the form in which the downward API writes labels and annotations.
 func quotedMap(m map[string]string) string {
 	var lines []string
@@ -173,12 +231,8 @@ func quotedMap(m map[string]string) string {
 
 func (p *pod) resourceField(c *corev1.Container, ref *corev1.ResourceFieldSelector) (string, error) {
 	if ref.ContainerName != "" {
-		c = nil
-		for i, other := range append(slices.Clone(p.obj.Spec.Containers), p.obj.Spec.InitContainers...) {
-			if other.Name == ref.ContainerName {
-				all := append(slices.Clone(p.obj.Spec.Containers), p.obj.Spec.InitContainers...)
-				c = &all[i]
-			}
+		if c = findContainer(p.obj.Spec.Containers, ref.ContainerName); c == nil {
+			c = findContainer(p.obj.Spec.InitContainers, ref.ContainerName)
 		}
 	}
 	if c == nil {
@@ -193,7 +247,7 @@ func (p *pod) resourceField(c *corev1.Container, ref *corev1.ResourceFieldSelect
 		return "", fmt.Errorf("resource %q is not known", ref.Resource)
 	}
 	quantity, ok := list[corev1.ResourceName(name)]
-	if !ok { // without a limit, the node is the limit
+	if !ok && kind == "limits" { // without a limit, the node is the limit
 		quantity = capacity[corev1.ResourceName(name)]
 	}
 	return divide(quantity, ref.Divisor, name), nil
@@ -209,13 +263,4 @@ func divide(q, divisor resource.Quantity, name string) string {
 	}
 	d := max(divisor.Value(), 1)
 	return strconv.FormatInt((q.Value()+d-1)/d, 10)
-}
-
-// hostnameOf is the pod's host name: at most 63 characters, as Linux and Kubernetes have it.
-func hostnameOf(o *corev1.Pod) string {
-	name := cmp.Or(o.Spec.Hostname, o.Name)
-	if len(name) > 63 {
-		name = strings.TrimRight(name[:63], "-.")
-	}
-	return name
 }

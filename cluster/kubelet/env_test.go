@@ -10,6 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 )
 
 func TestExpand(t *testing.T) {
@@ -60,10 +63,20 @@ func testPod(t *testing.T, obj *corev1.Pod, objects ...any) *pod {
 			require.NoError(t, client.Tracker().Add(o))
 		}
 	}
-	p := newPod(&Kubelet{cfg: Config{Home: t.TempDir(), CA: []byte("the CA")}, client: client, tokens: newTokens(client), log: discard()}, obj)
+	p := newPod(&Kubelet{cfg: Config{Home: t.TempDir(), CA: []byte("the CA")}, client: client, tokens: newTokens(client), log: discard(), services: knownServices(objects), events: record.NewFakeRecorder(100)}, obj)
 	t.Cleanup(p.abandon)
 	p.addr = netip.MustParseAddr("10.88.0.9")
 	return p
+}
+
+func knownServices(objects []any) services {
+	known := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	for _, o := range objects {
+		if s, ok := o.(*corev1.Service); ok {
+			_ = known.Add(s) // the key of an object with a name is no problem
+		}
+	}
+	return services{ServiceLister: corelisters.NewServiceLister(known), synced: func() bool { return true }}
 }
 
 func samplePod() *corev1.Pod {
@@ -72,7 +85,7 @@ func samplePod() *corev1.Pod {
 			Name: "p", Namespace: "ns", UID: "u-1",
 			Labels: map[string]string{"b": "2", "a": "1"}, Annotations: map[string]string{"x/y": `say "hi"`},
 		},
-		Spec: corev1.PodSpec{ServiceAccountName: "sa"},
+		Spec: corev1.PodSpec{ServiceAccountName: "sa", NodeName: "local"},
 	}
 }
 
@@ -98,22 +111,24 @@ func TestEnvironmentFromAllSources(t *testing.T) {
 			{Name: "LABEL", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['a']"}}},
 			{Name: "CPU", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "requests.cpu"}}},
 			{Name: "MEM", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.memory", Divisor: resource.MustParse("1Mi")}}},
+			{Name: "UNSET", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "requests.memory"}}},
 			{Name: "SECRET", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "k"}}},
 			{Name: "NO_KEY", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "no", Optional: &yes}}},
 		},
 	}
 	p := testPod(t, samplePod(),
-		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "cm", Namespace: "ns"}, Data: map[string]string{"key": "from-cm"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "cm", Namespace: "ns"}, Data: map[string]string{"key": "from-cm", "a=b": "x"}},
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", Namespace: "ns"}, Data: map[string][]byte{"k": []byte("secret")}})
 	env, err := p.environmentOf(c)
 	require.NoError(t, err)
 	for name, want := range map[string]string{
 		"PLAIN": "v", "CM_key": "from-cm", "FROM_BEFORE": "v-from-cm", "LATER": "$(AFTER)", "IP": "10.88.0.9", "LABEL": "1",
-		"CPU": "2", "MEM": "1024", "SECRET": "secret", "HOME": "/root", "PATH": defaultPath, "HOSTNAME": "p", "KUBERNETES_SERVICE_HOST": "10.88.0.1",
+		"CPU": "2", "MEM": "1024", "SECRET": "secret", "UNSET": "0", "PATH": defaultPath, "HOSTNAME": "p", "KUBERNETES_SERVICE_HOST": "10.88.0.1",
 	} {
 		require.Equal(t, want, env[name], name)
 	}
 	require.NotContains(t, env, "NO_KEY")
+	require.NotContains(t, env, "CM_a=b", "no variable can be called so")
 }
 
 func TestEnvironmentSaysWhatIsMissing(t *testing.T) {
@@ -127,10 +142,36 @@ func TestEnvironmentSaysWhatIsMissing(t *testing.T) {
 	var missing *missingError
 	_, err := p.environmentOf(ref("none", "k"))
 	require.ErrorAs(t, err, &missing)
-	require.EqualError(t, err, `environment variable X: secret "none" not found`)
+	require.EqualError(t, err, `secret "none" not found`)
 	_, err = p.environmentOf(ref("s", "k"))
-	require.ErrorAs(t, err, &missing)
-	require.EqualError(t, err, `environment variable X: key "k" not found`)
+	var unusable *unusableError
+	require.ErrorAs(t, err, &unusable)
+	require.EqualError(t, err, `couldn't find key k in Secret ns/s`)
+}
+
+func TestServiceVariables(t *testing.T) {
+	t.Parallel()
+	web := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "my-web", Namespace: "ns"},
+		Spec:       corev1.ServiceSpec{ClusterIP: "10.96.0.9", Ports: []corev1.ServicePort{{Name: "http", Port: 80}, {Name: "dns", Port: 53, Protocol: corev1.ProtocolUDP}}},
+	}
+	headless := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "none", Namespace: "ns"}, Spec: corev1.ServiceSpec{ClusterIP: "None", Ports: web.Spec.Ports}}
+	other := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "far", Namespace: "other"}, Spec: web.Spec}
+	p := testPod(t, samplePod(), web, headless, other)
+	env := environment{}
+	require.NoError(t, p.serviceVariables(env))
+	require.Equal(t, environment{
+		"MY_WEB_SERVICE_HOST": "10.96.0.9", "MY_WEB_SERVICE_PORT": "80", "MY_WEB_SERVICE_PORT_HTTP": "80", "MY_WEB_SERVICE_PORT_DNS": "53",
+		"MY_WEB_PORT": "tcp://10.96.0.9:80", "MY_WEB_PORT_80_TCP": "tcp://10.96.0.9:80", "MY_WEB_PORT_80_TCP_PROTO": "tcp", "MY_WEB_PORT_80_TCP_PORT": "80",
+		"MY_WEB_PORT_80_TCP_ADDR": "10.96.0.9", "MY_WEB_PORT_53_UDP": "udp://10.96.0.9:53", "MY_WEB_PORT_53_UDP_PROTO": "udp", "MY_WEB_PORT_53_UDP_PORT": "53",
+		"MY_WEB_PORT_53_UDP_ADDR": "10.96.0.9",
+		"KUBERNETES_SERVICE_HOST": "10.88.0.1", "KUBERNETES_SERVICE_PORT": "443", "KUBERNETES_SERVICE_PORT_HTTPS": "443", "KUBERNETES_PORT": "tcp://10.88.0.1:443",
+		"KUBERNETES_PORT_443_TCP": "tcp://10.88.0.1:443", "KUBERNETES_PORT_443_TCP_PROTO": "tcp", "KUBERNETES_PORT_443_TCP_PORT": "443", "KUBERNETES_PORT_443_TCP_ADDR": "10.88.0.1",
+	}, env)
+	p.obj.Spec.EnableServiceLinks = ptr(false)
+	env = environment{}
+	require.NoError(t, p.serviceVariables(env))
+	require.Len(t, env, 8, "only the apiserver")
 }
 
 func TestField(t *testing.T) {

@@ -37,8 +37,9 @@ type hosts struct {
 }
 
 type hostsEntry struct {
-	pod  podnet.Pod
-	file string
+	pod     podnet.Pod
+	file    string
+	aliases []byte // rows of the pod's own
 }
 
 func newHosts(services []podnet.Host, log *slog.Logger) *hosts {
@@ -53,7 +54,7 @@ func (h *hosts) add(p *pod) {
 	o := p.obj
 	e := hostsEntry{
 		pod:  podnet.Pod{Name: o.Name, Namespace: o.Namespace, Hostname: o.Spec.Hostname, Subdomain: o.Spec.Subdomain, Addr: p.addr},
-		file: filepath.Join(p.path("etc"), "hosts"),
+		file: filepath.Join(p.path("etc"), "hosts"), aliases: aliases(o),
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,7 +95,7 @@ func (h *hosts) write(e hostsEntry) {
 			others = append(others, o.pod.Host())
 		}
 	}
-	if err := replaceFile(e.file, podnet.RenderHosts(e.pod.Host(), others), 0o644); err != nil && !os.IsNotExist(err) {
+	if err := replaceFile(e.file, append(podnet.RenderHosts(e.pod.Host(), others), e.aliases...), 0o644); err != nil && !os.IsNotExist(err) {
 		h.log.Warn("hosts file not written", "pod", e.pod.Namespace+"/"+e.pod.Name, "err", err)
 	}
 }

@@ -53,14 +53,6 @@ func TestHostKeyIsMadeOnce(t *testing.T) {
 	require.ErrorContains(t, err, "remove it to have a new one made")
 }
 
-func TestResolvConf(t *testing.T) {
-	t.Parallel()
-	obj := samplePod()
-	obj.Spec.DNSConfig = &corev1.PodDNSConfig{Searches: []string{"job.ns.svc.cluster.local"}, Options: []corev1.PodDNSConfigOption{{Name: "timeout", Value: ptr("1")}, {Name: "debug"}}}
-	require.Equal(t, "nameserver 10.88.0.1\nsearch ns.svc.cluster.local svc.cluster.local cluster.local job.ns.svc.cluster.local\noptions ndots:5 timeout:1 debug\n",
-		string(testPod(t, obj).resolvConf()))
-}
-
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

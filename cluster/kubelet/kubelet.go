@@ -34,6 +34,8 @@ const (
 	maxStarting = 32
 	// shutdownGrace is how long pods get to end when the node stops.
 	shutdownGrace = 3 * time.Second
+	// refreshEvery is how soon a pod sees a change of what its volumes are made from.
+	refreshEvery = 10 * time.Second
 )
 
 // Config says where the kubelet works and whom it serves.
@@ -57,6 +59,7 @@ type Kubelet struct {
 	client    kubernetes.Interface
 	events    record.EventRecorder
 	pods      corelisters.PodLister // of this node, finished ones too
+	services  services
 	base      image
 	addresses *podnet.Addresses
 	hosts     *hosts
@@ -162,7 +165,7 @@ func (k *Kubelet) shutdown() {
 
 // refresh keeps tokens, configuration and secrets of running pods up to date, and removes what belonged to claims.
 func (k *Kubelet) refresh(ctx context.Context) {
-	tick := time.NewTicker(time.Minute)
+	tick := time.NewTicker(refreshEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -170,15 +173,7 @@ func (k *Kubelet) refresh(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		k.mu.Lock()
-		var running []*pod
-		for _, p := range k.known {
-			if p.isRunning() {
-				running = append(running, p)
-			}
-		}
-		k.mu.Unlock()
-		for _, p := range running {
+		for _, p := range k.running() {
 			if err := p.refreshVolumes(ctx); err != nil && ctx.Err() == nil {
 				p.log.Warn("volumes not refreshed", "err", err)
 			}
@@ -187,4 +182,15 @@ func (k *Kubelet) refresh(ctx context.Context) {
 			k.log.Warn("folders of deleted claims not removed", "err", err)
 		}
 	}
+}
+
+func (k *Kubelet) running() (pods []*pod) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, p := range k.known {
+		if p.isRunning() {
+			pods = append(pods, p)
+		}
+	}
+	return pods
 }

@@ -45,7 +45,8 @@ type pod struct {
 	killAt   time.Time
 	reason   string // why the pod as a whole failed
 	message  string
-	deleting bool // guarded by the kubelet's lock
+	told     map[string]bool // warnings that were given
+	deleting bool            // guarded by the kubelet's lock
 }
 
 func newPod(k *Kubelet, obj *corev1.Pod) *pod {

@@ -5,20 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/argosy-ml/argosy/cluster/container"
-	"github.com/argosy-ml/argosy/cluster/podnet"
 )
 
 // etcFolder is where a container finds the files that change while it runs. A
 // link leads there, and not a mount of the file itself: a file can then be
 // replaced at one stroke, and no reader ever sees half of it.
 const etcFolder = "/run/argosy"
-
-var gatewayAddr = podnet.Gateway
 
 // containerSpec describes a container to argosy-podinit.
 func (p *pod) containerSpec(c *corev1.Container) (*container.Spec, error) {
@@ -27,19 +23,25 @@ func (p *pod) containerSpec(c *corev1.Container) (*container.Spec, error) {
 		return nil, err
 	}
 	base := p.k.base
+	own, err := p.ownFiles()
+	if err != nil {
+		return nil, err
+	}
 	spec := &container.Spec{
 		Process: container.Process{Env: env.list(), Dir: env.expand(c.WorkingDir), FakeOwners: base.single},
 		Scratch: p.path("containers", c.Name),
 		Layers:  base.layers,
 		Hidden:  base.hidden,
 		Private: []string{sshFolder},
-		Files:   slices.Concat(base.files, p.ownFiles()),
+		Files:   slices.Concat(base.files, own),
 		Shm:     p.path("shm"),
 	}
 	if err := p.command(c, env, spec); err != nil {
 		return nil, err
 	}
-	p.identity(c, &spec.Process)
+	if err := p.secure(c, spec); err != nil {
+		return nil, err
+	}
 	if spec.Mounts, err = p.mounts(c, env); err != nil {
 		return nil, err
 	}
@@ -63,75 +65,6 @@ func (p *pod) command(c *corev1.Container, env environment, spec *container.Spec
 		spec.Args[0], spec.SelfExec = "argosy-podinit", true
 	}
 	return nil
-}
-
-// identity applies what the security contexts say about users and privilege.
-func (p *pod) identity(c *corev1.Container, proc *container.Process) {
-	pod, own := p.obj.Spec.SecurityContext, c.SecurityContext
-	if pod == nil {
-		pod = &corev1.PodSecurityContext{}
-	}
-	if own == nil {
-		own = &corev1.SecurityContext{}
-	}
-	proc.Privileged = own.Privileged != nil && *own.Privileged
-	uid, gid := pod.RunAsUser, pod.RunAsGroup
-	if own.RunAsUser != nil {
-		uid = own.RunAsUser
-	}
-	if own.RunAsGroup != nil {
-		gid = own.RunAsGroup
-	}
-	if uid == nil && gid == nil || programOf(c.Image) == "argoexec" {
-		return // Argo's executor moves files of every user about, and on this machine it is trusted
-	}
-	if p.k.base.single {
-		p.event(corev1.EventTypeWarning, "RunAsUserIgnored",
-			"Container %s runs as root of its own: this machine gives the cluster one user id only (ranges in /etc/subuid and /etc/subgid would help)", c.Name)
-		return
-	}
-	user := &container.User{}
-	if uid != nil {
-		user.UID = uint32(*uid)
-	}
-	if gid != nil {
-		user.GID = uint32(*gid)
-	}
-	for _, g := range pod.SupplementalGroups {
-		user.Groups = append(user.Groups, uint32(g))
-	}
-	if pod.FSGroup != nil {
-		user.Groups = append(user.Groups, uint32(*pod.FSGroup))
-	}
-	proc.User = user
-}
-
-// ownFiles are the files of the pod in its containers' /etc.
-func (p *pod) ownFiles() []container.File {
-	return []container.File{
-		{Path: "/etc/hosts", Link: etcFolder + "/hosts"},
-		{Path: "/etc/hostname", Mode: 0o644, Data: []byte(hostnameOf(p.obj) + "\n")},
-		{Path: "/etc/resolv.conf", Mode: 0o644, Data: p.resolvConf()},
-	}
-}
-
-// resolvConf names the gateway, where nobody answers: a name that is not in the
-// hosts file is refused at once.
-func (p *pod) resolvConf() []byte {
-	ns := p.obj.Namespace
-	search := []string{ns + ".svc.cluster.local", "svc.cluster.local", "cluster.local"}
-	options := []string{"ndots:5"}
-	if d := p.obj.Spec.DNSConfig; d != nil {
-		search = append(search, d.Searches...)
-		for _, o := range d.Options {
-			if o.Value != nil {
-				options = append(options, o.Name+":"+*o.Value)
-			} else {
-				options = append(options, o.Name)
-			}
-		}
-	}
-	return fmt.Appendf(nil, "nameserver %s\nsearch %s\noptions %s\n", gatewayAddr, strings.Join(search, " "), strings.Join(options, " "))
 }
 
 // mounts are the volumes of a container and what every container is given.
@@ -171,23 +104,25 @@ func (p *pod) volumeMount(m corev1.VolumeMount, env environment) (container.Moun
 	}
 	sub := m.SubPath
 	if m.SubPathExpr != "" {
-		sub = env.expand(m.SubPathExpr)
-	}
-	if sub != "" {
-		source = subPath(source, sub)
-		if _, err := os.Stat(source); err != nil {
-			if err := makeFolder(source, 0o777); err != nil {
-				return container.Mount{}, fmt.Errorf("subPath of volume %q: %w", m.Name, err)
-			}
+		var err error
+		if sub, err = env.mustExpand(m.SubPathExpr); err != nil {
+			return container.Mount{}, unusable("failed to expand subPathExpr of volume %q: %v", m.Name, err)
 		}
 	}
-	return container.Mount{Source: source, Target: filepath.Clean("/" + m.MountPath), ReadOnly: m.ReadOnly || p.isProjected(m.Name)}, nil
+	return container.Mount{
+		Source: source, SubPath: sub, Target: filepath.Clean("/" + m.MountPath), ReadOnly: m.ReadOnly || p.isReadOnly(m.Name), Host: p.isHostPath(m.Name),
+	}, nil
 }
 
-// isProjected says whether a volume is made from objects of the API; those are never written by pods.
-func (p *pod) isProjected(name string) bool {
+// isHostPath says whether the pod's author chose where on this machine a volume lies.
+func (p *pod) isHostPath(name string) bool {
+	return slices.ContainsFunc(p.obj.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name && v.HostPath != nil })
+}
+
+// isReadOnly says whether no container may write a volume: those made from objects of the API, and claims used so.
+func (p *pod) isReadOnly(name string) bool {
 	return slices.ContainsFunc(p.obj.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.Name == name && (v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil)
+		return v.Name == name && (isProjected(v) || v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ReadOnly)
 	})
 }
 

@@ -194,6 +194,21 @@ func (p *pod) sendLastStatus() {
 	}
 }
 
+// warnOnce tells of something that holds for the whole life of the pod.
+func (p *pod) warnOnce(reason, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	p.mu.Lock()
+	told := p.told[text]
+	if p.told == nil {
+		p.told = map[string]bool{}
+	}
+	p.told[text] = true
+	p.mu.Unlock()
+	if !told {
+		p.event(corev1.EventTypeWarning, reason, "%s", text)
+	}
+}
+
 func (p *pod) event(kind, reason, format string, args ...any) {
 	p.k.events.Event(p.obj, kind, reason, fmt.Sprintf(format, args...))
 }

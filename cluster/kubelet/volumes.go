@@ -1,22 +1,17 @@
 package kubelet
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -31,11 +26,10 @@ func (e *missingError) Error() string { return e.what + " not found" }
 
 func missing(format string, args ...any) error { return &missingError{fmt.Sprintf(format, args...)} }
 
-// projected is a file of a volume made from objects of the API.
-type projected struct {
-	data []byte
-	mode fs.FileMode
-}
+// unsupportedError says that a pod wants what will never be there.
+type unsupportedError struct{ what string }
+
+func (e *unsupportedError) Error() string { return e.what }
 
 // mountVolumes makes the pod's volumes, waiting for what they are made from.
 func (p *pod) mountVolumes() error {
@@ -47,293 +41,214 @@ func (p *pod) mountVolumes() error {
 				p.volumes[v.Name] = folder
 				break
 			}
-			err = fmt.Errorf("volume %s: %w", v.Name, err)
 			var unsupported *unsupportedError
 			if errors.As(err, &unsupported) {
+				err = fmt.Errorf("volume %s: %w", v.Name, err)
 				p.event(corev1.EventTypeWarning, "FailedMount", "%v", err)
 				return err
 			}
 			if attempt%30 == mountPatience {
-				p.event(corev1.EventTypeWarning, "FailedMount", "%v", err)
+				p.event(corev1.EventTypeWarning, "FailedMount", "MountVolume.SetUp failed for volume %q : %v", v.Name, err)
 			}
 			delay := min(time.Duration(attempt)*50*time.Millisecond, mountRetry)
 			if !p.pauseFor(delay, nil) {
-				return err
+				return fmt.Errorf("volume %s: %w", v.Name, err)
 			}
 		}
 	}
 	return nil
 }
 
-type unsupportedError struct{ what string }
-
-func (e *unsupportedError) Error() string { return e.what }
-
 func (p *pod) mountVolume(v corev1.Volume) (string, error) {
-	folder := p.path("volumes", v.Name)
 	switch {
 	case v.HostPath != nil:
-		return hostPath(v.HostPath)
+		return p.hostPath(v.HostPath)
 	case v.PersistentVolumeClaim != nil:
-		return p.claim(v.PersistentVolumeClaim.ClaimName)
+		folder, err := p.claim(v.PersistentVolumeClaim.ClaimName)
+		if err == nil && !v.PersistentVolumeClaim.ReadOnly {
+			err = p.ownFolder(folder)
+		}
+		return folder, err
 	}
+	folder := p.path("volumes", v.Name)
 	if err := makeFolder(folder, 0o777); err != nil {
 		return "", err
 	}
 	switch {
 	case v.EmptyDir != nil:
-		if v.EmptyDir.Medium != corev1.StorageMediumMemory {
-			return folder, nil
+		if err := p.emptyDir(folder, v.EmptyDir); err != nil {
+			return "", err
 		}
-		options := "mode=0777"
-		if size := v.EmptyDir.SizeLimit; size != nil && !size.IsZero() {
-			options += fmt.Sprintf(",size=%d", size.Value())
-		}
-		return folder, unix.Mount("tmpfs", folder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
-	case v.ConfigMap != nil, v.Secret != nil, v.Projected != nil, v.DownwardAPI != nil:
-		files, err := p.project(v)
+		return folder, p.ownFolder(folder)
+	case isProjected(v):
+		files, err := p.project(p.starting, v)
 		if err != nil {
 			return "", err
 		}
-		return folder, writeVolume(folder, files)
+		return folder, writeVolume(folder, files, p.volumeGroup())
 	}
 	return "", &unsupportedError{"the embedded cluster has emptyDir, configMap, secret, projected, downwardAPI, hostPath and persistentVolumeClaim volumes, and this is none of them"}
+}
+
+// emptyDir makes a folder a file system in memory where that is wanted. A limit of one on disk is not enforced.
+func (p *pod) emptyDir(folder string, v *corev1.EmptyDirVolumeSource) error {
+	switch v.Medium {
+	case corev1.StorageMediumDefault:
+		return nil
+	case corev1.StorageMediumMemory:
+	default:
+		return &unsupportedError{fmt.Sprintf("emptyDir on medium %s is not known to the embedded cluster: use Memory, or none", v.Medium)}
+	}
+	options := "mode=0777"
+	if size := v.SizeLimit; size != nil && !size.IsZero() {
+		options += fmt.Sprintf(",size=%d", size.Value())
+	}
+	return unix.Mount("tmpfs", folder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
+}
+
+// volumeGroup is the group that volumes belong to; nil where they keep theirs.
+func (p *pod) volumeGroup() *int64 {
+	if s := p.obj.Spec.SecurityContext; s != nil && !p.k.base.single {
+		return s.FSGroup
+	}
+	return nil
+}
+
+// ownFolder gives a volume that pods write, with all that is in it, to the pod's fsGroup.
+func (p *pod) ownFolder(folder string) error {
+	gid := p.volumeGroup()
+	if gid == nil {
+		return nil
+	}
+	const writable = 0o660
+	if policy := p.obj.Spec.SecurityContext.FSGroupChangePolicy; policy != nil && *policy == corev1.FSGroupChangeOnRootMismatch {
+		var st unix.Stat_t
+		if err := unix.Stat(folder, &st); err == nil && int64(st.Gid) == *gid && st.Mode&(unix.S_ISGID|writable) == unix.S_ISGID|writable {
+			return nil
+		}
+	}
+	return filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return giveGroup(path, *gid, writable)
+	})
+}
+
+// giveGroup gives one file or folder to a group. Pods may change names meanwhile: what was opened is what is changed.
+func giveGroup(path string, gid int64, bits uint32) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if err := unix.Fchownat(fd, "", -1, int(gid), unix.AT_EMPTY_PATH); err != nil {
+		return fmt.Errorf("give %s to group %d: %w", path, gid, err)
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFLNK:
+		return nil
+	case unix.S_IFDIR:
+		bits |= unix.S_ISGID | 0o110
+	}
+	return unix.Chmod(fmt.Sprintf("/proc/self/fd/%d", fd), st.Mode&0o7777|bits)
 }
 
 // refreshVolumes brings volumes made from objects of the API up to date.
 func (p *pod) refreshVolumes(ctx context.Context) error {
 	var errs []error
 	for _, v := range p.obj.Spec.Volumes {
-		if v.ConfigMap == nil && v.Secret == nil && v.Projected == nil || ctx.Err() != nil {
+		if !isProjected(v) || ctx.Err() != nil {
 			continue
 		}
-		files, err := p.project(v)
+		files, err := p.project(ctx, v)
 		if err == nil {
-			err = writeVolume(p.path("volumes", v.Name), files)
+			err = writeVolume(p.path("volumes", v.Name), files, p.volumeGroup())
 		}
 		// A pod keeps what it has when its source disappears.
 		var gone *missingError
-		if err != nil && !errors.As(err, &gone) && !p.isEnding() {
+		var broken *unusableError
+		if err != nil && !errors.As(err, &gone) && !errors.As(err, &broken) && !p.isEnding() {
 			errs = append(errs, fmt.Errorf("volume %s: %w", v.Name, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// hostPath is the machine's own file or folder: what a pod writes there stays.
-func hostPath(v *corev1.HostPathVolumeSource) (string, error) {
+// hostPath is the machine's own file or folder: what a pod writes there stays. Nothing of the cluster's own is given away.
+func (p *pod) hostPath(v *corev1.HostPathVolumeSource) (string, error) {
+	real, err := realPath(v.Path)
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(p.k.base.hidden, func(h string) bool { return below(real, h) }) {
+		return "", unusable("hostPath %s belongs to the cluster and is not for pods", v.Path)
+	}
+	return v.Path, checkHostPath(v)
+}
+
+// realPath is a path without symbolic links; the end of it may not exist yet.
+func realPath(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) || path == "/" {
+		return real, err
+	}
+	parent, err := realPath(filepath.Dir(path))
+	return filepath.Join(parent, filepath.Base(path)), err
+}
+
+// below says whether path is folder or lies in it.
+func below(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func checkHostPath(v *corev1.HostPathVolumeSource) error {
 	kind := corev1.HostPathUnset
 	if v.Type != nil {
 		kind = *v.Type
 	}
 	fi, err := os.Stat(v.Path)
-	switch {
-	case err == nil && kind == corev1.HostPathDirectory && !fi.IsDir(), err == nil && kind == corev1.HostPathFile && fi.IsDir():
-		return "", &unsupportedError{fmt.Sprintf("hostPath %s is not of type %s", v.Path, kind)}
-	case errors.Is(err, fs.ErrNotExist) && kind == corev1.HostPathDirectoryOrCreate:
-		err = os.MkdirAll(v.Path, 0o755)
-	case errors.Is(err, fs.ErrNotExist) && kind == corev1.HostPathFileOrCreate:
-		err = os.WriteFile(v.Path, nil, 0o644)
-	case errors.Is(err, fs.ErrNotExist):
-		err = missing("hostPath %s", v.Path)
-	}
-	return v.Path, err
-}
-
-// project gathers the files of a volume made from objects of the API.
-func (p *pod) project(v corev1.Volume) (map[string]projected, error) {
-	files := map[string]projected{}
-	switch {
-	case v.ConfigMap != nil:
-		data, err := p.configMap(v.ConfigMap.Name, v.ConfigMap.Optional)
-		if err != nil {
-			return nil, err
-		}
-		return files, choose(files, data, v.ConfigMap.Items, v.ConfigMap.DefaultMode, v.ConfigMap.Optional)
-	case v.Secret != nil:
-		data, err := p.secret(v.Secret.SecretName, v.Secret.Optional)
-		if err != nil {
-			return nil, err
-		}
-		return files, choose(files, data, v.Secret.Items, v.Secret.DefaultMode, v.Secret.Optional)
-	case v.DownwardAPI != nil:
-		return files, p.downward(files, v.DownwardAPI.Items, v.DownwardAPI.DefaultMode)
-	}
-	for _, s := range v.Projected.Sources {
-		if err := p.projectSource(files, s, v.Projected.DefaultMode); err != nil {
-			return nil, err
+	if errors.Is(err, fs.ErrNotExist) {
+		switch kind {
+		case corev1.HostPathUnset, corev1.HostPathDirectoryOrCreate:
+			return os.MkdirAll(v.Path, 0o755)
+		case corev1.HostPathFileOrCreate:
+			return os.WriteFile(v.Path, nil, 0o644)
 		}
 	}
-	return files, nil
-}
-
-func (p *pod) projectSource(files map[string]projected, s corev1.VolumeProjection, mode *int32) error {
-	switch {
-	case s.ConfigMap != nil:
-		data, err := p.configMap(s.ConfigMap.Name, s.ConfigMap.Optional)
-		if err != nil {
-			return err
-		}
-		return choose(files, data, s.ConfigMap.Items, mode, s.ConfigMap.Optional)
-	case s.Secret != nil:
-		data, err := p.secret(s.Secret.Name, s.Secret.Optional)
-		if err != nil {
-			return err
-		}
-		return choose(files, data, s.Secret.Items, mode, s.Secret.Optional)
-	case s.DownwardAPI != nil:
-		return p.downward(files, s.DownwardAPI.Items, mode)
-	case s.ServiceAccountToken != nil:
-		token, err := p.k.tokens.get(p.starting, p.obj.Namespace, p.obj.Spec.ServiceAccountName, s.ServiceAccountToken)
-		if err != nil {
-			return err
-		}
-		return addFile(files, s.ServiceAccountToken.Path, []byte(token), mode, nil)
+	var right bool
+	var wanted string
+	mode := fs.FileMode(0)
+	if err == nil {
+		mode = fi.Mode()
 	}
-	return &unsupportedError{"a projected source is of a kind that the embedded cluster does not have"}
-}
-
-// choose adds the wanted keys of an object to a volume, or all of them.
-func choose(files map[string]projected, data map[string][]byte, items []corev1.KeyToPath, mode *int32, optional *bool) error {
-	if len(items) == 0 {
-		for key, b := range data {
-			if err := addFile(files, key, b, mode, nil); err != nil {
-				return err
-			}
-		}
-		return nil
+	switch kind {
+	case corev1.HostPathUnset:
+		return err
+	case corev1.HostPathDirectory, corev1.HostPathDirectoryOrCreate:
+		right, wanted = mode.IsDir(), "directory"
+	case corev1.HostPathFile, corev1.HostPathFileOrCreate:
+		right, wanted = err == nil && mode.IsRegular(), "file"
+	case corev1.HostPathSocket:
+		right, wanted = mode&fs.ModeSocket != 0, "socket file"
+	case corev1.HostPathCharDev:
+		right, wanted = mode&fs.ModeCharDevice != 0, "character device"
+	case corev1.HostPathBlockDev:
+		right, wanted = mode&fs.ModeDevice != 0 && mode&fs.ModeCharDevice == 0, "block device"
 	}
-	for _, it := range items {
-		b, ok := data[it.Key]
-		if !ok && optional != nil && *optional {
-			continue
-		}
-		if !ok {
-			return missing("key %q", it.Key)
-		}
-		if err := addFile(files, it.Path, b, mode, it.Mode); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *pod) downward(files map[string]projected, items []corev1.DownwardAPIVolumeFile, mode *int32) error {
-	for _, it := range items {
-		var value string
-		var err error
-		switch {
-		case it.FieldRef != nil:
-			value, err = p.field(it.FieldRef.FieldPath)
-		case it.ResourceFieldRef != nil:
-			value, err = p.resourceField(nil, it.ResourceFieldRef)
-		}
-		if err != nil {
-			return err
-		}
-		if err := addFile(files, it.Path, []byte(value), mode, it.Mode); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func addFile(files map[string]projected, name string, data []byte, defaultMode, mode *int32) error {
-	clean := path.Clean(name)
-	if !filepath.IsLocal(clean) || clean == "." {
-		return &unsupportedError{fmt.Sprintf("path %q leaves the volume", name)}
-	}
-	m := fs.FileMode(0o644)
-	if chosen := cmp.Or(mode, defaultMode); chosen != nil {
-		m = fs.FileMode(*chosen) & fs.ModePerm
-	}
-	files[clean] = projected{data: data, mode: m}
-	return nil
-}
-
-// writeVolume makes a folder hold exactly these files. Each appears whole, and
-// those that are right already are not touched.
-func writeVolume(folder string, files map[string]projected) error {
-	for name, f := range files {
-		path := filepath.Join(folder, name)
-		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, f.data) {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := replaceFile(path, f.data, f.mode); err != nil {
-			return err
-		}
-	}
-	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
-		if _, wanted := files[name]; !wanted {
-			return os.Remove(path)
-		}
-		return nil
-	})
-}
-
-// replaceFile puts a file in place at one stroke.
-func replaceFile(path string, data []byte, mode fs.FileMode) error {
-	tmp := filepath.Join(filepath.Dir(path), ".new."+filepath.Base(path))
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Chmod(tmp, mode); err != nil {
-		return err
+	if !right {
+		return unusable("hostPath type check failed: %s is not a %s", v.Path, wanted)
 	}
-	return os.Rename(tmp, path)
-}
-
-// rootCA is the ConfigMap with the cluster's authority, which every namespace is promised.
-const rootCA = "kube-root-ca.crt"
-
-func (p *pod) configMap(name string, optional *bool) (map[string][]byte, error) {
-	if name == rootCA { // its controller may be a moment behind a new namespace
-		return map[string][]byte{"ca.crt": p.k.cfg.CA}, nil
-	}
-	cm, err := p.k.client.CoreV1().ConfigMaps(p.obj.Namespace).Get(p.starting, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, lookup(err, "configmap", name, optional)
-	}
-	data := map[string][]byte{}
-	for key, s := range cm.Data {
-		data[key] = []byte(s)
-	}
-	for key, b := range cm.BinaryData {
-		data[key] = b
-	}
-	return data, nil
-}
-
-func (p *pod) secret(name string, optional *bool) (map[string][]byte, error) {
-	s, err := p.k.client.CoreV1().Secrets(p.obj.Namespace).Get(p.starting, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, lookup(err, "secret", name, optional)
-	}
-	return s.Data, nil
-}
-
-// lookup makes an error of the API one for the reader, or none where the object may be missing.
-func lookup(err error, kind, name string, optional *bool) error {
-	if !apierrors.IsNotFound(err) {
-		return fmt.Errorf("%s %q: %w", kind, name, err)
-	}
-	if optional != nil && *optional {
-		return nil
-	}
-	return missing("%s %q", kind, name)
-}
-
-// subPath is a place inside a volume, which it cannot leave.
-func subPath(folder, sub string) string {
-	return filepath.Join(folder, filepath.Clean("/"+strings.TrimSpace(sub)))
+	return nil
 }

@@ -26,14 +26,14 @@ func TestProject(t *testing.T) {
 	}{
 		"whole configMap": {
 			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: name}},
-			want:   map[string]projected{"a": {[]byte("A"), 0o644}, "b": {[]byte("B"), 0o644}, "bin": {[]byte{0, 1}, 0o644}},
+			want:   map[string]projected{"a": {data: []byte("A"), mode: 0o644}, "b": {data: []byte("B"), mode: 0o644}, "bin": {data: []byte{0, 1}, mode: 0o644}},
 		},
 		"items and modes, as mpi-operator mounts ssh keys": {
 			source: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 				SecretName: "s", DefaultMode: ptr(int32(0o600)),
 				Items: []corev1.KeyToPath{{Key: "key", Path: "id_rsa"}, {Key: "pub", Path: "sub/id_rsa.pub", Mode: ptr(int32(0o444))}},
 			}},
-			want: map[string]projected{"id_rsa": {[]byte("K"), 0o600}, "sub/id_rsa.pub": {[]byte("P"), 0o444}},
+			want: map[string]projected{"id_rsa": {data: []byte("K"), mode: 0o600}, "sub/id_rsa.pub": {data: []byte("P"), mode: 0o444}},
 		},
 		"projected": {
 			source: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
@@ -41,7 +41,7 @@ func TestProject(t *testing.T) {
 				{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Items: []corev1.KeyToPath{{Key: "key", Path: "k"}}}},
 				{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{Path: "ns", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}}}},
 			}}},
-			want: map[string]projected{"ca.crt": {[]byte("the CA"), 0o644}, "k": {[]byte("K"), 0o644}, "ns": {[]byte("ns"), 0o644}},
+			want: map[string]projected{"ca.crt": {data: []byte("the CA"), mode: 0o644}, "k": {data: []byte("K"), mode: 0o644}, "ns": {data: []byte("ns"), mode: 0o644}},
 		},
 		"optional and not there": {
 			source: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "none", Optional: ptr(true)}},
@@ -57,7 +57,7 @@ func TestProject(t *testing.T) {
 		},
 		"key not there": {
 			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: name, Items: []corev1.KeyToPath{{Key: "zz", Path: "zz"}}}},
-			fails:  `key "zz" not found`,
+			fails:  `configmap references non-existent config key: zz`,
 		},
 		"a path that leaves the volume": {
 			source: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: name, Items: []corev1.KeyToPath{{Key: "a", Path: "../../etc/passwd"}}}},
@@ -66,7 +66,7 @@ func TestProject(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			files, err := p.project(corev1.Volume{Name: "v", VolumeSource: c.source})
+			files, err := p.project(t.Context(), corev1.Volume{Name: "v", VolumeSource: c.source})
 			if c.fails != "" {
 				require.ErrorContains(t, err, c.fails)
 				return
@@ -77,29 +77,44 @@ func TestProject(t *testing.T) {
 	}
 }
 
-func TestWriteVolumeKeepsExactlyWhatIsWanted(t *testing.T) {
+func TestVolumesChangeAtOneMoment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, writeVolume(dir, map[string]projected{"a": {[]byte("1"), 0o600}, "sub/b": {[]byte("2"), 0o644}, "old": {[]byte("x"), 0o644}}))
-	before, err := os.Stat(filepath.Join(dir, "a"))
-	require.NoError(t, err)
-	require.Equal(t, fs.FileMode(0o600), before.Mode())
-
-	require.NoError(t, writeVolume(dir, map[string]projected{"a": {[]byte("1"), 0o600}, "sub/b": {[]byte("3"), 0o644}}))
-	after, err := os.Stat(filepath.Join(dir, "a"))
-	require.NoError(t, err)
-	require.True(t, os.SameFile(before, after), "what is right is not written again")
-	b, err := os.ReadFile(filepath.Join(dir, "sub/b"))
-	require.NoError(t, err)
-	require.Equal(t, "3", string(b))
-	require.NoFileExists(t, filepath.Join(dir, "old"))
-}
-
-func TestSubPathStaysInside(t *testing.T) {
-	t.Parallel()
-	for sub, want := range map[string]string{"a": "/v/a", "../a": "/v/a", "/etc": "/v/etc", "a/../../..": "/v", "./x/": "/v/x"} {
-		require.Equal(t, want, subPath("/v", sub), sub)
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		return string(b)
 	}
+	data := func() string {
+		to, err := os.Readlink(filepath.Join(dir, "..data"))
+		require.NoError(t, err)
+		return to
+	}
+	file := func(text string, mode fs.FileMode) projected { return projected{data: []byte(text), mode: mode} }
+	require.NoError(t, writeVolume(dir, map[string]projected{"a": file("1", 0o600), "sub/b": file("2", 0o644), "old": file("x", 0o644)}, nil))
+	require.Equal(t, "1", read("a"))
+	fi, err := os.Stat(filepath.Join(dir, "a"))
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), fi.Mode())
+	first := data()
+
+	require.NoError(t, writeVolume(dir, map[string]projected{"a": file("1", 0o600), "sub/b": file("2", 0o644), "old": file("x", 0o644)}, nil))
+	require.Equal(t, first, data(), "what is right is not written again")
+
+	require.NoError(t, writeVolume(dir, map[string]projected{"a": file("1", 0o600), "sub/b": file("3", 0o644), "new/c": file("4", 0o644)}, nil))
+	require.Equal(t, "3", read("sub/b"))
+	require.Equal(t, "4", read("new/c"))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	require.ElementsMatch(t, []string{"..data", data(), "a", "sub", "new"}, names, "of the old there is nothing left")
+	require.NoError(t, writeVolume(dir, nil, nil))
+	entries, err = os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 2)
 }
 
 func TestMakeFolderIgnoresTheUmask(t *testing.T) {
@@ -115,12 +130,42 @@ func TestMakeFolderIgnoresTheUmask(t *testing.T) {
 func TestHostPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	kind := func(k corev1.HostPathType) *corev1.HostPathType { return &k }
-	_, err := hostPath(&corev1.HostPathVolumeSource{Path: filepath.Join(dir, "none")})
-	require.ErrorContains(t, err, "not found")
-	path, err := hostPath(&corev1.HostPathVolumeSource{Path: filepath.Join(dir, "new"), Type: kind(corev1.HostPathDirectoryOrCreate)})
-	require.NoError(t, err)
-	require.DirExists(t, path)
-	_, err = hostPath(&corev1.HostPathVolumeSource{Path: path, Type: kind(corev1.HostPathFile)})
-	require.ErrorContains(t, err, "not of type File")
+	file, home := filepath.Join(dir, "file"), filepath.Join(dir, "home")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Mkdir(home, 0o700))
+	require.NoError(t, os.Symlink(home, filepath.Join(dir, "link")))
+	p := testPod(t, samplePod())
+	p.k.base.hidden = []string{home}
+	for _, c := range []struct {
+		path  string
+		kind  corev1.HostPathType
+		fails string
+	}{
+		{"made", corev1.HostPathUnset, ""},
+		{"made/too", corev1.HostPathDirectoryOrCreate, ""},
+		{"made/file", corev1.HostPathFileOrCreate, ""},
+		{"made", corev1.HostPathDirectory, ""},
+		{"file", corev1.HostPathFile, ""},
+		{"file", corev1.HostPathUnset, ""},
+		{"none", corev1.HostPathDirectory, "hostPath type check failed: " + dir + "/none is not a directory"},
+		{"file", corev1.HostPathDirectory, "is not a directory"},
+		{"file", corev1.HostPathDirectoryOrCreate, "is not a directory"},
+		{"made", corev1.HostPathFile, "is not a file"},
+		{"none", corev1.HostPathFile, "is not a file"},
+		{"file", corev1.HostPathSocket, "is not a socket file"},
+		{"file", corev1.HostPathCharDev, "is not a character device"},
+		{"file", corev1.HostPathBlockDev, "is not a block device"},
+		{"../../../../../../../../../../dev/null", corev1.HostPathCharDev, ""},
+		{"home/cluster/pki", corev1.HostPathUnset, "belongs to the cluster"},
+		{"link/new/deep", corev1.HostPathDirectoryOrCreate, "belongs to the cluster"},
+		{"home", corev1.HostPathUnset, "belongs to the cluster"},
+		{"link", corev1.HostPathDirectory, "belongs to the cluster"},
+	} {
+		_, err := p.hostPath(&corev1.HostPathVolumeSource{Path: filepath.Join(dir, c.path), Type: &c.kind})
+		if c.fails == "" {
+			require.NoError(t, err, c)
+		} else {
+			require.ErrorContains(t, err, c.fails, c)
+		}
+	}
 }

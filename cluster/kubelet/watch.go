@@ -43,6 +43,7 @@ func (k *Kubelet) watch(ctx context.Context, services *sync.WaitGroup) error {
 	if err := k.cleanUp(ctx); err != nil {
 		return err
 	}
+	k.watchServices(ctx, services)
 	for _, inf := range []cache.SharedIndexInformer{mine, stray} {
 		services.Go(func() { inf.RunWithContext(ctx) })
 	}

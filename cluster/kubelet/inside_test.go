@@ -1,0 +1,51 @@
+package kubelet
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+func TestReadInside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	folder, secret := filepath.Join(dir, "folder"), filepath.Join(dir, "secret")
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "sub"), 0o755))
+	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "sub", "f"), []byte("text"), 0o600))
+	require.NoError(t, os.Symlink("sub/f", filepath.Join(folder, "inside")))
+	require.NoError(t, os.Symlink(secret, filepath.Join(folder, "absolute")))
+	require.NoError(t, os.Symlink("..", filepath.Join(folder, "above")))
+	require.NoError(t, unix.Mkfifo(filepath.Join(folder, "pipe"), 0o600))
+	for _, name := range []string{"sub/f", "/sub/f", "inside"} {
+		b, err := readInside(folder, name, 4)
+		require.NoError(t, err, name)
+		require.Equal(t, "text", string(b))
+	}
+	for _, name := range []string{"absolute", "above/secret", "../secret", "pipe", "sub", "none"} {
+		b, err := readInside(folder, name, 100)
+		require.Error(t, err, name)
+		require.Empty(t, b)
+	}
+	_, err := readInside(folder, "sub/f", 3)
+	require.ErrorContains(t, err, "larger than 3 bytes")
+}
+
+func TestReplaceFileFollowsNoLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	victim, path := filepath.Join(dir, "victim"), filepath.Join(dir, "hosts")
+	require.NoError(t, os.WriteFile(victim, []byte("kept"), 0o600))
+	require.NoError(t, os.Symlink(victim, path))
+	require.NoError(t, os.Symlink(victim, filepath.Join(dir, ".new.hosts")))
+	require.NoError(t, replaceFile(path, []byte("new"), 0o644))
+	b, err := os.ReadFile(victim)
+	require.NoError(t, err)
+	require.Equal(t, "kept", string(b))
+	fi, err := os.Lstat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o644), fi.Mode())
+}

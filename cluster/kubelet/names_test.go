@@ -1,0 +1,63 @@
+package kubelet
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+)
+
+func TestResolvers(t *testing.T) {
+	t.Parallel()
+	host := parseResolver([]byte("# of the machine\nnameserver 192.0.2.1\ndomain old\nsearch corp.example lab.example .\noptions timeout:1 rotate\nnonsense\n"))
+	require.Equal(t, resolver{[]string{"192.0.2.1"}, []string{"corp.example", "lab.example"}, []string{"timeout:1", "rotate"}}, host)
+	for name, c := range map[string]struct {
+		spec corev1.PodSpec
+		want string
+	}{
+		"nothing said": {corev1.PodSpec{}, "nameserver 10.88.0.1\nsearch ns.svc.cluster.local svc.cluster.local cluster.local corp.example lab.example\noptions ndots:5 timeout:1 rotate\n"},
+		"Default":      {corev1.PodSpec{DNSPolicy: corev1.DNSDefault}, "nameserver 10.88.0.1\nsearch corp.example lab.example\noptions timeout:1 rotate\n"},
+		"ClusterFirst on the host's network": {
+			corev1.PodSpec{DNSPolicy: corev1.DNSClusterFirst, HostNetwork: true},
+			"nameserver 10.88.0.1\nsearch corp.example lab.example\noptions timeout:1 rotate\n",
+		},
+		"None": {
+			corev1.PodSpec{DNSPolicy: corev1.DNSNone, DNSConfig: &corev1.PodDNSConfig{
+				Nameservers: []string{"1.1.1.1", "2.2.2.2", "3.3.3.3", "4.4.4.4"}, Searches: []string{"a.b"},
+				Options: []corev1.PodDNSConfigOption{{Name: "ndots", Value: ptr("2")}, {Name: "edns0"}},
+			}},
+			"nameserver 1.1.1.1\nnameserver 2.2.2.2\nnameserver 3.3.3.3\nsearch a.b\noptions ndots:2 edns0\n",
+		},
+		"more said": {
+			corev1.PodSpec{DNSPolicy: corev1.DNSClusterFirst, DNSConfig: &corev1.PodDNSConfig{
+				Nameservers: []string{"10.88.0.1", "1.1.1.1"}, Searches: []string{"a.b"}, Options: []corev1.PodDNSConfigOption{{Name: "ndots", Value: ptr("1")}},
+			}},
+			"nameserver 10.88.0.1\nnameserver 1.1.1.1\nsearch ns.svc.cluster.local svc.cluster.local cluster.local corp.example lab.example a.b\noptions timeout:1 rotate ndots:1\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := samplePod()
+			o.Spec = c.spec
+			require.Equal(t, c.want, string(resolverOf(o, host).render()))
+		})
+	}
+}
+
+func TestHostnames(t *testing.T) {
+	t.Parallel()
+	o := samplePod()
+	name, err := kernelHostname(o)
+	require.NoError(t, err)
+	require.Equal(t, "p", name)
+	o.Spec.Hostname, o.Spec.Subdomain, o.Spec.SetHostnameAsFQDN = "h", "sub", ptr(true)
+	name, err = kernelHostname(o)
+	require.NoError(t, err)
+	require.Equal(t, "h.sub.ns.svc.cluster.local", name)
+	o.Spec.Subdomain = strings.Repeat("s", 50)
+	_, err = kernelHostname(o)
+	require.ErrorContains(t, err, "more than 64 characters")
+	o.Spec.HostAliases = []corev1.HostAlias{{IP: "192.0.2.7", Hostnames: []string{"a", "b.example"}}, {IP: "192.0.2.8", Hostnames: []string{"c"}}}
+	require.Equal(t, "192.0.2.7 a b.example\n192.0.2.8 c\n", string(aliases(o)))
+}
