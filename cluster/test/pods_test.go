@@ -288,7 +288,7 @@ func (c *cluster) testVolumes(t *testing.T) {
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	p := c.runPod(t, podOf("volumes", `
-cat /cm/a /one/only-b /sub; stat -c %a /one/only-b
+cat /cm/a /one/only-b /sub; stat -Lc %a /one/only-b
 touch /cm/x 2>&1 | grep -o Read-only
 cat /down/name; echo
 df /mem | grep -c tmpfs; echo x > /mem/x && echo x > /dev/shm/x && echo writable
