@@ -121,25 +121,27 @@ func inSandbox() int {
 }
 
 func runPodinit(req request) (answer, error) {
-	specR, specW, err1 := os.Pipe()
-	statusR, statusW, err2 := os.Pipe()
-	if err1 != nil || err2 != nil {
-		return answer{}, fmt.Errorf("%w %w", err1, err2)
+	spec, err := os.CreateTemp("", "spec")
+	if err != nil {
+		return answer{}, err
+	}
+	defer os.Remove(spec.Name()) //nolint:errcheck // of a test
+	if err := json.NewEncoder(spec).Encode(req.Spec); err != nil {
+		return answer{}, err
+	}
+	statusR, statusW, err := os.Pipe()
+	if err != nil {
+		return answer{}, err
 	}
 	var out bytes.Buffer
 	cmd := exec.Command(req.Podinit, "run")
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.ExtraFiles = []*os.File{specR, statusW}
+	cmd.ExtraFiles = []*os.File{spec, statusW}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC}
 	if err := cmd.Start(); err != nil {
 		return answer{}, err
 	}
-	_ = specR.Close()
 	_ = statusW.Close()
-	if err := json.NewEncoder(specW).Encode(req.Spec); err != nil {
-		return answer{}, err
-	}
-	_ = specW.Close()
 	fault, err := io.ReadAll(statusR)
 	if err != nil {
 		return answer{}, err

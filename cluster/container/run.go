@@ -3,10 +3,10 @@ package container
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"os/exec"
-	"os/signal"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -17,34 +17,30 @@ import (
 // main goroutine to its thread, since namespaces belong to threads. It returns
 // only with an error, which it has also written to the status descriptor.
 func Run() error {
-	unix.CloseOnExec(StatusFD)
+	closeOnExec()
 	err := run()
 	if _, werr := syscall.Write(StatusFD, []byte(err.Error())); werr != nil {
-		return fmt.Errorf("%w (and the kubelet is gone: %w)", err, werr)
+		return fmt.Errorf("%w (and the holder is gone: %w)", err, werr)
 	}
 	return err
 }
 
 func run() error {
-	var spec Spec
-	f := os.NewFile(SpecFD, "spec")
-	if err := json.NewDecoder(f).Decode(&spec); err != nil {
-		return fmt.Errorf("read the container's description: %w", err)
-	}
-	if err := f.Close(); err != nil {
+	spec, err := readSpec()
+	if err != nil {
 		return err
 	}
-	for i := range spec.Namespaces {
-		fd := NamespacesFD + i
-		if err := unix.Setns(fd, 0); err != nil {
-			return fmt.Errorf("join the pod's namespace: %w", err)
-		}
-		if err := unix.Close(fd); err != nil {
-			return err
-		}
-	}
-	if err := enterRoot(&spec); err != nil {
+	if err := enterRoot(spec); err != nil {
 		return err
+	}
+	terminal, err := takeTerminal()
+	if err != nil {
+		return err
+	}
+	if terminal {
+		if err := unix.IoctlSetInt(0, unix.TIOCSCTTY, 0); err != nil {
+			return fmt.Errorf("make the terminal the controlling one: %w", err)
+		}
 	}
 	if spec.Hostname != "" {
 		if err := unix.Sethostname([]byte(spec.Hostname)); err != nil {
@@ -58,6 +54,16 @@ func run() error {
 	return spec.become()
 }
 
+// readSpec reads the Spec from where it begins: the file is shared with all who read it.
+func readSpec() (*Spec, error) {
+	var spec Spec
+	f := os.NewFile(SpecFD, "spec")
+	if err := json.NewDecoder(io.NewSectionReader(f, 0, math.MaxInt64)).Decode(&spec); err != nil {
+		return nil, fmt.Errorf("read the container's description: %w", err)
+	}
+	return &spec, f.Close()
+}
+
 // become replaces this process by the command.
 func (p *Process) become() error {
 	path, err := p.enter()
@@ -65,6 +71,10 @@ func (p *Process) become() error {
 		return err
 	}
 	if err := p.setUser(); err != nil {
+		return err
+	}
+	// Changing the user made the kernel forget that the container ends with its holder.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return err
 	}
 	return fmt.Errorf("exec %s: %w", path, syscall.Exec(path, p.Args, p.Env))
@@ -151,11 +161,14 @@ func (p *Process) setUser() error {
 	return nil
 }
 
-// giveOutput lets the user open /dev/stdout and its like, which are pipes that the kubelet made.
+// terminals is the major device number of terminals such as /dev/pts/0.
+const terminals = 136
+
+// giveOutput lets the user open /dev/stdout and its like, which are pipes that the holder made, or a terminal.
 func (u *User) giveOutput() error {
 	for fd := range 3 {
 		var st unix.Stat_t
-		if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
+		if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO && unix.Major(st.Rdev) != terminals {
 			continue
 		}
 		if err := unix.Fchown(fd, int(u.UID), -1); err != nil {
@@ -163,83 +176,4 @@ func (u *User) giveOutput() error {
 		}
 	}
 	return nil
-}
-
-// ExecFD is the pidfd of the container's first process, for Exec.
-const ExecFD = 4
-
-// Exec is argosy-podinit's `exec`: it joins the container whose first process
-// stands at ExecFD, runs the Process it reads from SpecFD there and returns
-// that command's exit code.
-func Exec() (int, error) {
-	var p Process
-	f := os.NewFile(SpecFD, "spec")
-	if err := json.NewDecoder(f).Decode(&p); err != nil {
-		return 0, fmt.Errorf("read the command: %w", err)
-	}
-	if err := f.Close(); err != nil {
-		return 0, err
-	}
-	// A thread that shares its root folder with others may not change mount namespaces.
-	if err := unix.Unshare(unix.CLONE_FS); err != nil {
-		return 0, err
-	}
-	const all = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
-	if err := unix.Setns(ExecFD, all); err != nil {
-		return 0, fmt.Errorf("join the container: %w", err)
-	}
-	if err := os.Chdir("/"); err != nil {
-		return 0, err
-	}
-	path, err := p.enter()
-	if err != nil {
-		return 0, err
-	}
-	cmd := &exec.Cmd{Path: path, Args: p.Args, Env: p.Env, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	if p.User != nil {
-		if err := p.User.giveOutput(); err != nil {
-			return 0, err
-		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: p.User.UID, Gid: *p.User.GID, Groups: p.User.Groups}}
-	}
-	// The kubelet says so when nobody waits for the command any more.
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM)
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	go func() {
-		<-told
-		_ = cmd.Process.Kill() // it may have ended by itself
-	}()
-	if err := cmd.Wait(); cmd.ProcessState == nil {
-		return 0, err
-	}
-	return exitCode(cmd.ProcessState), nil
-}
-
-func exitCode(s *os.ProcessState) int {
-	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal())
-	}
-	return s.ExitCode()
-}
-
-// Pause is argosy-podinit's `pause HOSTNAME`: it holds a pod's network, ipc and
-// uts namespaces until it is killed.
-func Pause(hostname string) error {
-	if err := unix.Sethostname([]byte(hostname)); err != nil {
-		return fmt.Errorf("set host name %s: %w", strconv.Quote(hostname), err)
-	}
-	if _, err := syscall.Write(StatusFD, []byte("ok")); err != nil {
-		return err
-	}
-	if err := unix.Close(StatusFD); err != nil {
-		return err
-	}
-	for {
-		if err := unix.Pause(); err != nil && err != unix.EINTR {
-			return err
-		}
-	}
 }

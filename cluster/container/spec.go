@@ -86,22 +86,21 @@ type Spec struct {
 	Private []string // folders that get an empty tmpfs
 	Files   []File
 	Mounts  []Mount
-	Shm     string // folder that becomes /dev/shm, shared by the pod
+	Shm     string // folder that becomes /dev/shm, shared by the pod; empty: one of its own
 	// ReadOnlyRoot leaves only volumes and /dev/shm to be written.
 	ReadOnlyRoot bool `json:",omitempty"`
 	// UnmaskedProc shows all of /proc and lets root write the kernel's settings there.
 	UnmaskedProc bool `json:",omitempty"`
 	// Hostname of the container; empty where the pod's namespace has it already.
 	Hostname string `json:",omitempty"`
-	// Namespaces is the number of namespace descriptors to join, from descriptor 5 on.
-	Namespaces int
 }
 
 // Descriptors that argosy-podinit inherits.
 const (
-	SpecFD       = 3 // the Spec as JSON
-	StatusFD     = 4 // an error's text, or nothing when the command has been started
-	NamespacesFD = 5
+	SpecFD    = 3 // a file with the Spec as JSON
+	StatusFD  = 4 // an error's text, or nothing when the command has been started
+	PidFD     = 5 // of the container to join
+	ConsoleFD = 6 // a socket to which a terminal's outer end is sent, where one is wanted
 )
 
 // ExitNotStarted is the exit code of a container whose command could not be started.

@@ -225,7 +225,7 @@ func (p *pod) runOnce(c *corev1.Container, s slot, restarts int32) *corev1.Conta
 	p.mu.Lock()
 	delete(p.running, c.Name)
 	p.mu.Unlock()
-	return conclude(proc.code, reasonOf(proc.code), p.terminationMessage(c, restarts, proc))
+	return conclude(proc.exit.Code, reasonOf(proc.exit.Code), p.terminationMessage(c, restarts, proc.exit.Code))
 }
 
 func reasonOf(code int) string {

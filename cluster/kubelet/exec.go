@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/remotecommand"
 	utilexec "k8s.io/utils/exec"
+
+	"github.com/argosy-ml/argosy/cluster/podholder"
 )
 
 // streams are a command's input and output as whoever runs it holds them; what
@@ -35,15 +37,10 @@ func (p *pod) exec(ctx context.Context, container string, command []string, s st
 	if err != nil {
 		return 0, err
 	}
-	spec := proc.spec
-	spec.Args, spec.SelfExec = command, false
-	join := func(stdio [3]*os.File) (int, error) {
-		return proc.join(ctx, p.k.helper("argosy-podinit"), spec, stdio, s.tty)
-	}
 	if s.tty {
-		return execTTY(s, join)
+		return proc.execTTY(ctx, command, s)
 	}
-	return execPipes(s, join)
+	return proc.execPipes(ctx, command, s)
 }
 
 // executor runs commands in the containers of a pod for clients of the apiserver.
@@ -108,101 +105,92 @@ func (p *pod) kill(container string, sig syscall.Signal, out io.Writer) error {
 }
 
 // execPipes runs a command between pipes.
-func execPipes(s streams, run func([3]*os.File) (int, error)) (int, error) {
-	var stdio, mine [3]*os.File
-	closeAll := func(files [3]*os.File) {
-		for _, f := range files {
-			if f != nil {
-				_ = f.Close()
-			}
+func (proc *process) execPipes(ctx context.Context, command []string, s streams) (int, error) {
+	var all []*os.File
+	defer func() {
+		for _, f := range all {
+			_ = f.Close() // once more for some
 		}
-	}
-	for i, wanted := range []bool{s.in != nil, s.out != nil, s.errOut != nil} {
+	}()
+	pipe := func(wanted bool) (r, w *os.File, err error) {
 		if !wanted {
-			continue
+			return nil, nil, nil
 		}
-		r, w, err := os.Pipe()
-		if err != nil {
-			closeAll(stdio)
-			closeAll(mine)
-			return 0, err
-		}
-		if i == 0 {
-			stdio[i], mine[i] = r, w
-		} else {
-			stdio[i], mine[i] = w, r
-		}
+		r, w, err = os.Pipe()
+		all = append(all, r, w)
+		return r, w, err
 	}
-	defer closeAll(mine)
+	inR, inW, err1 := pipe(s.in != nil)
+	outR, outW, err2 := pipe(s.out != nil)
+	errR, errW, err3 := pipe(s.errOut != nil)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return 0, err
+	}
 	if s.in != nil {
 		// Nobody waits for this one: it may be blocked in a read that ends only with the connection, which ends when we return.
 		go func() {
-			_, _ = io.Copy(mine[0], s.in)
-			_ = mine[0].Close()
+			_, _ = io.Copy(inW, s.in)
+			_ = inW.Close()
 		}()
 	}
 	var copies sync.WaitGroup
 	if s.out != nil {
-		copies.Go(func() { _, _ = io.Copy(s.out, mine[1]) })
+		copies.Go(func() { _, _ = io.Copy(s.out, outR) })
 	}
 	if s.errOut != nil {
-		copies.Go(func() { _, _ = io.Copy(s.errOut, mine[2]) })
+		copies.Go(func() { _, _ = io.Copy(s.errOut, errR) })
 	}
-	code, err := run(stdio)
-	closeAll(stdio)
+	code, err := proc.holder.Exec(ctx, proc.name, command, podholder.Stdio{In: inR, Out: outW, Err: errW})
+	over := []*os.File{outW, errW}
+	if ctx.Err() != nil {
+		over = append(over, outR, errR) // something that the command left behind may hold the other ends
+	}
+	for _, f := range over {
+		_ = f.Close() // also of those that are nil
+	}
 	copies.Wait()
 	return code, err
 }
 
 // execTTY runs a command on a terminal of its own.
-func execTTY(s streams, run func([3]*os.File) (int, error)) (int, error) {
-	master, slave, err := openTerminal()
-	if err != nil {
-		return 0, fmt.Errorf("open a terminal: %w", err)
-	}
-	defer master.Close()
+func (proc *process) execTTY(ctx context.Context, command []string, s streams) (int, error) {
+	var copied sync.WaitGroup
 	stop := make(chan struct{})
 	defer close(stop)
-	// Like the input, these end at the latest with the connection.
-	go func() {
-		for {
-			select {
-			case size, ok := <-s.resize:
-				if !ok {
-					return
-				}
-				_ = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: size.Height, Col: size.Width})
-			case <-stop:
-				return
-			}
+	code, err := proc.holder.ExecTerminal(ctx, proc.name, command, func(terminal *os.File) {
+		// Like the input, this ends at the latest with the connection.
+		go resizeTerminal(terminal, s.resize, stop)
+		if s.in != nil {
+			go func() { _, _ = io.Copy(terminal, s.in) }()
 		}
-	}()
-	if s.in != nil {
-		go func() { _, _ = io.Copy(master, s.in) }()
-	}
-	var copied sync.WaitGroup
-	if s.out != nil {
-		copied.Go(func() { _, _ = io.Copy(s.out, master) }) // ends with EIO when the last user of the terminal is gone
-	}
-	code, err := run([3]*os.File{slave, slave, slave})
-	_ = slave.Close()
+		copied.Go(func() {
+			defer terminal.Close()
+			if s.out != nil {
+				_, _ = io.Copy(s.out, terminal) // ends with EIO when the last user of the terminal is gone
+			}
+		})
+	})
 	copied.Wait()
 	return code, err
 }
 
-func openTerminal() (master, slave *os.File, err error) {
-	master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+// resizeTerminal gives the terminal its sizes until there are no more or stop is closed.
+func resizeTerminal(terminal *os.File, sizes <-chan remotecommand.TerminalSize, stop <-chan struct{}) {
+	raw, err := terminal.SyscallConn()
 	if err != nil {
-		return nil, nil, err
+		return
 	}
-	fd := int(master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		return nil, nil, errors.Join(err, master.Close())
+	for {
+		select {
+		case <-stop:
+			return
+		case size, ok := <-sizes:
+			if !ok {
+				return
+			}
+			_ = raw.Control(func(fd uintptr) { // the terminal may be gone
+				_ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: size.Height, Col: size.Width})
+			})
+		}
 	}
-	// Asked of the kernel and not opened by name: the name may mean another terminal in this mount namespace.
-	peer, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCGPTPEER, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)
-	if errno != 0 {
-		return nil, nil, errors.Join(errno, master.Close())
-	}
-	return master, os.NewFile(peer, "terminal"), nil
 }

@@ -64,6 +64,7 @@ type Kubelet struct {
 	addresses *podnet.Addresses
 	hosts     *hosts
 	tokens    *tokens
+	folders   *folders // of logs that are followed
 	starting  chan struct{}
 
 	mu    sync.Mutex
@@ -78,6 +79,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	defer k.folders.close()
 	broadcaster := record.NewBroadcaster()
 	defer broadcaster.Shutdown()
 	k.events = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet", Host: NodeName})
@@ -141,7 +143,8 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 	if _, err := os.Stat(k.helper("argosy-podinit")); err != nil {
 		return nil, fmt.Errorf("%w (it belongs beside argosy-cluster)", err)
 	}
-	return k, nil
+	k.folders, err = watchFolders()
+	return k, err
 }
 
 func (k *Kubelet) helper(name string) string { return filepath.Join(k.cfg.Helpers, name) }

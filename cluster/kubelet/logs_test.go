@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/argosy-ml/argosy/cluster/podlog"
 )
 
 func TestMain(m *testing.M) {
@@ -24,15 +26,24 @@ func TestMain(m *testing.M) {
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // writeLog makes a log of entries a second apart, from second 0 of a fixed minute on.
-func writeLog(t *testing.T, entries ...string) string {
+func writeLog(t *testing.T, entries ...string) podlog.Life {
 	t.Helper()
-	var b bytes.Buffer
-	for i, e := range entries {
-		appendEntry(&b, base.Add(time.Duration(i)*time.Second), []byte(e))
+	return writeSegments(t, entries)
+}
+
+// writeSegments is writeLog with the entries of each segment.
+func writeSegments(t *testing.T, segments ...[]string) podlog.Life {
+	t.Helper()
+	life, second := podlog.Life{Folder: t.TempDir(), Number: 0}, 0
+	for n, entries := range segments {
+		var b bytes.Buffer
+		for _, e := range entries {
+			podlog.AppendEntry(&b, base.Add(time.Duration(second)*time.Second), podlog.Stdout, []byte(e))
+			second++
+		}
+		require.NoError(t, os.WriteFile(life.Segment(n), b.Bytes(), 0o600))
 	}
-	path := filepath.Join(t.TempDir(), "0.log")
-	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
-	return path
+	return life
 }
 
 var base = time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
@@ -40,7 +51,7 @@ var base = time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
 func TestCopyLog(t *testing.T) {
 	t.Parallel()
 	// A long line in pieces, an empty line, and one that was never finished.
-	path := writeLog(t, "one\n", "tw", "o\n", "\n", "four\n", "unfin")
+	life := writeLog(t, "one\n", "tw", "o\n", "\n", "four\n", "unfin")
 	all := logOptions{tail: -1}
 	with := func(change func(*logOptions)) logOptions { o := all; change(&o); return o }
 	for name, c := range map[string]struct {
@@ -59,14 +70,14 @@ func TestCopyLog(t *testing.T) {
 		"limit exact": {with(func(o *logOptions) { o.limit = 4 }), "one\n"},
 		"timestamps": {
 			with(func(o *logOptions) { o.timestamps = true }),
-			"2026-01-02T03:04:00Z one\n2026-01-02T03:04:01Z two\n2026-01-02T03:04:03Z \n2026-01-02T03:04:04Z four\n2026-01-02T03:04:05Z unfin",
+			"2026-01-02T03:04:00.000000000Z one\n2026-01-02T03:04:01.000000000Z two\n2026-01-02T03:04:03.000000000Z \n2026-01-02T03:04:04.000000000Z four\n2026-01-02T03:04:05.000000000Z unfin",
 		},
-		"timestamps and tail": {with(func(o *logOptions) { o.timestamps, o.tail = true, 2 }), "2026-01-02T03:04:04Z four\n2026-01-02T03:04:05Z unfin"},
+		"timestamps and tail": {with(func(o *logOptions) { o.timestamps, o.tail = true, 2 }), "2026-01-02T03:04:04.000000000Z four\n2026-01-02T03:04:05.000000000Z unfin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var b bytes.Buffer
-			require.NoError(t, copyLog(t.Context(), &b, path, nil, c.o))
+			require.NoError(t, copyLog(t.Context(), &b, life, nil, c.o))
 			require.Equal(t, c.want, b.String())
 		})
 	}
@@ -78,23 +89,23 @@ func TestTailOfALongLogCrossesBlocks(t *testing.T) {
 	for i := range 5000 {
 		entries = append(entries, fmt.Sprintf("line %d %s\n", i, strings.Repeat("x", i%90)))
 	}
-	path := writeLog(t, entries...)
+	life := writeLog(t, entries...)
 	for _, n := range []int{1, 2, 100, 1000, 2500, 4999, 5000} {
 		var b bytes.Buffer
-		require.NoError(t, copyLog(t.Context(), &b, path, nil, logOptions{tail: int64(n)}))
+		require.NoError(t, copyLog(t.Context(), &b, life, nil, logOptions{tail: int64(n)}))
 		require.Equal(t, strings.Join(entries[5000-n:], ""), b.String(), n)
 	}
-	tail, err := tailOf(path, 2, 10)
+	tail, err := tailOf(life, 2, 10)
 	require.NoError(t, err)
 	require.Len(t, tail, 10)
 }
 
 func TestEmptyLog(t *testing.T) {
 	t.Parallel()
-	path := writeLog(t)
+	life := writeLog(t)
 	for _, tail := range []int64{-1, 0, 3} {
 		var b bytes.Buffer
-		require.NoError(t, copyLog(t.Context(), &b, path, nil, logOptions{tail: tail}))
+		require.NoError(t, copyLog(t.Context(), &b, life, nil, logOptions{tail: tail}))
 		require.Empty(t, b.String())
 	}
 }
@@ -108,17 +119,20 @@ func (c chunks) Write(b []byte) (int, error) { c.wrote <- string(b); return len(
 
 func TestFollowSeesWhatIsSaidAndEndsWithTheContainer(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "c", "0.log")
-	log, err := createLog(path)
+	watched, err := watchFolders()
+	require.NoError(t, err)
+	defer watched.close()
+	life := podlog.Life{Folder: filepath.Join(t.TempDir(), "c")}
+	log, err := podlog.Create(life)
 	require.NoError(t, err)
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	pumped := make(chan error, 1)
-	go func() { pumped <- log.pump(r) }()
+	go func() { pumped <- log.Pump(podlog.Stdout, r) }()
 
 	got := chunks{wrote: make(chan string, 16)}
 	followed := make(chan error, 1)
-	go func() { followed <- copyLog(t.Context(), got, path, log, logOptions{tail: -1, follow: true}) }()
+	go func() { followed <- copyLog(t.Context(), got, life, watched, logOptions{tail: -1, follow: true}) }()
 
 	_, err = w.WriteString("first\n")
 	require.NoError(t, err)
@@ -131,63 +145,73 @@ func TestFollowSeesWhatIsSaidAndEndsWithTheContainer(t *testing.T) {
 	require.Equal(t, "answer\n", <-got.wrote)
 	require.NoError(t, w.Close())
 	require.NoError(t, <-pumped)
-	log.close()
+	require.NoError(t, log.Close())
+	require.NoError(t, life.WriteExit(podlog.Exit{}))
 	require.NoError(t, <-followed)
 }
 
 func TestFollowEndsWithItsReader(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "0.log")
-	log, err := createLog(path)
+	watched, err := watchFolders()
 	require.NoError(t, err)
-	defer log.close()
+	defer watched.close()
+	life := writeLog(t, "one\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	followed := make(chan error, 1)
-	go func() { followed <- copyLog(ctx, &bytes.Buffer{}, path, log, logOptions{tail: -1, follow: true}) }()
+	go func() {
+		followed <- copyLog(ctx, &bytes.Buffer{}, life, watched, logOptions{tail: -1, follow: true})
+	}()
 	cancel()
 	require.NoError(t, <-followed)
 }
 
-func TestPumpKeepsEveryByte(t *testing.T) {
+func TestLogGoesOnInTheNextSegment(t *testing.T) {
 	t.Parallel()
-	text := strings.Repeat("a very long line ", 10_000) + "\n" + strings.Repeat("short\n", 20_000) + "end without line feed"
-	path := filepath.Join(t.TempDir(), "0.log")
-	log, err := createLog(path)
-	require.NoError(t, err)
-	r, w, err := os.Pipe()
-	require.NoError(t, err)
-	go func() {
-		_, _ = w.WriteString(text)
-		_ = w.Close()
-	}()
-	require.NoError(t, log.pump(r))
-	log.close()
+	life := writeSegments(t, []string{"one\n", "two\n"}, []string{"three\n"}, []string{"four\n", "five\n"})
+	for n, want := range map[int64]string{-1: "one\ntwo\nthree\nfour\nfive\n", 1: "five\n", 2: "four\nfive\n", 3: "three\nfour\nfive\n", 4: "two\nthree\nfour\nfive\n", 9: "one\ntwo\nthree\nfour\nfive\n"} {
+		var b bytes.Buffer
+		require.NoError(t, copyLog(t.Context(), &b, life, nil, logOptions{tail: n}))
+		require.Equal(t, want, b.String(), n)
+	}
+	require.NoError(t, os.Remove(life.Segment(0)))
 	var b bytes.Buffer
-	require.NoError(t, copyLog(t.Context(), &b, path, nil, logOptions{tail: -1}))
-	require.Equal(t, text, b.String())
+	require.NoError(t, copyLog(t.Context(), &b, life, nil, logOptions{tail: -1}))
+	require.Equal(t, "three\nfour\nfive\n", b.String(), "the oldest is not kept")
 }
 
-func FuzzParseEntry(f *testing.F) {
-	f.Add([]byte("2026-01-02T03:04:05.000000000Z F text"))
-	f.Add([]byte("2026-01-02T03:04:05.000000000Z P "))
-	f.Add([]byte("2026-01-02T03:04:05.000000000Z X text"))
-	f.Add([]byte(""))
-	f.Add([]byte("2026-13-02T03:04:05.000000000Z F text"))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		e, err := parseEntry(line)
-		if err != nil || bytes.ContainsRune(line, '\n') {
-			return
+// A reader that follows misses nothing while segments come and, unread, would go.
+func TestFollowAcrossSegments(t *testing.T) {
+	t.Parallel()
+	watched, err := watchFolders()
+	require.NoError(t, err)
+	defer watched.close()
+	life := podlog.Life{Folder: t.TempDir()}
+	log, err := podlog.Create(life)
+	require.NoError(t, err)
+	got := chunks{wrote: make(chan string)}
+	followed := make(chan error, 1)
+	go func() { followed <- copyLog(t.Context(), got, life, watched, logOptions{tail: -1, follow: true}) }()
+	line := strings.Repeat("x", 9_000_000/16) + "\n" // two of these and their headers fill a segment in 20 lines
+	for range 60 {
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		go func() {
+			_, _ = w.WriteString(line)
+			_ = w.Close()
+		}()
+		pumped := make(chan error, 1)
+		go func() { pumped <- log.Pump(podlog.Stdout, r) }()
+		for n := 0; n < len(line); {
+			n += len(<-got.wrote)
 		}
-		var b bytes.Buffer
-		piece := append(bytes.Clone(e.text), "\n"...)
-		if !e.whole {
-			piece = e.text
-		}
-		appendEntry(&b, e.at, piece)
-		if got := bytes.TrimSuffix(b.Bytes(), []byte("\n")); !bytes.Equal(got, line) {
-			t.Fatalf("%q was read and written as %q", line, got)
-		}
-	})
+		require.NoError(t, <-pumped)
+	}
+	segments, err := life.Segments()
+	require.NoError(t, err)
+	require.Greater(t, len(segments), 2)
+	require.NoError(t, log.Close())
+	require.NoError(t, life.WriteExit(podlog.Exit{}))
+	require.NoError(t, <-followed)
 }
 
 func TestParseLogOptions(t *testing.T) {
@@ -228,16 +252,16 @@ func TestChooseLog(t *testing.T) {
 	t.Parallel()
 	p := testPod(t, samplePod())
 	for i := range int32(12) {
-		log, err := createLog(p.logPath("c", i))
+		log, err := podlog.Create(p.life("c", i))
 		require.NoError(t, err)
-		log.close()
+		require.NoError(t, log.Close())
 	}
-	path, err := p.k.chooseLog("u-1", "c", false)
+	life, err := p.k.chooseLog("u-1", "c", false)
 	require.NoError(t, err)
-	require.Equal(t, p.logPath("c", 11), path)
-	path, err = p.k.chooseLog("u-1", "c", true)
+	require.Equal(t, p.life("c", 11), life)
+	life, err = p.k.chooseLog("u-1", "c", true)
 	require.NoError(t, err)
-	require.Equal(t, p.logPath("c", 10), path)
+	require.Equal(t, p.life("c", 10), life)
 	_, err = p.k.chooseLog("u-1", "other", false)
 	require.ErrorContains(t, err, "waiting to start")
 	_, err = p.k.chooseLog("u-1", "../../../etc", false)

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-const logFolder = "logs"
+	"github.com/argosy-ml/argosy/cluster/podholder"
+)
 
 // pod is the life of one pod on this node.
 type pod struct {
@@ -33,14 +33,13 @@ type pod struct {
 	done     chan struct{} // closed when nothing of the pod runs and its last status is sent
 
 	volumes map[string]string // folder of each volume; written before containers start
-	pause   *pause
+	holder  *podholder.Holder
 	addr    netip.Addr
 
 	mu       sync.Mutex
 	status   corev1.PodStatus
 	changed  chan struct{}       // holds a token when the status is to be sent
 	running  map[string]*process // by container name
-	logs     map[string]*logFile // latest of each container
 	ending   bool
 	killAt   time.Time
 	reason   string // why the pod as a whole failed
@@ -53,7 +52,7 @@ func newPod(k *Kubelet, obj *corev1.Pod) *pod {
 	p := &pod{
 		k: k, obj: obj, dir: k.podDir(obj.UID), log: k.log.With("pod", obj.Namespace+"/"+obj.Name),
 		done: make(chan struct{}), mainOver: make(chan struct{}), changed: make(chan struct{}, 1),
-		running: map[string]*process{}, logs: map[string]*logFile{},
+		running: map[string]*process{},
 	}
 	p.starting, p.abandon = context.WithCancel(context.Background())
 	p.argo = argoStepOf(obj)
@@ -101,9 +100,7 @@ func (p *pod) live() {
 	if err == nil {
 		p.runContainers()
 	}
-	if cleanErr := p.stopHelpers(); cleanErr != nil {
-		p.log.Warn("network of the pod not taken down", "err", cleanErr)
-	}
+	p.stopHelpers()
 	p.finish(err)
 	stopSending()
 	sender.Wait()
@@ -122,7 +119,7 @@ func (p *pod) grace() time.Duration {
 
 // setUp makes everything that the pod's containers share.
 func (p *pod) setUp() error {
-	for _, d := range []string{p.dir, p.path(logFolder), p.path("etc"), p.path("shm"), p.path("containers"), p.path("messages")} {
+	for _, d := range []string{p.dir, p.path(podholder.LogFolder), p.path("etc"), p.path("shm"), p.path("containers"), p.path("messages")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return err
 		}
@@ -147,16 +144,14 @@ func (p *pod) path(elem ...string) string {
 }
 
 // stopHelpers ends what served the containers, so that a finished pod has no processes and no address.
-func (p *pod) stopHelpers() error {
+func (p *pod) stopHelpers() {
 	p.k.hosts.remove(p.obj)
-	var err error
-	if p.pause != nil {
-		err = p.pause.stop()
+	if p.holder != nil {
+		p.holder.Kill()
 	}
 	if p.addr.IsValid() {
 		p.k.addresses.Give(p.addr)
 	}
-	return err
 }
 
 // tearDown removes everything but the logs.

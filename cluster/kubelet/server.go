@@ -4,20 +4,19 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	remotecommandconsts "k8s.io/apimachinery/pkg/util/remotecommand"
 	"k8s.io/kubelet/pkg/cri/streaming/remotecommand"
+
+	"github.com/argosy-ml/argosy/cluster/podholder"
+	"github.com/argosy-ml/argosy/cluster/podlog"
 )
 
 // apiserverName is the only client that is served.
@@ -74,7 +73,7 @@ func (k *Kubelet) find(namespace, name string) (*pod, *corev1.Pod, error) {
 }
 
 func (k *Kubelet) serveLogs(w http.ResponseWriter, r *http.Request) {
-	p, obj, err := k.find(r.PathValue("namespace"), r.PathValue("pod"))
+	_, obj, err := k.find(r.PathValue("namespace"), r.PathValue("pod"))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
@@ -85,19 +84,13 @@ func (k *Kubelet) serveLogs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	container := r.PathValue("container")
-	path, err := k.chooseLog(obj.UID, container, previous)
+	life, err := k.chooseLog(obj.UID, container, previous)
 	if err != nil {
 		http.Error(w, fmt.Sprintf("container %q in pod %q: %v", container, obj.Name, err), http.StatusBadRequest)
 		return
 	}
-	var live *logFile
-	if p != nil && !previous {
-		p.mu.Lock()
-		live = p.logs[container]
-		p.mu.Unlock()
-	}
 	w.Header().Set("Content-Type", "text/plain")
-	if err := copyLog(r.Context(), flushed{w}, path, live, o); err != nil && r.Context().Err() == nil {
+	if err := copyLog(r.Context(), flushed{w}, life, k.folders, o); err != nil && r.Context().Err() == nil {
 		k.log.Warn("log not sent", "pod", obj.Namespace+"/"+obj.Name, "container", container, "err", err)
 	}
 }
@@ -108,35 +101,25 @@ type flushed struct{ http.ResponseWriter }
 func (f flushed) Flush() { _ = http.NewResponseController(f.ResponseWriter).Flush() }
 
 // chooseLog finds the log of a container's latest life, or of the one before.
-func (k *Kubelet) chooseLog(uid types.UID, container string, previous bool) (string, error) {
+func (k *Kubelet) chooseLog(uid types.UID, container string, previous bool) (podlog.Life, error) {
 	if container != filepath.Base(container) {
-		return "", errors.New("no such container")
+		return podlog.Life{}, errors.New("no such container")
 	}
-	folder := filepath.Join(k.podDir(uid), logFolder, container)
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("it is waiting to start, or has no log")
-	}
+	folder := filepath.Join(k.podDir(uid), podholder.LogFolder, container)
+	lives, err := podlog.Lives(folder)
 	if err != nil {
-		return "", err
+		return podlog.Life{}, err
 	}
-	var lives []int
-	for _, e := range entries {
-		if n, err := strconv.Atoi(strings.TrimSuffix(e.Name(), ".log")); err == nil {
-			lives = append(lives, n)
-		}
+	if previous && len(lives) == 1 {
+		return podlog.Life{}, errors.New("it was not restarted, there is no previous log")
 	}
-	slices.Sort(lives)
-	if previous {
-		if len(lives) < 2 {
-			return "", errors.New("it was not restarted, there is no previous log")
-		}
+	if previous && len(lives) > 0 {
 		lives = lives[:len(lives)-1]
 	}
 	if len(lives) == 0 {
-		return "", errors.New("it has no log")
+		return podlog.Life{}, errors.New("it is waiting to start, or has no log")
 	}
-	return filepath.Join(folder, strconv.Itoa(lives[len(lives)-1])+".log"), nil
+	return podlog.Life{Folder: folder, Number: lives[len(lives)-1]}, nil
 }
 
 // parseLogOptions reads the query that the apiserver makes of PodLogOptions.
@@ -190,14 +173,4 @@ func (k *Kubelet) serveExec(w http.ResponseWriter, r *http.Request) {
 	}
 	remotecommand.ServeExec(w, r, &executor{pod: p}, obj.Name, obj.UID, r.PathValue("container"), r.URL.Query()["command"],
 		streams, execIdle, execCreate, remotecommandconsts.SupportedStreamingProtocols)
-}
-
-// process of a running container.
-func (p *pod) process(container string) (*process, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if proc := p.running[container]; proc != nil {
-		return proc, nil
-	}
-	return nil, fmt.Errorf("container %q is not running", container)
 }

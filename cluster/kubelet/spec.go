@@ -137,7 +137,7 @@ const (
 )
 
 // terminationMessage is what a container left to say.
-func (p *pod) terminationMessage(c *corev1.Container, restarts int32, proc *process) string {
+func (p *pod) terminationMessage(c *corev1.Container, restarts int32, code int) string {
 	if c.TerminationMessagePath != "" {
 		b, err := os.ReadFile(p.messagePath(c.Name))
 		if err != nil {
@@ -147,10 +147,10 @@ func (p *pod) terminationMessage(c *corev1.Container, restarts int32, proc *proc
 			return string(b[:min(len(b), maxMessage)])
 		}
 	}
-	if proc.code == 0 || c.TerminationMessagePolicy != terminationLogHint {
+	if code == 0 || c.TerminationMessagePolicy != terminationLogHint {
 		return ""
 	}
-	tail, err := tailOf(p.logPath(c.Name, restarts), maxFallbackLines, maxFallback)
+	tail, err := tailOf(p.life(c.Name, restarts), maxFallbackLines, maxFallback)
 	if err != nil {
 		p.log.Warn("log not read", "container", c.Name, "err", err)
 	}

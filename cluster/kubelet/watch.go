@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/informers"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/argosy-ml/argosy/cluster/podholder"
 )
 
 // watch follows the pods of this node and those of no node yet.
@@ -230,7 +232,7 @@ func clearFolder(dir string) error {
 	entries, err := os.ReadDir(dir)
 	var errs []error
 	for _, e := range entries {
-		if e.Name() != logFolder {
+		if e.Name() != podholder.LogFolder {
 			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}

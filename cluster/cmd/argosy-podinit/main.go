@@ -1,6 +1,6 @@
-// Command argosy-podinit sets containers up from the inside and stands in for
-// Argo's emissary where a template is plain. It is static and small because it
-// is started once or twice for every pod.
+// Command argosy-podinit holds pods, sets their containers up from the inside and
+// stands in for Argo's emissary where a template is plain. It is static and
+// small because it is started several times for every pod.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"github.com/argosy-ml/argosy/cluster/container"
 	"github.com/argosy-ml/argosy/cluster/emissary"
+	"github.com/argosy-ml/argosy/cluster/podholder"
 )
 
 func main() {
@@ -20,7 +21,7 @@ func main() {
 
 func run(args []string) int {
 	if len(args) == 0 {
-		fmt.Fprintln(os.Stderr, "argosy-podinit is started by the kubelet of the embedded cluster: run, exec, pause HOSTNAME or emissary")
+		fmt.Fprintln(os.Stderr, "argosy-podinit is started by the kubelet of the embedded cluster: pod HOSTNAME, run, exec COMMAND... or emissary")
 		return 2
 	}
 	var err error
@@ -29,12 +30,9 @@ func run(args []string) int {
 		_ = container.Run() // it returns with an error only, which the kubelet reports
 		return container.ExitNotStarted
 	case "exec":
-		var code int
-		if code, err = container.Exec(); err == nil {
-			return code
-		}
-	case "pause":
-		err = container.Pause(args[len(args)-1])
+		return container.Exec(args[1:])
+	case "pod":
+		err = podholder.Serve(args[len(args)-1])
 	case "emissary":
 		return emissary.Main(args[1:])
 	default:

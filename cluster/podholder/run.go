@@ -1,0 +1,247 @@
+package podholder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	ctr "github.com/argosy-ml/argosy/cluster/container"
+	"github.com/argosy-ml/argosy/cluster/podlog"
+)
+
+// drain is how long output is waited for that others than the container's own processes could still write.
+const drain = time.Second
+
+// container is a life of a container.
+type container struct {
+	life podlog.Life
+	cmd  Command
+	spec *os.File // the Spec, for those who join
+	log  *podlog.Writer
+
+	child   *child
+	output  map[string]*os.File // by stream; the terminal is stdout
+	started time.Time           // zero where the command never ran
+	running chan struct{}       // closed when the command runs, or is not going to
+	over    chan struct{}       // closed when the end is written down
+	exit    podlog.Exit
+
+	mu     sync.Mutex
+	stdin  *os.File // what is written here the container reads; nil when there is no such thing (any more)
+	closed bool     // spec and child are
+}
+
+// run starts a container, says so, and says how it ended.
+func (s *server) run(c conn, r request, files []*os.File) error {
+	if len(files) != 1 || r.Command == nil || r.Container != filepath.Base(r.Container) {
+		return errors.New("a container's name, Command and Spec are wanted")
+	}
+	ct := &container{
+		life: podlog.Life{Folder: filepath.Join(LogFolder, r.Container), Number: r.Life}, cmd: *r.Command,
+		output: map[string]*os.File{}, running: make(chan struct{}), over: make(chan struct{}),
+	}
+	var err error
+	if ct.spec, err = dup(files[0]); err != nil {
+		return err
+	}
+	if ct.log, err = podlog.Create(ct.life); err != nil {
+		return errors.Join(err, ct.spec.Close())
+	}
+	if err := s.start(r.Container, ct); err != nil {
+		go ct.conclude(podlog.Exit{Code: ctr.ExitNotStarted, Fault: err.Error()})
+	} else {
+		ct.started = time.Now()
+		go ct.attend()
+	}
+	close(ct.running)
+	return ct.tell(c)
+}
+
+// watch is told about a container that was started before.
+func (s *server) watch(c conn, r request) error {
+	ct, err := s.find(r.Container)
+	if err != nil {
+		return err
+	}
+	if ct.life.Number != r.Life {
+		return fmt.Errorf("container %q is in life %d, not %d", r.Container, ct.life.Number, r.Life)
+	}
+	return ct.tell(c)
+}
+
+// tell sends the replies to a run or a watch.
+func (ct *container) tell(c conn) error {
+	<-ct.running
+	if !ct.started.IsZero() {
+		if err := c.send(reply{Started: ct.started}); err != nil {
+			return err
+		}
+	}
+	<-ct.over
+	return c.send(reply{Exit: &ct.exit})
+}
+
+// start makes the container's first process and waits until it has become the command.
+func (s *server) start(name string, ct *container) error {
+	status, statusW, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer status.Close()
+	theirs := []*os.File{statusW} // the child's ends
+	defer func() { closeAll(theirs) }()
+	fds := []*os.File{s.null, s.null, s.null, ct.spec, statusW}
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID}
+	var console conn
+	if ct.cmd.TTY {
+		var theirEnd *os.File
+		if console, theirEnd, err = newConsole(); err != nil {
+			return err
+		}
+		defer console.end()
+		theirs = append(theirs, theirEnd)
+		fds = append(fds, s.null, theirEnd)
+	} else if err := ct.connect(fds, &theirs); err != nil {
+		return err
+	}
+	if ct.cmd.Cgroup != "" {
+		folder, err := os.Open(ct.cmd.Cgroup)
+		if err != nil {
+			return fmt.Errorf("open the container's cgroup: %w", err)
+		}
+		defer folder.Close()
+		attr.UseCgroupFD, attr.CgroupFD = true, int(folder.Fd())
+	}
+	if ct.child, err = s.fork(fds, attr, "run"); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.containers[name] = ct // from now on it can be told to stop
+	s.mu.Unlock()
+	closeAll(theirs)
+	fault, err := io.ReadAll(status)
+	if err == nil && len(fault) == 0 && ct.cmd.TTY {
+		err = ct.takeTerminal(console)
+	}
+	if err == nil && len(fault) == 0 {
+		return nil
+	}
+	_ = ct.child.signal(syscall.SIGKILL)
+	_, _ = ct.child.wait()
+	if len(fault) > 0 {
+		err = errors.New(string(fault))
+	}
+	return fmt.Errorf("%w%s", err, ct.lastWords())
+}
+
+// connect makes pipes for the standard streams, the container's ends in fds.
+func (ct *container) connect(fds []*os.File, theirs *[]*os.File) error {
+	for i, stream := range []string{1: podlog.Stdout, 2: podlog.Stderr} {
+		if i == 0 && !ct.cmd.Stdin {
+			continue
+		}
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			fds[0], ct.stdin = r, w
+		} else {
+			fds[i], ct.output[stream] = w, r
+		}
+		*theirs = append(*theirs, fds[i])
+	}
+	return nil
+}
+
+// takeTerminal receives the terminal that the container's first process opened.
+func (ct *container) takeTerminal(console conn) error {
+	master, err := receiveTerminal(console)
+	if err != nil {
+		return err
+	}
+	ct.output[podlog.Stdout] = master
+	ct.stdin, err = dup(master)
+	return err
+}
+
+// lastWords are what a container said that could not be started: a crash of the helper itself shows here.
+func (ct *container) lastWords() string {
+	var b strings.Builder
+	for _, f := range ct.output {
+		_ = f.SetReadDeadline(time.Now().Add(drain))
+		_, _ = io.Copy(&b, io.LimitReader(f, 1024))
+		_ = f.Close()
+	}
+	return strings.TrimRight(" "+b.String(), " \n")
+}
+
+// attend takes the container's output until it ends.
+func (ct *container) attend() {
+	var pumps sync.WaitGroup
+	for stream, f := range ct.output {
+		pumps.Go(func() {
+			err := ct.log.Pump(stream, f)
+			// The last user of a terminal is gone; nobody answered after the end.
+			if err != nil && !errors.Is(err, syscall.EIO) && !errors.Is(err, os.ErrDeadlineExceeded) {
+				fmt.Fprintln(os.Stderr, "argosy-podinit: output lost:", err)
+				_, _ = io.Copy(io.Discard, f) // a full pipe would stop the program
+			}
+		})
+	}
+	ws, err := ct.child.wait()
+	exit := podlog.Exit{Code: exitCode(ws), Started: ct.started}
+	if ws.Signaled() {
+		exit.Signal = int(ws.Signal())
+	}
+	if err != nil {
+		exit.Code, exit.Fault = 255, fmt.Sprintf("the end was not seen: %v", err)
+	}
+	exit.OOM = ct.cmd.Cgroup != "" && exit.Signal == int(syscall.SIGKILL) && killedForMemory(ct.cmd.Cgroup)
+	for _, f := range ct.output {
+		_ = f.SetReadDeadline(time.Now().Add(drain))
+	}
+	pumps.Wait()
+	for _, f := range ct.output {
+		_ = f.Close()
+	}
+	ct.conclude(exit)
+}
+
+// conclude writes the end down.
+func (ct *container) conclude(exit podlog.Exit) {
+	exit.Finished = time.Now()
+	ct.exit = exit
+	ct.closeStdin()
+	ct.mu.Lock()
+	ct.closed = true
+	_ = ct.spec.Close()
+	if ct.child != nil {
+		ct.child.close()
+	}
+	ct.mu.Unlock()
+	if err := errors.Join(ct.log.Close(), ct.life.WriteExit(exit)); err != nil {
+		fmt.Fprintln(os.Stderr, "argosy-podinit: end not written down:", err)
+	}
+	close(ct.over)
+}
+
+// killedForMemory says whether the kernel ended a process of the cgroup for want of memory.
+func killedForMemory(cgroup string) bool {
+	b, err := os.ReadFile(filepath.Join(cgroup, "memory.events"))
+	if err != nil { // without a memory controller there is no limit
+		return false
+	}
+	for line := range strings.Lines(string(b)) {
+		if n, ok := strings.CutPrefix(line, "oom_kill "); ok {
+			return strings.TrimSpace(n) != "0"
+		}
+	}
+	return false
+}
