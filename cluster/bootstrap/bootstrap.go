@@ -37,12 +37,16 @@ var resources = map[schema.GroupVersionKind]schema.GroupVersionResource{
 	kind("", "v1", "Secret"):                                      resource("", "v1", "secrets"),
 	kind("rbac.authorization.k8s.io", "v1", "ClusterRole"):        resource("rbac.authorization.k8s.io", "v1", "clusterroles"),
 	kind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding"): resource("rbac.authorization.k8s.io", "v1", "clusterrolebindings"),
+	kind("storage.k8s.io", "v1", "StorageClass"):                  resource("storage.k8s.io", "v1", "storageclasses"),
 }
 
 // controllerRoles are the built-in roles of the controllers that run, without their prefix.
 var controllerRoles = []string{
-	"job-controller", "ttl-after-finished-controller", "generic-garbage-collector", "pod-garbage-collector",
-	"namespace-controller", "service-account-controller", "root-ca-cert-publisher", "endpointslice-controller",
+	"clusterrole-aggregation-controller", "cronjob-controller", "daemon-set-controller", "deployment-controller", "disruption-controller",
+	"endpointslice-controller", "ephemeral-volume-controller", "generic-garbage-collector", "job-controller", "namespace-controller",
+	"node-controller", "persistent-volume-binder", "pod-garbage-collector", "pv-protection-controller", "pvc-protection-controller",
+	"replicaset-controller", "resourcequota-controller", "root-ca-cert-publisher", "service-account-controller", "statefulset-controller",
+	"ttl-after-finished-controller",
 }
 
 // Apply brings the cluster to the state above and returns once the custom resources are served.

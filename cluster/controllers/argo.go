@@ -20,7 +20,7 @@ import (
 // argoNamespace is where the workflow controller finds its configuration.
 const argoNamespace = "argo"
 
-func runArgo(ctx context.Context, h home.Home) error {
+func runArgo(ctx context.Context, h home.Home, ready func()) error {
 	// Argo hands klog's -v on to its executor, and an empty one fails there.
 	cmdutil.SetGLogLevel(0)
 	logrus.SetLevel(logrus.InfoLevel)
@@ -40,7 +40,7 @@ func runArgo(ctx context.Context, h home.Home) error {
 		return err
 	}
 	metrics.AddMetricsTransportWrapper(ctx, cfg) // the controller expects it even when it serves no metrics
-	onWatching(cfg, announce, "workflows", "pods", "workflowtaskresults", "workflowtasksets")
+	onWatching(cfg, ready, "workflows", "pods", "workflowtaskresults", "workflowtasksets")
 	kube, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return err

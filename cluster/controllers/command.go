@@ -1,5 +1,6 @@
 // Package controllers holds the children that act on the cluster's objects:
-// Kubernetes' own controllers, the Argo workflow controller and mpi-operator.
+// Kubernetes' own controllers and scheduler with the Argo workflow controller,
+// and mpi-operator.
 package controllers
 
 import (
@@ -9,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -26,16 +28,21 @@ const (
 	burst = 2000
 )
 
+// component runs until the context ends, and calls ready once when it watches what it acts on.
+type component func(ctx context.Context, h home.Home, ready func()) error
+
 // Commands are the children of this package.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{
-		child("controller-manager", "Run Kubernetes' own controllers", runControllerManager),
-		child("argo", "Run the Argo workflow controller", runArgo),
+		child("controllers", "Run Kubernetes' own controllers and scheduler, and the Argo workflow controller",
+			runControllerManager, runScheduler, runArgo),
 		child("mpi-operator", "Run mpi-operator", runMPIOperator),
 	}
 }
 
-func child(name, short string, run func(context.Context, home.Home) error) *cobra.Command {
+// child is a command that runs components side by side. Each process of this program holds some 40 MB of its own, whatever it
+// does, so components that are restarted together share one.
+func child(name, short string, components ...component) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:    name,
@@ -49,7 +56,10 @@ func child(name, short string, run func(context.Context, home.Home) error) *cobr
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			if err := run(ctx, h); err != nil && !errors.Is(err, context.Canceled) {
+			if err := setFeatures(); err != nil {
+				return err
+			}
+			if err := runAll(ctx, h, components); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			return nil
@@ -57,6 +67,30 @@ func child(name, short string, run func(context.Context, home.Home) error) *cobr
 	}
 	cmd.Flags().StringVar(&dir, "home", "", "data folder of the cluster")
 	return cmd
+}
+
+// runAll returns when the context ends or the first component does; it does not wait for the others, since the
+// process ends with it. They hold no state: what one was about to do it does after the next start.
+func runAll(ctx context.Context, h home.Home, components []component) error {
+	ended := make(chan error, len(components))
+	var waiting sync.WaitGroup
+	for _, run := range components {
+		waiting.Add(1)
+		go func() { ended <- run(ctx, h, sync.OnceFunc(waiting.Done)) }()
+	}
+	go func() {
+		waiting.Wait()
+		announce()
+	}()
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-ended:
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	}
 }
 
 // client is the configuration with which a component talks to the apiserver.

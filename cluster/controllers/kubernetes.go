@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,20 +17,39 @@ import (
 	"github.com/argosy-ml/argosy/cluster/pki"
 )
 
-// Of the some forty controllers of kube-controller-manager, those that act on what runs here.
+// Of the some forty controllers of kube-controller-manager, those that act on what runs here: no clouds, no certificates
+// for others, no metrics to scale by.
 var enabled = []string{
+	names.CronJobController,
+	names.DaemonSetController,
+	names.DeploymentController,
+	names.DisruptionController,
 	names.JobController, // mpi-operator's launchers are Jobs
+	names.ReplicaSetController,
+	names.StatefulSetController,
 	names.TTLAfterFinishedController,
+
 	names.GarbageCollectorController, // what a Workflow owns goes with it
-	names.PodGarbageCollectorController,
 	names.NamespaceController,
+	names.NodeLifecycleController, // taints nodes that do not report
+	names.PodGarbageCollectorController,
+	names.ResourceQuotaController,
+	names.TaintEvictionController,
+
+	names.ClusterRoleAggregationController, // fills the roles admin, edit and view
+	names.RootCACertificatePublisherController,
 	names.ServiceAccountController,
 	names.ServiceAccountTokenController, // Argo's HTTP templates want a token Secret
-	names.RootCACertificatePublisherController,
+
 	names.EndpointSliceController,
+
+	names.EphemeralVolumeController,
+	names.PersistentVolumeBinderController,
+	names.PersistentVolumeClaimProtectionController,
+	names.PersistentVolumeProtectionController,
 }
 
-func runControllerManager(ctx context.Context, h home.Home) error {
+func runControllerManager(ctx context.Context, h home.Home, ready func()) error {
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	s, err := options.NewKubeControllerManagerOptions()
 	if err != nil {
@@ -45,24 +63,12 @@ func runControllerManager(ctx context.Context, h home.Home) error {
 	if err := flags.Parse(controllerManagerArguments(h)); err != nil {
 		return err
 	}
-	if err := s.ComponentGlobalsRegistry.Set(); err != nil {
-		return err
-	}
 	cfg, err := s.Config(ctx, known, off, aliases)
 	if err != nil {
 		return err
 	}
-	onWatching(cfg.Kubeconfig, announce, "jobs", "pods", "namespaces", "serviceaccounts")
-	finished := make(chan error, 1)
-	go func() { finished <- app.Run(ctx, cfg.Complete()) }()
-	select {
-	case err := <-finished:
-		return err
-	case <-ctx.Done():
-		// Controllers hold no state: what they were about to do they do after the next start.
-		os.Exit(0)
-		return nil
-	}
+	onWatching(cfg.Kubeconfig, ready, "jobs", "pods", "namespaces", "serviceaccounts")
+	return app.Run(ctx, cfg.Complete())
 }
 
 func controllerManagerArguments(h home.Home) []string {

@@ -17,12 +17,12 @@ import (
 )
 
 // runMPIOperator runs mpi-operator's controller, unmodified, without the election and the listener of its main program.
-func runMPIOperator(ctx context.Context, h home.Home) error {
+func runMPIOperator(ctx context.Context, h home.Home, ready func()) error {
 	cfg, err := client(h, pki.MPIOperator)
 	if err != nil {
 		return err
 	}
-	onWatching(cfg, announce, "mpijobs", "jobs", "pods", "configmaps", "secrets", "services")
+	onWatching(cfg, ready, "mpijobs", "jobs", "pods", "configmaps", "secrets", "services")
 	kube, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return err

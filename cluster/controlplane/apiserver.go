@@ -29,12 +29,12 @@ import (
 // ServiceRange is where Services get their addresses from.
 const ServiceRange = "10.96.0.0/16"
 
-// Admission plugins that are of no use here: nothing schedules, provisions, classifies or polices.
+// Admission plugins that are of no use here: nobody signs certificates, and what a pod may do is bounded by its sandbox.
+// TaintNodesByCondition would keep pods from a new node until a controller has looked at it.
 var unusedAdmission = []string{
 	"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
-	"DefaultIngressClass", "DefaultStorageClass", "DefaultTolerationSeconds", "LimitRanger",
-	"MutatingAdmissionWebhook", "PersistentVolumeClaimResize", "PodSecurity", "ResourceQuota", "RuntimeClass",
-	"StorageObjectInUseProtection", "TaintNodesByCondition", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
+	"DefaultIngressClass", "MutatingAdmissionWebhook", "PodSecurity", "RuntimeClass",
+	"TaintNodesByCondition", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
 }
 
 // API groups that are of no use here. networking.k8s.io/v1 must stay: without it readiness takes 20 seconds longer.

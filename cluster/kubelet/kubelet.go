@@ -25,6 +25,7 @@ import (
 
 	"github.com/argosy-ml/argosy/cluster/container"
 	"github.com/argosy-ml/argosy/cluster/podnet"
+	"github.com/argosy-ml/argosy/cluster/provisioner"
 )
 
 const (
@@ -93,7 +94,7 @@ func Run(ctx context.Context, cfg Config) error {
 	defer end()
 	server := k.server()
 	defer func() { _ = server.Close() }()
-	failed := make(chan error, 1)
+	failed := make(chan error, 2)
 	services.Go(func() {
 		if err := server.Serve(tls.NewListener(cfg.Listener, k.tlsConfig())); !errors.Is(err, http.ErrServerClosed) {
 			failed <- fmt.Errorf("serve logs and exec: %w", err)
@@ -102,6 +103,12 @@ func Run(ctx context.Context, cfg Config) error {
 	services.Go(func() { k.heartbeat(life) })
 	services.Go(func() { k.hosts.run(life) })
 	services.Go(func() { k.refresh(life) })
+	volumes := provisioner.New(k.client, broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: provisioner.Name}), k.claimsDir(), k.log)
+	services.Go(func() {
+		if err := volumes.Run(life); err != nil {
+			failed <- fmt.Errorf("provision volumes: %w", err)
+		}
+	})
 	if err := k.watch(life, &services); err != nil {
 		return err
 	}
@@ -166,7 +173,7 @@ func (k *Kubelet) shutdown() {
 	k.work.Wait()
 }
 
-// refresh keeps tokens, configuration and secrets of running pods up to date, and removes what belonged to claims.
+// refresh keeps tokens, configuration and secrets of running pods up to date.
 func (k *Kubelet) refresh(ctx context.Context) {
 	tick := time.NewTicker(refreshEvery)
 	defer tick.Stop()
@@ -180,9 +187,6 @@ func (k *Kubelet) refresh(ctx context.Context) {
 			if err := p.refreshVolumes(ctx); err != nil && ctx.Err() == nil {
 				p.log.Warn("volumes not refreshed", "err", err)
 			}
-		}
-		if err := k.removeClaims(ctx); err != nil && ctx.Err() == nil {
-			k.log.Warn("folders of deleted claims not removed", "err", err)
 		}
 	}
 }

@@ -69,6 +69,12 @@ func (p *pod) mountVolume(v corev1.Volume) (string, error) {
 			err = p.ownFolder(folder)
 		}
 		return folder, err
+	case v.Ephemeral != nil:
+		folder, err := p.ephemeral(v.Name)
+		if err == nil {
+			err = p.ownFolder(folder)
+		}
+		return folder, err
 	}
 	folder := p.path("volumes", v.Name)
 	if err := makeFolder(folder, 0o777); err != nil {
@@ -87,7 +93,7 @@ func (p *pod) mountVolume(v corev1.Volume) (string, error) {
 		}
 		return folder, writeVolume(folder, files, p.volumeGroup())
 	}
-	return "", &unsupportedError{"the embedded cluster has emptyDir, configMap, secret, projected, downwardAPI, hostPath and persistentVolumeClaim volumes, and this is none of them"}
+	return "", &unsupportedError{"the embedded cluster has emptyDir, configMap, secret, projected, downwardAPI, hostPath, persistentVolumeClaim and ephemeral volumes, and this is none of them"}
 }
 
 // emptyDir makes a folder a file system in memory where that is wanted. A limit of one on disk is not enforced.

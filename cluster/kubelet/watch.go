@@ -21,7 +21,7 @@ import (
 	"github.com/argosy-ml/argosy/cluster/podholder"
 )
 
-// watch follows the pods of this node and those of no node yet.
+// watch follows the pods of this node.
 func (k *Kubelet) watch(ctx context.Context, services *sync.WaitGroup) error {
 	mine, err := k.podInformer(fields.OneTermEqualSelector("spec.nodeName", NodeName), cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { k.see(o.(*corev1.Pod)) },
@@ -32,24 +32,12 @@ func (k *Kubelet) watch(ctx context.Context, services *sync.WaitGroup) error {
 		return err
 	}
 	k.pods = corelisters.NewPodLister(mine.GetIndexer())
-	// There is one node and, so far, no scheduler: what belongs to nobody belongs here.
-	stray, err := k.podInformer(fields.AndSelectors(
-		fields.OneTermEqualSelector("spec.nodeName", ""), fields.OneTermEqualSelector("status.phase", string(corev1.PodPending)),
-	), cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { k.assign(ctx, o.(*corev1.Pod)) },
-		UpdateFunc: func(_, o any) { k.assign(ctx, o.(*corev1.Pod)) },
-	})
-	if err != nil {
-		return err
-	}
 	if err := k.cleanUp(ctx); err != nil {
 		return err
 	}
 	k.watchServices(ctx, services)
-	for _, inf := range []cache.SharedIndexInformer{mine, stray} {
-		services.Go(func() { inf.RunWithContext(ctx) })
-	}
-	if !cache.WaitForCacheSync(ctx.Done(), mine.HasSynced, stray.HasSynced) {
+	services.Go(func() { mine.RunWithContext(ctx) })
+	if !cache.WaitForCacheSync(ctx.Done(), mine.HasSynced) {
 		return ctx.Err()
 	}
 	return nil
@@ -80,34 +68,6 @@ func slim(o any) (any, error) {
 
 func finished(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-}
-
-// assign binds a pod to this node and starts it without waiting for the news to come back.
-func (k *Kubelet) assign(ctx context.Context, obj *corev1.Pod) {
-	if obj.DeletionTimestamp != nil || obj.Spec.NodeName != "" || len(obj.Spec.SchedulingGates) > 0 {
-		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.ended || k.known[obj.UID] != nil {
-		return
-	}
-	k.work.Go(func() {
-		err := k.client.CoreV1().Pods(obj.Namespace).Bind(ctx, &corev1.Binding{
-			ObjectMeta: metav1.ObjectMeta{Name: obj.Name, Namespace: obj.Namespace, UID: obj.UID},
-			Target:     corev1.ObjectReference{Kind: "Node", Name: NodeName},
-		}, metav1.CreateOptions{})
-		switch {
-		case err == nil:
-			obj = obj.DeepCopy()
-			obj.Spec.NodeName = NodeName
-			k.events.Eventf(obj, corev1.EventTypeNormal, "Scheduled", "Assigned %s/%s to %s", obj.Namespace, obj.Name, NodeName)
-			k.see(obj)
-		case apierrors.IsNotFound(err), apierrors.IsConflict(err), ctx.Err() != nil: // gone, or bound already and seen elsewhere
-		default:
-			k.log.Warn("pod not bound", "pod", obj.Namespace+"/"+obj.Name, "err", err)
-		}
-	})
 }
 
 // see reacts to a pod as it is now. News may be stale and come twice: a pod is

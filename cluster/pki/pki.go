@@ -21,6 +21,7 @@ const (
 	Admin             = "admin"
 	Kubelet           = "kubelet-client"
 	ControllerManager = "controller-manager"
+	Scheduler         = "scheduler"
 	Argo              = "argo"
 	MPIOperator       = "mpi-operator"
 	KubeletClient     = "apiserver-kubelet-client" // the apiserver towards the kubelet
@@ -30,6 +31,7 @@ const (
 const (
 	KubeletUser           = "argosy:kubelet"
 	ControllerManagerUser = "system:kube-controller-manager"
+	SchedulerUser         = "system:kube-scheduler" // its rights come with Kubernetes
 	ArgoUser              = "argosy:argo"
 	MPIOperatorUser       = "argosy:mpi-operator"
 	// KubeletClientUser is the only client that the kubelet's HTTPS port serves.
@@ -68,6 +70,7 @@ var leaves = []leaf{
 	{name: Admin, user: "argosy:admin", groups: []string{"system:masters"}, usage: x509.ExtKeyUsageClientAuth},
 	{name: Kubelet, user: KubeletUser, usage: x509.ExtKeyUsageClientAuth},
 	{name: ControllerManager, user: ControllerManagerUser, usage: x509.ExtKeyUsageClientAuth},
+	{name: Scheduler, user: SchedulerUser, usage: x509.ExtKeyUsageClientAuth},
 	{name: Argo, user: ArgoUser, usage: x509.ExtKeyUsageClientAuth},
 	{name: MPIOperator, user: MPIOperatorUser, usage: x509.ExtKeyUsageClientAuth},
 	{name: KubeletClient, user: KubeletClientUser, usage: x509.ExtKeyUsageClientAuth},

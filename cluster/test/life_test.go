@@ -49,7 +49,7 @@ func (c *cluster) testLines(t *testing.T) {
 		require.Regexp(t, `^[a-z0-9-]+ ready \d+\.\d\ds$`, l)
 		seen[strings.Fields(l)[0]] = true
 	}
-	for _, name := range []string{"apiserver", "s3", "controller-manager", "argo", "mpi-operator", "node", "cluster"} {
+	for _, name := range []string{"apiserver", "s3", "controllers", "mpi-operator", "node", "cluster"} {
 		require.True(t, seen[name], name)
 	}
 	require.Len(t, seen, len(c.lines), "each once")
@@ -155,7 +155,7 @@ func TestRights(t *testing.T) {
 		user, verb, group, resource, sub string
 		allowed                          bool
 	}{
-		{"kubelet", "create", "", "pods", "binding", true},
+		{"kubelet", "create", "", "pods", "binding", false},
 		{"kubelet", "update", "", "pods", "status", true},
 		{"kubelet", "create", "", "serviceaccounts", "token", true},
 		{"kubelet", "create", "argoproj.io", "workflowtaskresults", "", true},
@@ -167,6 +167,8 @@ func TestRights(t *testing.T) {
 		{"mpi-operator", "create", "batch", "jobs", "", true},
 		{"mpi-operator", "update", "kubeflow.org", "mpijobs", "status", true},
 		{"mpi-operator", "delete", "argoproj.io", "workflows", "", false},
+		{"scheduler", "create", "", "pods", "binding", true},
+		{"scheduler", "get", "", "secrets", "", false},
 		{"controller-manager", "create", "", "serviceaccounts", "", true},
 		{"controller-manager", "update", "batch", "jobs", "status", true},
 	} {
@@ -205,14 +207,14 @@ func (c *cluster) testLocked(t *testing.T) {
 func (c *cluster) testApiserverDeath(t *testing.T) {
 	before := c.pids(t)
 	require.NoError(t, syscall.Kill(before["apiserver"], syscall.SIGKILL))
-	eventually(t, "the apiserver and the workflow controller are new", func(context.Context) bool {
+	eventually(t, "the apiserver and the controllers are new", func(context.Context) bool {
 		now := c.pids(t)
-		return now["apiserver"] != before["apiserver"] && now["argo"] != before["argo"]
+		return now["apiserver"] != before["apiserver"] && now["controllers"] != before["controllers"]
 	})
 	c.runWorkflow(t, "after-apiserver")
 	after := c.pids(t)
 	// mpi-operator ends itself when a watch of its breaks off, and is started again like any that dies.
-	for _, untouched := range []string{"s3", "node", "controller-manager"} {
+	for _, untouched := range []string{"s3", "node"} {
 		require.Equal(t, before[untouched], after[untouched], untouched)
 	}
 }

@@ -20,13 +20,12 @@ import (
 
 // Names of the children, which are also their subcommands and log files.
 const (
-	apiserver         = "apiserver"
-	objectStore       = "s3"
-	controllerManager = "controller-manager"
-	argo              = "argo"
-	mpiOperator       = "mpi-operator"
-	nodeAgent         = "node"
-	kubelet           = "kubelet" // no child: the name of the node's listener
+	apiserver   = "apiserver"
+	objectStore = "s3"
+	controllers = "controllers"
+	mpiOperator = "mpi-operator"
+	nodeAgent   = "node"
+	kubelet     = "kubelet" // no child: the name of the node's listener
 )
 
 // Stages of the stop: pods go while everybody who learns of it still runs, the store of all objects goes last.
@@ -40,7 +39,7 @@ const (
 const controlPlaneProgram = "argosy-controlplane"
 
 // upstream are the children that controlPlaneProgram runs; the others run from this program.
-var upstream = map[string]bool{apiserver: true, controllerManager: true, argo: true, mpiOperator: true}
+var upstream = map[string]bool{apiserver: true, controllers: true, mpiOperator: true}
 
 // beside finds a program that is installed with this one.
 func beside(name string) (string, error) {
@@ -88,14 +87,10 @@ func base(h home.Home, files map[string]*os.File) []supervisor.Child {
 // dependent are the children that need the apiserver and its bootstrapped objects.
 func dependent(h home.Home, files map[string]*os.File, ports map[string]int, admin *rest.Config) []supervisor.Child {
 	return []supervisor.Child{
-		child(h, controllerManager, supervisor.Child{
+		child(h, controllers, supervisor.Child{
 			Stage: stageControllers,
-			Env:   memory(50, "256MiB"),
-		}),
-		child(h, argo, supervisor.Child{
-			Stage: stageControllers,
-			Env:   memory(100, "512MiB"),
-			// Its informers can fail for ever on the list of pods after the apiserver lost its watch cache.
+			Env:   memory(100, "768MiB"),
+			// Argo's informers can fail for ever on the list of pods after the apiserver lost its watch cache.
 			Follows: apiserver,
 		}),
 		child(h, mpiOperator, supervisor.Child{

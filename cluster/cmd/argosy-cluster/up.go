@@ -176,7 +176,8 @@ func (c *cluster) writeKubeconfigs() error {
 		return err
 	}
 	for component, user := range map[string]string{
-		kubelet: pki.Kubelet, controllerManager: pki.ControllerManager, argo: pki.Argo, mpiOperator: pki.MPIOperator,
+		kubelet: pki.Kubelet, pki.ControllerManager: pki.ControllerManager, pki.Scheduler: pki.Scheduler,
+		pki.Argo: pki.Argo, pki.MPIOperator: pki.MPIOperator,
 	} {
 		if err := write(c.home.KubeconfigOf(component), "", user); err != nil {
 			return err
