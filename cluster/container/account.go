@@ -1,6 +1,7 @@
 package container
 
 import (
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -26,6 +27,9 @@ func (p *Process) settleAccount() error {
 	}
 	var uid uint32
 	if p.User != nil {
+		if err := p.User.findName(passwd); err != nil {
+			return err
+		}
 		uid = p.User.UID
 	}
 	name, gid, folder := accountOf(passwd, uid)
@@ -51,6 +55,51 @@ func (p *Process) settleAccount() error {
 		}
 	}
 	return nil
+}
+
+// findName makes numbers of the names of an image's user.
+func (u *User) findName(passwd string) error {
+	if u.Name == "" {
+		return nil
+	}
+	user, group, hasGroup := strings.Cut(u.Name, ":")
+	uid, gid, ok := idOf(passwd, 7, user)
+	if !ok {
+		return fmt.Errorf("the image's user %q is not in its /etc/passwd", user)
+	}
+	u.UID = uid
+	if u.GID != nil {
+		return nil
+	}
+	if hasGroup {
+		groups, err := readAccounts("/etc/group")
+		if err != nil {
+			return err
+		}
+		if gid, _, ok = idOf(groups, 4, group); !ok {
+			return fmt.Errorf("the image's group %q is not in its /etc/group", group)
+		}
+		u.GID = &gid
+	} else if _, err := strconv.ParseUint(user, 10, 32); err != nil {
+		u.GID = &gid // a number's group is looked for by number
+	}
+	return nil
+}
+
+// idOf finds the id of a name, and the one after it, in rows of n fields. A number stands for itself.
+func idOf(file string, n int, name string) (id, next uint32, ok bool) {
+	if number, err := strconv.ParseUint(name, 10, 32); err == nil {
+		return uint32(number), 0, true
+	}
+	for fields := range rows(file, n) {
+		number, err := strconv.ParseUint(fields[2], 10, 32)
+		if fields[0] != name || err != nil {
+			continue
+		}
+		after, _ := strconv.ParseUint(fields[3], 10, 32) // of a group: its members, which nobody asks for
+		return uint32(number), uint32(after), true
+	}
+	return 0, 0, false
 }
 
 // readAccounts reads a file that may be missing.

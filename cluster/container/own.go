@@ -21,18 +21,8 @@ func (r *root) mountOwn() error {
 	if err := bind(r.upper("/tmp"), r.in("/tmp"), false); err != nil {
 		return err
 	}
-	if err := unix.Mount("proc", r.in("/proc"), "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		return fmt.Errorf("mount /proc: %w", err)
-	}
-	if !r.spec.UnmaskedProc {
-		if err := r.maskProc(); err != nil {
-			return err
-		}
-	}
-	if err := unix.Mount("sysfs", r.in("/sys"), "sysfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		if err := bind("/sys", r.in("/sys"), true); err != nil {
-			return fmt.Errorf("mount /sys: %w", err)
-		}
+	if err := r.mountKernel(); err != nil {
+		return err
 	}
 	for _, d := range append([]string{"/run"}, r.spec.Private...) {
 		if err := place(r.in(d), true); err != nil {
@@ -49,6 +39,24 @@ func (r *root) mountOwn() error {
 		return err
 	}
 	return errors.Join(os.Chmod(r.in("/run/lock"), 0o777|os.ModeSticky), r.mountDev())
+}
+
+// mountKernel shows the kernel's own file systems.
+func (r *root) mountKernel() error {
+	if err := unix.Mount("proc", r.in("/proc"), "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
+	if !r.spec.UnmaskedProc {
+		if err := r.maskProc(); err != nil {
+			return err
+		}
+	}
+	if err := unix.Mount("sysfs", r.in("/sys"), "sysfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		if err := bind("/sys", r.in("/sys"), true); err != nil {
+			return fmt.Errorf("mount /sys: %w", err)
+		}
+	}
+	return nil
 }
 
 // What of /proc is the machine's and not the container's. Where root is root of the machine, writing there changes the

@@ -31,9 +31,13 @@ func enterRoot(spec *Spec) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
-	for _, step := range []func() error{
+	steps := []func() error{
 		r.openVolumes, r.makeRoot, r.prepare, r.mountLayers, r.mountOwn, r.hide, r.writeFiles, r.openOwn, r.mountVolumes, r.freeze, r.pivot,
-	} {
+	}
+	if spec.Image != nil {
+		steps = []func() error{r.openVolumes, r.mountImage, r.mountImageOwn, r.writeFiles, r.openOwn, r.mountVolumes, r.freeze, r.pivot}
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
@@ -79,8 +83,11 @@ func (r *root) own(path string) bool {
 }
 
 // resolve follows the host's symbolic links in path, the last one included,
-// the way the container will see them.
+// the way the container will see them. In an image there are none of the host's.
 func (r *root) resolve(path string) (string, error) {
+	if r.spec.Image != nil {
+		return filepath.Clean("/" + path), nil
+	}
 	todo := strings.Split(strings.Trim(filepath.Clean(path), "/"), "/")
 	at := "/"
 	for links := 0; len(todo) > 0; {
@@ -308,26 +315,39 @@ func bind(source, target string, readOnly bool) error {
 }
 
 func (r *root) writeFiles() error {
+	top, err := os.OpenFile(r.dir, unix.O_PATH, 0)
+	if err != nil {
+		return err
+	}
+	defer top.Close()
 	for _, f := range r.spec.Files {
-		dir, err := r.resolve(filepath.Dir(f.Path))
-		if err != nil {
-			return err
-		}
-		path := filepath.Join(r.in(dir), filepath.Base(f.Path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := replaceFile(path, f); err != nil {
+		if err := r.writeFile(top, f); err != nil {
 			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
 	}
 	return nil
 }
 
+func (r *root) writeFile(top *os.File, f File) error {
+	path, err := r.resolve(filepath.Dir(f.Path))
+	if err != nil {
+		return err
+	}
+	dir, err := makeBelow(top, path, unix.RESOLVE_IN_ROOT, true, 0o755)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return replaceFile(filepath.Join(procPath(dir), filepath.Base(f.Path)), f)
+}
+
 // replaceFile puts a new file in place instead of writing into the old one,
 // which may belong to a user that is not known here.
 func replaceFile(path string, f File) error {
 	tmp := path + ".argosy"
+	if err := os.RemoveAll(tmp); err != nil { // an image may hold anything
+		return err
+	}
 	if f.Link != "" {
 		if err := os.Symlink(f.Link, tmp); err != nil {
 			return err

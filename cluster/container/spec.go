@@ -27,6 +27,14 @@ type Layer struct {
 	Target string `json:",omitempty"` // of a Symlink
 }
 
+// Image is a container's root that is made of an image's layers instead of the host's folders.
+type Image struct {
+	Folder string   // holds the unpacked layers
+	Layers []string // their names there, topmost first
+	// Folders are made where the image lacks them.
+	Folders []string `json:",omitempty"`
+}
+
 // Mount shows a file or folder of the sandbox inside the container.
 type Mount struct {
 	Source   string
@@ -49,7 +57,10 @@ type File struct {
 
 // User is the identity a command runs with. Nil means root of the container.
 type User struct {
-	UID    uint32
+	UID uint32
+	// Name is an image's USER, `user` or `user:group`, each a name or a number of the container's own accounts. It
+	// takes the place of UID, and of GID where that is nil.
+	Name   string   `json:",omitempty"`
 	GID    *uint32  `json:",omitempty"` // nil: that of UID in the container's /etc/passwd, else 0
 	Groups []uint32 `json:",omitempty"`
 	// Merge adds the groups of which the container's /etc/group has UID as a member.
@@ -81,6 +92,7 @@ type Process struct {
 type Spec struct {
 	Process
 	Scratch string   // folder for the private root and what the container writes; removed by the caller
+	Image   *Image   `json:",omitempty"` // in place of Layers, Private and whatever else comes from the host
 	Layers  []Layer  // see HostLayers
 	Hidden  []string // folders of the host covered by emptiness
 	Private []string // folders that get an empty tmpfs

@@ -206,7 +206,11 @@ func (r *root) openOwn() error {
 	if !r.spec.ReadOnlyRoot {
 		return nil
 	}
-	paths := append([]string{"/", "/tmp", "/run"}, r.spec.Private...)
+	paths := []string{"/"}
+	if r.spec.Image == nil {
+		paths = append(paths, "/tmp", "/run")
+		paths = append(paths, r.spec.Private...)
+	}
 	for _, l := range r.spec.Layers {
 		if l.Kind == Overlay {
 			paths = append(paths, l.Path)

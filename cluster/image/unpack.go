@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/argosy-ml/argosy/cluster/tree"
 )
 
 // Limits of one layer. They are far above what real images have.
@@ -72,7 +74,7 @@ func Unpack(ctx context.Context, archive io.Reader, dir string, rules Rules) err
 // unpacker is one Unpack.
 type unpacker struct {
 	rules   Rules
-	root    tree
+	root    tree.Tree
 	entries int
 	written int64
 	disk    diskGuard
@@ -87,14 +89,14 @@ func newUnpacker(dir string, rules Rules) (*unpacker, error) {
 	if rules.MaxEntries == 0 {
 		rules.MaxEntries = maxEntries
 	}
-	root, err := openTree(dir)
+	root, err := tree.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	return &unpacker{rules: rules, root: root, disk: diskGuard{dir: dir}, folders: map[string]*tar.Header{}}, nil
 }
 
-func (u *unpacker) close() { u.root.close() }
+func (u *unpacker) close() { u.root.Close() }
 
 // Marks of the layer format, see https://github.com/opencontainers/image-spec/blob/main/layer.md#whiteouts.
 const (
@@ -118,13 +120,13 @@ func (u *unpacker) entry(h *tar.Header, content io.Reader) error {
 		return nil
 	}
 	folder, base := path.Split(name)
-	dir, err := u.root.folder(folder)
+	dir, err := u.root.Folder(folder)
 	if err != nil {
 		return err
 	}
 	switch {
 	case base == whiteoutOpaque:
-		return dir.setOpaque(u.rules.Trusted)
+		return setOpaque(dir, u.rules.Trusted)
 	case strings.HasPrefix(base, whiteoutMeta): // of a storage driver long gone
 		return nil
 	case strings.HasPrefix(base, whiteoutPrefix):
@@ -134,18 +136,18 @@ func (u *unpacker) entry(h *tar.Header, content io.Reader) error {
 }
 
 // whiteout hides name of the layers below. It says nothing about this layer's own.
-func (u *unpacker) whiteout(dir handle, name string) error {
+func (u *unpacker) whiteout(dir tree.Dir, name string) error {
 	if name == "" || name == "." || name == ".." {
 		return errors.New("a whiteout of nothing")
 	}
-	kind, err := dir.kind(name)
+	kind, err := dir.Kind(name)
 	if err != nil || kind != 0 {
 		return err
 	}
-	return dir.whiteout(name)
+	return whiteout(dir, name)
 }
 
-func (u *unpacker) place(h *tar.Header, name string, dir handle, base string, content io.Reader) error {
+func (u *unpacker) place(h *tar.Header, name string, dir tree.Dir, base string, content io.Reader) error {
 	switch h.Typeflag {
 	case tar.TypeDir, tar.TypeReg, tar.TypeGNUSparse, tar.TypeSymlink, tar.TypeLink, tar.TypeFifo:
 	case tar.TypeChar, tar.TypeBlock: // a container's devices are its runtime's business
@@ -160,20 +162,20 @@ func (u *unpacker) place(h *tar.Header, name string, dir handle, base string, co
 	switch h.Typeflag {
 	case tar.TypeDir:
 		u.folders[name] = h
-		if err := dir.makeFolder(base); err != nil || !hidden {
+		if err := dir.MakeFolder(base); err != nil || !hidden {
 			return err
 		}
-		sub, err := u.root.folder(name)
+		sub, err := u.root.Folder(name)
 		if err != nil {
 			return err
 		}
-		return sub.setOpaque(u.rules.Trusted)
+		return setOpaque(sub, u.rules.Trusted)
 	case tar.TypeLink:
 		return u.hardLink(h, dir, base)
 	case tar.TypeSymlink:
-		err = dir.symlink(h.Linkname, base)
+		err = dir.Symlink(h.Linkname, base)
 	case tar.TypeFifo:
-		err = dir.fifo(base)
+		err = dir.Fifo(base)
 	default:
 		return u.file(h, dir, base, content)
 	}
@@ -186,12 +188,12 @@ func (u *unpacker) place(h *tar.Header, name string, dir handle, base string, co
 // makeRoom removes what an earlier entry of the layer left in the place of this
 // one; a folder stays for a folder. Hidden says that it was a whiteout: a folder
 // in its place must not show the one below.
-func (u *unpacker) makeRoom(h *tar.Header, name string, dir handle, base string) (hidden bool, err error) {
-	kind, err := dir.kind(base)
+func (u *unpacker) makeRoom(h *tar.Header, name string, dir tree.Dir, base string) (hidden bool, err error) {
+	kind, err := dir.Kind(base)
 	if err != nil || kind == 0 || kind == unix.S_IFDIR && h.Typeflag == tar.TypeDir {
 		return false, err
 	}
-	if err := dir.remove(base, kind); err != nil {
+	if err := dir.Remove(base, kind); err != nil {
 		return false, err
 	}
 	delete(u.folders, name)
@@ -199,29 +201,29 @@ func (u *unpacker) makeRoom(h *tar.Header, name string, dir handle, base string)
 }
 
 // hardLink links to a file of the same layer.
-func (u *unpacker) hardLink(h *tar.Header, dir handle, base string) error {
+func (u *unpacker) hardLink(h *tar.Header, dir tree.Dir, base string) error {
 	target, err := inside(h.Linkname)
 	if err != nil {
 		return fmt.Errorf("its target: %w", err)
 	}
 	folder, name := path.Split(target)
-	from, err := u.root.find(folder)
+	from, err := u.root.Find(folder)
 	if err != nil {
 		return fmt.Errorf("a hard link to %q, which the layer does not have before it: %w", h.Linkname, err)
 	}
-	defer from.close()
-	kind, err := from.kind(name)
+	defer from.Close()
+	kind, err := from.Kind(name)
 	if err != nil {
 		return err
 	}
 	if kind != unix.S_IFREG && kind != unix.S_IFLNK {
 		return fmt.Errorf("a hard link to %q, which is no file that the layer has before it", h.Linkname)
 	}
-	return from.link(name, dir, base)
+	return from.Link(name, dir, base)
 }
 
-func (u *unpacker) file(h *tar.Header, dir handle, base string, content io.Reader) error {
-	f, err := dir.create(base)
+func (u *unpacker) file(h *tar.Header, dir tree.Dir, base string, content io.Reader) error {
+	f, err := dir.Create(base)
 	if err != nil {
 		return err
 	}
@@ -243,22 +245,22 @@ func (c counter) Write(b []byte) (int, error) {
 }
 
 // describe gives a new file its owner, mode, attributes and time, in an order in which none undoes another.
-func (u *unpacker) describe(h *tar.Header, dir handle, base string) error {
+func (u *unpacker) describe(h *tar.Header, dir tree.Dir, base string) error {
 	if u.rules.Owner != nil {
 		uid, gid := u.rules.Owner(h.Uid, h.Gid)
-		if err := dir.own(base, uid, gid); err != nil {
+		if err := dir.Own(base, uid, gid); err != nil {
 			return err
 		}
 	}
 	if h.Typeflag != tar.TypeSymlink {
-		if err := dir.mode(base, uint32(h.Mode)&0o7777); err != nil {
+		if err := dir.Chmod(base, uint32(h.Mode)&0o7777); err != nil {
 			return err
 		}
-		if err := dir.attributes(base, h.PAXRecords); err != nil {
+		if err := setAttributes(dir, base, h.PAXRecords); err != nil {
 			return err
 		}
 	}
-	return dir.time(base, modified(h))
+	return dir.SetTime(base, modified(h))
 }
 
 // modified is the time of an entry; one that no file system can hold becomes the epoch.
@@ -278,14 +280,14 @@ func (u *unpacker) finishFolders() error {
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(b, a) })
 	for _, name := range names {
 		folder, base := path.Split(name)
-		dir, err := u.root.find(folder)
+		dir, err := u.root.Find(folder)
 		if err == nil {
 			var kind uint32
 			// A later entry may have put something else in the place of a folder around it.
-			if kind, err = dir.kind(base); err == nil && kind == unix.S_IFDIR {
+			if kind, err = dir.Kind(base); err == nil && kind == unix.S_IFDIR {
 				err = u.describe(u.folders[name], dir, base)
 			}
-			dir.close()
+			dir.Close()
 		}
 		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) {
 			return fmt.Errorf("folder %q: %w", name, err)
