@@ -2,6 +2,7 @@ package dialer
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -27,8 +28,8 @@ func broker(t *testing.T) string {
 		require.NoError(t, <-served)
 	})
 	for {
-		if c, err := net.Dial("unixpacket", path); err == nil {
-			_ = c.Close()
+		var answered *Error
+		if _, err := DialContext(path)(ctx, "none", ""); errors.As(err, &answered) {
 			return path
 		}
 		select {

@@ -1,15 +1,12 @@
 package podnet
 
 import (
-	"context"
-	"net"
 	"net/netip"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/dns/dnsmessage"
 )
 
 func TestAddressesAreNotReusedSoon(t *testing.T) {
@@ -70,43 +67,4 @@ func TestSubdomainWithoutHostnameUsesThePodsName(t *testing.T) {
 	h := Pod{Name: "p", Namespace: "ns", Subdomain: "sub", Addr: Gateway}.Host()
 	require.Contains(t, h.Names, "p.sub.ns.svc")
 	require.Equal(t, 1, strings.Count(strings.Join(h.Names, " ")+" ", " p "))
-}
-
-func TestNoNamesAreServed(t *testing.T) {
-	t.Parallel()
-	server, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- ServeNoNames(server) }()
-	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "udp", server.LocalAddr().String())
-	}}
-	_, err = resolver.LookupHost(t.Context(), "github.com.")
-	var none *net.DNSError
-	require.ErrorAs(t, err, &none)
-	require.True(t, none.IsNotFound, err)
-	require.NoError(t, server.Close())
-	require.NoError(t, <-served)
-}
-
-func FuzzNoSuchName(f *testing.F) {
-	q := dnsmessage.Message{Header: dnsmessage.Header{ID: 7}, Questions: []dnsmessage.Question{{Name: dnsmessage.MustNewName("a.b."), Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}}}
-	packed, err := q.Pack()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(packed)
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, question []byte) {
-		answer, err := noSuchName(question)
-		if err != nil {
-			return
-		}
-		var p dnsmessage.Parser
-		h, err := p.Start(answer)
-		if err != nil || !h.Response || h.RCode != dnsmessage.RCodeNameError {
-			t.Fatalf("%x was answered with %x", question, answer)
-		}
-	})
 }
