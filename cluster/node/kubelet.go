@@ -17,7 +17,6 @@ import (
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/kubelet"
 	"github.com/argosy-ml/argosy/cluster/pki"
-	"github.com/argosy-ml/argosy/cluster/podnet"
 )
 
 func runKubelet(ctx context.Context, o options, log *slog.Logger) error {
@@ -71,7 +70,6 @@ func kubeletConfig(h home.Home, port int, log *slog.Logger) (kubelet.Config, err
 	return kubelet.Config{
 		Home: string(h), Listener: listener, Port: port, Helpers: filepath.Dir(self),
 		Client: client, TLS: pair, ClientCAs: pool, CA: ca,
-		Services: []podnet.Host{podnet.ServiceHost("kubernetes", "default"), podnet.ServiceHost("minio-service", "kubeflow")},
-		Log:      log,
+		Log: log,
 	}, nil
 }

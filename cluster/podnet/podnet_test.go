@@ -2,10 +2,8 @@ package podnet
 
 import (
 	"net/netip"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -44,27 +42,4 @@ func TestAddressesAreUniqueAndRunOut(t *testing.T) {
 	p.Give(Gateway)
 	_, err = p.Take()
 	require.Error(t, err, "the gateway's address is never handed out")
-}
-
-func TestRenderHosts(t *testing.T) {
-	t.Parallel()
-	launcher := Pod{Name: "job-launcher-x7", Namespace: "ns", Hostname: "job-launcher", Subdomain: "job", Addr: netip.MustParseAddr("10.88.0.4")}
-	worker := Pod{Name: "job-worker-0", Namespace: "ns", Hostname: "job-worker-0", Subdomain: "job", Addr: netip.MustParseAddr("10.88.0.3")}
-	step := Pod{Name: "step", Namespace: "ns", Addr: netip.MustParseAddr("10.88.0.10")}
-	got := string(RenderHosts(launcher.Host(), []Host{step.Host(), worker.Host(), ServiceHost("minio-service", "kubeflow"), {}}))
-	want := `127.0.0.1 localhost
-::1 localhost ip6-localhost ip6-loopback
-10.88.0.4 job-launcher.job.ns.svc.cluster.local job-launcher.job.ns.svc job-launcher.job.ns job-launcher.job job-launcher job-launcher-x7
-10.88.0.1 minio-service.kubeflow.svc.cluster.local minio-service.kubeflow.svc minio-service.kubeflow
-10.88.0.3 job-worker-0.job.ns.svc.cluster.local job-worker-0.job.ns.svc job-worker-0.job.ns job-worker-0.job job-worker-0
-10.88.0.10 step
-`
-	require.Empty(t, cmp.Diff(want, got))
-}
-
-func TestSubdomainWithoutHostnameUsesThePodsName(t *testing.T) {
-	t.Parallel()
-	h := Pod{Name: "p", Namespace: "ns", Subdomain: "sub", Addr: Gateway}.Host()
-	require.Contains(t, h.Names, "p.sub.ns.svc")
-	require.Equal(t, 1, strings.Count(strings.Join(h.Names, " ")+" ", " p "))
 }

@@ -170,7 +170,11 @@ func TestServicesFollowTheirPods(t *testing.T) {
 	c.createService(t, "web", corev1.ServiceSpec{Ports: webPorts})
 	c.awaitEndpoints(t, "web", 1)
 	c.createPod(t, peerPod("holder", peer, "hold", "web:80"))
-	defer func() { p, _ := c.kube.CoreV1().Pods(c.namespace).Get(t.Context(), "holder", metav1.GetOptions{}); b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("holder", &corev1.PodLogOptions{}).DoRaw(t.Context()); t.Log(p.Status.Phase, string(b), err) }()
+	defer func() {
+		p, _ := c.kube.CoreV1().Pods(c.namespace).Get(t.Context(), "holder", metav1.GetOptions{})
+		b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("holder", &corev1.PodLogOptions{}).DoRaw(t.Context())
+		t.Log(p.Status.Phase, string(b), err)
+	}()
 	c.awaitLog(t, "holder", "still there 1")
 	require.NoError(t, c.kube.CoreV1().Services(c.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}))
 	again := c.createService(t, "web", corev1.ServiceSpec{Ports: webPorts})
