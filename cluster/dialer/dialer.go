@@ -53,7 +53,7 @@ func dial(ctx context.Context, socket string, r request) (net.Conn, error) {
 		return nil, fmt.Errorf("the way to the host's network: %w", err)
 	}
 	broker := c.(*net.UnixConn)
-	defer broker.Close()
+	defer func() { _ = broker.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = broker.Close() })
 	defer stop()
 	b, err := json.Marshal(r)

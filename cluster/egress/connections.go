@@ -72,7 +72,7 @@ func (g *gateway) acceptUDP(r *udp.ForwarderRequest) {
 	pod := gonet.NewUDPConn(&queue, ep)
 	go func() {
 		defer func() { <-g.flows; g.work.Done() }()
-		defer pod.Close()
+		defer func() { _ = pod.Close() }()
 		var d net.Dialer
 		conn, err := d.DialContext(g.ctx, "udp", to.String()) // nothing is sent by that
 		if err != nil {

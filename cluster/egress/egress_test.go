@@ -154,7 +154,7 @@ func TestStreamsReachTheWorldAndBack(t *testing.T) {
 func TestPacketsReachTheWorldAndBack(t *testing.T) {
 	server, err := net.ListenPacket("udp", world+":0")
 	require.NoError(t, err)
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	served := make(chan error, 1)
 	go func() {
 		buf := make([]byte, udpPacket)

@@ -47,7 +47,7 @@ func unixConn(f *os.File) (*net.UnixConn, error) {
 
 // serveWayOut waits for the sandbox's way out and serves it, outside, until the context ends.
 func serveWayOut(ctx context.Context, sandbox *net.UnixConn, log *slog.Logger) error {
-	defer sandbox.Close()
+	defer func() { _ = sandbox.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = sandbox.Close() })
 	defer stop()
 	_, socket, err := handover.Receive(sandbox)
@@ -73,7 +73,7 @@ func openWayOut() error {
 	if err != nil {
 		return fmt.Errorf("hand the way out over: %w", err)
 	}
-	defer outside.Close()
+	defer func() { _ = outside.Close() }()
 	socket, err := podnet.OpenWayOut()
 	if err != nil {
 		return err
