@@ -39,7 +39,7 @@ func TestRenderFillsInEveryValue(t *testing.T) {
 
 func TestDefinitionsAreEmbedded(t *testing.T) {
 	t.Parallel()
-	files, err := fs.Glob(crds, "crds/*.yaml")
+	files, err := fs.Glob(crds, "crds/*.json")
 	require.NoError(t, err)
 	var names []string
 	for _, f := range files {
@@ -58,4 +58,6 @@ func TestDefinitionsAreEmbedded(t *testing.T) {
 	}
 	require.Contains(t, names, "workflows.argoproj.io", "run cluster/build/crds.sh")
 	require.Contains(t, names, "mpijobs.kubeflow.org")
+	require.Contains(t, names, "pytorchjobs.kubeflow.org")
+	require.Contains(t, names, "jobs.batch.volcano.sh")
 }

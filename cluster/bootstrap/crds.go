@@ -1,11 +1,11 @@
 package bootstrap
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The definitions come from the modules of Argo and mpi-operator; the README beside them is there so that
+// The definitions come from the modules of Argo, mpi-operator, training-operator and Volcano; the README beside them is there so that
 // this package compiles before they were fetched.
 //
 //go:generate ../build/crds.sh
@@ -35,7 +35,7 @@ const contentAnnotation = "argosy.dev/content"
 var crdResource = resource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
 func applyCRDs(ctx context.Context, cfg *rest.Config, client dynamic.Interface) error {
-	files, err := fs.Glob(crds, "crds/*.yaml")
+	files, err := fs.Glob(crds, "crds/*.json")
 	if err != nil {
 		return err
 	}
@@ -77,32 +77,38 @@ func applyCRD(ctx context.Context, client dynamic.ResourceInterface, file string
 	found, err := client.Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
+		found = nil
 	case err != nil:
 		return nil, err
 	case found.GetAnnotations()[contentAnnotation] == content:
 		return found, nil
 	}
-	docs, err := decode(bytes.NewReader(raw))
-	if err != nil {
+	crd := &unstructured.Unstructured{}
+	if err := json.Unmarshal(raw, &crd.Object); err != nil {
 		return nil, err
 	}
-	if len(docs) != 1 || docs[0].GetName() != name {
-		return nil, fmt.Errorf("expected one definition named %s", name)
+	if crd.GetName() != name {
+		return nil, fmt.Errorf("expected a definition named %s", name)
 	}
-	notes := docs[0].GetAnnotations()
+	notes := crd.GetAnnotations()
 	if notes == nil {
 		notes = map[string]string{}
 	}
 	notes[contentAnnotation] = content
-	docs[0].SetAnnotations(notes)
-	return client.Apply(ctx, name, docs[0], metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	crd.SetAnnotations(notes)
+	// Not applied field by field: for schemas of this size that takes the apiserver longer than all the rest.
+	if found == nil {
+		return client.Create(ctx, crd, metav1.CreateOptions{FieldManager: fieldManager})
+	}
+	crd.SetResourceVersion(found.GetResourceVersion())
+	return client.Update(ctx, crd, metav1.UpdateOptions{FieldManager: fieldManager})
 }
 
-// crdName is the name of the definition in a file called GROUP_PLURAL.yaml.
+// crdName is the name of the definition in a file called GROUP_PLURAL.json.
 func crdName(file string) (string, error) {
-	group, plural, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".yaml"), "_")
+	group, plural, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".json"), "_")
 	if !ok {
-		return "", errors.New("the file's name is not GROUP_PLURAL.yaml")
+		return "", errors.New("the file's name is not GROUP_PLURAL.json")
 	}
 	return plural + "." + group, nil
 }

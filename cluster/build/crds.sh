@@ -1,19 +1,28 @@
 #!/bin/sh
-# Copies the custom resource definitions that argosy-cluster embeds out of the modules they belong to.
+# Takes the custom resource definitions that argosy-cluster embeds out of the modules they belong to.
 # Usage: cluster/build/crds.sh
 set -eu
 cd "$(dirname "$0")/.."
 out=bootstrap/crds
 
-# Files of a build that is up to date are left alone, so that Go has nothing to compile again.
-take() { cmp -s "$1" "$out/${1##*/}" || { cp "$1" "$out/" && chmod 644 "$out/${1##*/}"; }; }
+dir() { go list -m -f '{{.Dir}}' "$1"; }
 
-argo=$(go list -m -f '{{.Dir}}' github.com/argoproj/argo-workflows/v3)
-mpi=$(go list -m -f '{{.Dir}}' github.com/kubeflow/mpi-operator)
-if [ -z "$argo" ] || [ -z "$mpi" ]; then
-	go mod download github.com/argoproj/argo-workflows/v3 github.com/kubeflow/mpi-operator
-	argo=$(go list -m -f '{{.Dir}}' github.com/argoproj/argo-workflows/v3)
-	mpi=$(go list -m -f '{{.Dir}}' github.com/kubeflow/mpi-operator)
-fi
-for f in "$argo"/manifests/base/crds/minimal/argoproj.io_*.yaml; do take "$f"; done
-take "$mpi/manifests/base/kubeflow.org_mpijobs.yaml"
+for m in github.com/argoproj/argo-workflows/v3 github.com/kubeflow/mpi-operator github.com/kubeflow/training-operator volcano.sh/volcano; do
+  if [ -z "$(dir "$m")" ]; then go mod download "$m"; fi
+done
+argo=$(dir github.com/argoproj/argo-workflows/v3)
+mpi=$(dir github.com/kubeflow/mpi-operator)
+training=$(dir github.com/kubeflow/training-operator)
+volcano=$(dir volcano.sh/volcano)
+
+set -- "$argo"/manifests/base/crds/minimal/argoproj.io_*.yaml "$mpi/manifests/base/kubeflow.org_mpijobs.yaml"
+# training-operator brings an older MPIJob of the same name, which is left out.
+for kind in tfjobs pytorchjobs xgboostjobs paddlejobs jaxjobs; do
+  set -- "$@" "$training/manifests/base/crds/kubeflow.org_$kind.yaml"
+done
+# Not its cron jobs and job flows: Argo has both, and each definition holds a whole pod.
+for kind in batch.volcano.sh_jobs bus.volcano.sh_commands nodeinfo.volcano.sh_numatopologies \
+  scheduling.volcano.sh_podgroups scheduling.volcano.sh_queues topology.volcano.sh_hypernodes; do
+  set -- "$@" "$volcano/config/crd/volcano/bases/$kind.yaml"
+done
+go run -trimpath ./build/definitions "$out" "$@"

@@ -1,6 +1,6 @@
 // Package controllers holds the children that act on the cluster's objects:
 // Kubernetes' own controllers and scheduler with the Argo workflow controller,
-// and mpi-operator.
+// and those of distributed jobs: mpi-operator, training-operator and Volcano.
 package controllers
 
 import (
@@ -37,6 +37,8 @@ func Commands() []*cobra.Command {
 		child("controllers", "Run Kubernetes' own controllers and scheduler, and the Argo workflow controller",
 			runControllerManager, runScheduler, runArgo),
 		child("mpi-operator", "Run mpi-operator", runMPIOperator),
+		child("training-operator", "Run training-operator", runTrainingOperator),
+		child("volcano", "Run Volcano's scheduler and controllers", runVolcanoScheduler, runVolcanoControllers),
 	}
 }
 

@@ -2,8 +2,10 @@ package controllers
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kubeflow/mpi-operator/cmd/mpi-operator/app/options"
+	kubeflow "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
 	mpiclientset "github.com/kubeflow/mpi-operator/pkg/client/clientset/versioned"
 	mpischeme "github.com/kubeflow/mpi-operator/pkg/client/clientset/versioned/scheme"
 	mpiinformers "github.com/kubeflow/mpi-operator/pkg/client/informers/externalversions"
@@ -11,6 +13,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	volcanoclientset "volcano.sh/apis/pkg/client/clientset/versioned"
 
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/pki"
@@ -22,12 +25,16 @@ func runMPIOperator(ctx context.Context, h home.Home, ready func()) error {
 	if err != nil {
 		return err
 	}
-	onWatching(cfg, ready, "mpijobs", "jobs", "pods", "configmaps", "secrets", "services")
+	onWatching(cfg, ready, "mpijobs", "jobs", "pods", "configmaps", "secrets", "services", "podgroups")
 	kube, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return err
 	}
 	mpi, err := mpiclientset.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	gangs, err := volcanoclientset.NewForConfig(cfg)
 	if err != nil {
 		return err
 	}
@@ -37,17 +44,42 @@ func runMPIOperator(ctx context.Context, h home.Home, ready func()) error {
 	}
 	core := informers.NewSharedInformerFactory(kube, 0)
 	jobs := mpiinformers.NewSharedInformerFactory(mpi, 0)
-	ctl, err := controller.NewMPIJobController(ctx, kube, mpi, nil, nil,
+	mpiJobs := jobs.Kubeflow().V2beta1().MPIJobs()
+	if err := mpiJobs.Informer().SetTransform(gangOfWorkers); err != nil {
+		return err
+	}
+	ctl, err := controller.NewMPIJobController(ctx, kube, mpi, gangs, nil,
 		core.Core().V1().ConfigMaps(), core.Core().V1().Secrets(), core.Core().V1().Services(),
-		core.Batch().V1().Jobs(), core.Core().V1().Pods(), core.Scheduling().V1().PriorityClasses(),
-		jobs.Kubeflow().V2beta1().MPIJobs(),
-		// Without a rate limit its queue hands out nothing at all.
-		&options.ServerOption{ControllerRateLimit: 10, ControllerBurst: 100})
+		core.Batch().V1().Jobs(), core.Core().V1().Pods(), core.Scheduling().V1().PriorityClasses(), mpiJobs,
+		// The rate is that of its queue, which hands out nothing at all without one; by default ten a second.
+		&options.ServerOption{GangSchedulingName: options.GangSchedulerVolcano, ControllerRateLimit: qps, ControllerBurst: burst})
 	if err != nil {
 		return err
 	}
 	core.Start(ctx.Done())
 	jobs.Start(ctx.Done())
-	const workers = 2
+	ctl.PodGroupCtrl.StartInformerFactory(ctx.Done())
+	const workers = 4
 	return ctl.Run(workers, ctx.Done())
+}
+
+// gangOfWorkers changes MPIJobs on their way into the operator's cache, which is never written back. The operator's
+// gangs have a member for the launcher, and a launcher that waits for running workers would never be created: such
+// a job's gang is its workers, unless the job says otherwise.
+func gangOfWorkers(o any) (any, error) {
+	job, ok := o.(*kubeflow.MPIJob)
+	if !ok {
+		return o, errors.New("not an MPIJob")
+	}
+	workers := job.Spec.MPIReplicaSpecs[kubeflow.MPIReplicaTypeWorker]
+	if job.Spec.LauncherCreationPolicy != kubeflow.LauncherCreationPolicyWaitForWorkersReady || workers == nil {
+		return job, nil
+	}
+	if job.Spec.RunPolicy.SchedulingPolicy == nil {
+		job.Spec.RunPolicy.SchedulingPolicy = &kubeflow.SchedulingPolicy{}
+	}
+	if policy := job.Spec.RunPolicy.SchedulingPolicy; policy.MinAvailable == nil {
+		policy.MinAvailable = workers.Replicas // nil for a job without workers to wait for, as before
+	}
+	return job, nil
 }

@@ -76,6 +76,12 @@ func (h Home) Objects() string { return h.cluster("s3") }
 // ObjectKeys is the file with the object store's access keys.
 func (h Home) ObjectKeys() string { return h.cluster("s3.json") }
 
+// VolcanoConfig is the configuration of Volcano's scheduler, alone in its folder because the scheduler watches all of it.
+func (h Home) VolcanoConfig() string { return h.cluster("volcano", "scheduler.conf") }
+
+// PyTorchWait is the template of what a PyTorchJob's workers run first.
+func (h Home) PyTorchWait() string { return h.cluster("pytorch-wait.yaml") }
+
 // Log is the log file of a component.
 func (h Home) Log(component string) string { return h.cluster("log", component+".log") }
 

@@ -25,13 +25,8 @@ const (
 	progressEvery = time.Second
 )
 
-// argoInit does what `argoexec init` does when there is nothing to download: it writes down the template and the script.
+// argoInit does what `argoexec init` does when there is nothing to download: it writes the template down.
 func (p *pod) argoInit(context.Context) (int, error) {
-	if script := p.argo.tmpl.Script; script != nil {
-		if err := os.WriteFile(filepath.Join(p.volumes[argoStaging], "script"), []byte(script.Source), 0o755); err != nil {
-			return 1, err
-		}
-	}
 	if err := os.WriteFile(filepath.Join(p.volumes[argoVolume], "template"), []byte(p.argo.raw), 0o444); err != nil {
 		return 1, err
 	}
@@ -108,7 +103,8 @@ func (p *pod) argoOutputs() (map[string]any, error) {
 	outputs := map[string]any{}
 	var fault error
 	params := p.argo.tmpl.Outputs.Parameters
-	for _, param := range params {
+	for i := range params {
+		param := &params[i]
 		if param.path == "" {
 			continue
 		}
@@ -116,11 +112,11 @@ func (p *pod) argoOutputs() (map[string]any, error) {
 		text := strings.TrimSuffix(string(b), "\n")
 		switch {
 		case err == nil:
-			param.set(text)
+			param.Value = &text
 		case param.fallback != nil:
-			param.set(*param.fallback)
+			param.Value = param.fallback
 		default:
-			fault = errors.Join(fault, fmt.Errorf("output parameter %s: the step did not write %s", param.name, param.path))
+			fault = errors.Join(fault, fmt.Errorf("output parameter %s: the step did not write %s", param.Name, param.path))
 		}
 	}
 	if len(params) > 0 && fault == nil {

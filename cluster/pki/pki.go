@@ -25,6 +25,10 @@ const (
 	Argo              = "argo"
 	MPIOperator       = "mpi-operator"
 	KubeletClient     = "apiserver-kubelet-client" // the apiserver towards the kubelet
+
+	TrainingOperator   = "training-operator"
+	VolcanoScheduler   = "volcano-scheduler"
+	VolcanoControllers = "volcano-controllers"
 )
 
 // Common names that RBAC binds rights to.
@@ -34,6 +38,11 @@ const (
 	SchedulerUser         = "system:kube-scheduler" // its rights come with Kubernetes
 	ArgoUser              = "argosy:argo"
 	MPIOperatorUser       = "argosy:mpi-operator"
+
+	TrainingOperatorUser   = "argosy:training-operator"
+	VolcanoSchedulerUser   = "argosy:volcano-scheduler"
+	VolcanoControllersUser = "argosy:volcano-controllers"
+
 	// KubeletClientUser is the only client that the kubelet's HTTPS port serves.
 	KubeletClientUser = "kube-apiserver-kubelet-client"
 )
@@ -73,6 +82,9 @@ var leaves = []leaf{
 	{name: Scheduler, user: SchedulerUser, usage: x509.ExtKeyUsageClientAuth},
 	{name: Argo, user: ArgoUser, usage: x509.ExtKeyUsageClientAuth},
 	{name: MPIOperator, user: MPIOperatorUser, usage: x509.ExtKeyUsageClientAuth},
+	{name: TrainingOperator, user: TrainingOperatorUser, usage: x509.ExtKeyUsageClientAuth},
+	{name: VolcanoScheduler, user: VolcanoSchedulerUser, usage: x509.ExtKeyUsageClientAuth},
+	{name: VolcanoControllers, user: VolcanoControllersUser, usage: x509.ExtKeyUsageClientAuth},
 	{name: KubeletClient, user: KubeletClientUser, usage: x509.ExtKeyUsageClientAuth},
 }
 

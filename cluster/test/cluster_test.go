@@ -167,7 +167,7 @@ func (c *cluster) pids(t *testing.T) map[string]int {
 		require.NoError(t, err)
 		pids[m[1]] = pid
 	}
-	require.Len(t, pids, 5)
+	require.GreaterOrEqual(t, len(pids), 4)
 	return pids
 }
 

@@ -47,7 +47,7 @@ spec:
 
 func (c *cluster) workflowUID(t *testing.T, name string) string {
 	t.Helper()
-	o, err := c.any.Resource(workflows).Namespace("kubeflow").Get(t.Context(), name, metav1.GetOptions{})
+	o, err := c.any.Resource(workflows).Namespace(c.namespace).Get(t.Context(), name, metav1.GetOptions{})
 	require.NoError(t, err)
 	return string(o.GetUID())
 }
@@ -82,7 +82,7 @@ spec:
 			return m["type"] == "Succeeded" && m["status"] == "True"
 		})
 	})
-	pods, err := c.kube.CoreV1().Pods("kubeflow").List(t.Context(), metav1.ListOptions{LabelSelector: "training.kubeflow.org/job-role=launcher"})
+	pods, err := c.kube.CoreV1().Pods(c.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "training.kubeflow.org/job-role=launcher"})
 	require.NoError(t, err)
 	require.Len(t, pods.Items, 1)
 	log := c.log(t, pods.Items[0].Name, "launcher")
@@ -94,14 +94,14 @@ func (c *cluster) create(t *testing.T, r schema.GroupVersionResource, manifest s
 	t.Helper()
 	o := &unstructured.Unstructured{}
 	require.NoError(t, yaml.Unmarshal([]byte(manifest), &o.Object))
-	_, err := c.any.Resource(r).Namespace("kubeflow").Create(t.Context(), o, metav1.CreateOptions{})
+	_, err := c.any.Resource(r).Namespace(c.namespace).Create(t.Context(), o, metav1.CreateOptions{})
 	require.NoError(t, err)
 }
 
 func (c *cluster) await(t *testing.T, r schema.GroupVersionResource, name string, done func(map[string]any) bool) {
 	t.Helper()
 	eventually(t, r.Resource+" "+name+" is done", func(ctx context.Context) bool {
-		o, err := c.any.Resource(r).Namespace("kubeflow").Get(ctx, name, metav1.GetOptions{})
+		o, err := c.any.Resource(r).Namespace(c.namespace).Get(ctx, name, metav1.GetOptions{})
 		require.NoError(t, err)
 		return done(o.Object)
 	})
@@ -109,7 +109,7 @@ func (c *cluster) await(t *testing.T, r schema.GroupVersionResource, name string
 
 func (c *cluster) log(t *testing.T, pod, container string) string {
 	t.Helper()
-	b, err := c.kube.CoreV1().Pods("kubeflow").GetLogs(pod, &corev1.PodLogOptions{Container: container}).DoRaw(t.Context())
+	b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container}).DoRaw(t.Context())
 	require.NoError(t, err)
 	return string(b)
 }

@@ -49,10 +49,11 @@ func (c *cluster) testLines(t *testing.T) {
 		require.Regexp(t, `^[a-z0-9-]+ ready \d+\.\d\ds$`, l)
 		seen[strings.Fields(l)[0]] = true
 	}
-	for _, name := range []string{"apiserver", "s3", "controllers", "mpi-operator", "node", "cluster"} {
+	for _, name := range []string{"apiserver", "s3", "controllers", "node", "cluster"} {
 		require.True(t, seen[name], name)
 	}
 	require.Len(t, seen, len(c.lines), "each once")
+	require.Len(t, seen, 5, "the operators of distributed jobs wait for one")
 	require.True(t, strings.HasPrefix(c.lines[len(c.lines)-1], "cluster ready"))
 }
 
@@ -167,6 +168,12 @@ func TestRights(t *testing.T) {
 		{"mpi-operator", "create", "batch", "jobs", "", true},
 		{"mpi-operator", "update", "kubeflow.org", "mpijobs", "status", true},
 		{"mpi-operator", "delete", "argoproj.io", "workflows", "", false},
+		{"training-operator", "create", "", "pods", "", true},
+		{"training-operator", "get", "", "secrets", "", false},
+		{"volcano-scheduler", "create", "", "pods", "binding", true},
+		{"volcano-scheduler", "get", "", "secrets", "", false},
+		{"volcano-controllers", "create", "scheduling.volcano.sh", "podgroups", "", true},
+		{"volcano-controllers", "create", "", "pods", "binding", false},
 		{"scheduler", "create", "", "pods", "binding", true},
 		{"scheduler", "get", "", "secrets", "", false},
 		{"controller-manager", "create", "", "serviceaccounts", "", true},
@@ -213,7 +220,6 @@ func (c *cluster) testApiserverDeath(t *testing.T) {
 	})
 	c.runWorkflow(t, "after-apiserver")
 	after := c.pids(t)
-	// mpi-operator ends itself when a watch of its breaks off, and is started again like any that dies.
 	for _, untouched := range []string{"s3", "node"} {
 		require.Equal(t, before[untouched], after[untouched], untouched)
 	}
@@ -288,10 +294,10 @@ func TestVersion(t *testing.T) {
 	t.Parallel()
 	code, out := exitCode(t, "version")
 	require.Zero(t, code, out)
-	for _, name := range []string{"kubernetes", "etcd", "argo-workflows", "mpi-operator"} {
+	for _, name := range []string{"kubernetes", "etcd", "argo-workflows", "mpi-operator", "training-operator", "volcano"} {
 		require.Regexp(t, `(?m)^`+name+` v\d+\.\d+\.\d+$`, out)
 	}
-	require.Len(t, strings.Split(strings.TrimSpace(out), "\n"), 5, "nothing else is printed:\n%s", out)
+	require.Len(t, strings.Split(strings.TrimSpace(out), "\n"), 7, "nothing else is printed:\n%s", out)
 }
 
 func TestHomeIsRequired(t *testing.T) {

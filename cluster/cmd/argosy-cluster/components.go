@@ -23,9 +23,13 @@ const (
 	apiserver   = "apiserver"
 	objectStore = "s3"
 	controllers = "controllers"
-	mpiOperator = "mpi-operator"
 	nodeAgent   = "node"
 	kubelet     = "kubelet" // no child: the name of the node's listener
+
+	// Children of distributed jobs.
+	mpiOperator      = "mpi-operator"
+	trainingOperator = "training-operator"
+	volcano          = "volcano"
 )
 
 // Stages of the stop: pods go while everybody who learns of it still runs, the store of all objects goes last.
@@ -39,7 +43,7 @@ const (
 const controlPlaneProgram = "argosy-controlplane"
 
 // upstream are the children that controlPlaneProgram runs; the others run from this program.
-var upstream = map[string]bool{apiserver: true, controllers: true, mpiOperator: true}
+var upstream = map[string]bool{apiserver: true, controllers: true, mpiOperator: true, trainingOperator: true, volcano: true}
 
 // beside finds a program that is installed with this one.
 func beside(name string) (string, error) {
@@ -85,17 +89,13 @@ func base(h home.Home, files map[string]*os.File) []supervisor.Child {
 }
 
 // dependent are the children that need the apiserver and its bootstrapped objects.
-func dependent(h home.Home, files map[string]*os.File, ports map[string]int, admin *rest.Config, requeue time.Duration) []supervisor.Child {
+func dependent(h home.Home, files map[string]*os.File, ports map[string]int, admin *rest.Config) []supervisor.Child {
 	return []supervisor.Child{
 		child(h, controllers, supervisor.Child{
 			Stage: stageControllers,
-			Env:   append(memory(100, "768MiB"), argoEnvironment(requeue)...),
+			Env:   memory(100, "768MiB"),
 			// Argo's informers can fail for ever on the list of pods after the apiserver lost its watch cache.
 			Follows: apiserver,
-		}),
-		child(h, mpiOperator, supervisor.Child{
-			Stage: stageControllers,
-			Env:   memory(50, "256MiB"),
 		}),
 		child(h, nodeAgent, supervisor.Child{
 			Args:  []string{"--port", strconv.Itoa(ports[kubelet])},
@@ -105,17 +105,6 @@ func dependent(h home.Home, files map[string]*os.File, ports map[string]int, adm
 			Grace: 20 * time.Second, // its pods have a grace of their own
 			Ready: func(ctx context.Context) error { return nodeReady(ctx, admin, ports[kubelet], time.Now()) },
 		}),
-	}
-}
-
-// argoEnvironment are settings of Argo's controller that it takes from nowhere else.
-func argoEnvironment(requeue time.Duration) []string {
-	return []string{
-		// Events of pods, results and workflows wait this long before the workflow is looked at again.
-		"DEFAULT_REQUEUE_TIME=" + requeue.String(),
-		// A retry that is to avoid the node it failed on would wait for ever where there is one node: let it look for a label that
-		// no node has, which excludes none.
-		"RETRY_HOST_NAME_LABEL_KEY=argosy.dev/no-such-label",
 	}
 }
 

@@ -22,6 +22,7 @@ type report struct {
 	out        io.Writer
 	log        *slog.Logger
 	told       map[string]bool
+	up         bool // the whole cluster has been ready
 	stopped    bool
 	components []home.Component
 }
@@ -41,7 +42,9 @@ func (r *report) event(e supervisor.Event) {
 			r.told = map[string]bool{}
 		}
 		r.told[e.Child] = true
-		r.ready(e.Child, e.After)
+		if !r.up { // those that start later do so for an object, whose status tells
+			r.ready(e.Child, e.After)
+		}
 	case e.Kind == supervisor.Exited && !r.stopped:
 		fmt.Fprintf(os.Stderr, "argosy-cluster: %s ended (%v), starting it again\n", e.Child, e.Err)
 	}
@@ -77,6 +80,7 @@ func (r *report) cluster(after time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ready("cluster", after)
+	r.up = true
 }
 
 // stop says that children end on purpose from now on.

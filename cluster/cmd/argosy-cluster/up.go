@@ -53,8 +53,6 @@ func upCommand() *cobra.Command {
 	}
 	homeFlag(cmd, &dir)
 	cmd.Flags().DurationVar(&o.Linger, "linger", 0, "end once nobody has held HOME/lock for this long (0: never)")
-	cmd.Flags().DurationVar(&o.Requeue, "requeue", 50*time.Millisecond, "wait before Argo looks at a changed workflow again (its own default is 10s)")
-	_ = cmd.Flags().MarkHidden("requeue") // for comparisons only
 	return cmd
 }
 
@@ -99,6 +97,9 @@ func up(ctx context.Context, h home.Home, o home.Options, out io.Writer) error {
 	}
 
 	err = c.start(ctx)
+	if err == nil {
+		err = c.serveDemand(ctx)
+	}
 	if err == nil {
 		<-ctx.Done()
 	}
@@ -179,7 +180,8 @@ func (c *cluster) writeKubeconfigs() error {
 	}
 	for component, user := range map[string]string{
 		kubelet: pki.Kubelet, pki.ControllerManager: pki.ControllerManager, pki.Scheduler: pki.Scheduler,
-		pki.Argo: pki.Argo, pki.MPIOperator: pki.MPIOperator,
+		pki.Argo: pki.Argo, pki.MPIOperator: pki.MPIOperator, pki.TrainingOperator: pki.TrainingOperator,
+		pki.VolcanoScheduler: pki.VolcanoScheduler, pki.VolcanoControllers: pki.VolcanoControllers,
 	} {
 		if err := write(c.home.KubeconfigOf(component), "", user); err != nil {
 			return err
@@ -202,7 +204,7 @@ func (c *cluster) start(ctx context.Context) error {
 	if err := bootstrap.Apply(ctx, c.admin, c.keys); err != nil {
 		return err
 	}
-	more, err := c.launch(dependent(c.home, c.files, c.ports, c.admin, c.options.Requeue))
+	more, err := c.launch(dependent(c.home, c.files, c.ports, c.admin))
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,8 @@ var components = []struct{ name, module string }{
 	{"etcd", "go.etcd.io/etcd/server/v3"},
 	{"argo-workflows", "github.com/argoproj/argo-workflows/v3"},
 	{"mpi-operator", "github.com/kubeflow/mpi-operator"},
+	{"training-operator", "github.com/kubeflow/training-operator"},
+	{"volcano", "volcano.sh/volcano"},
 }
 
 func versionCommand() *cobra.Command {

@@ -1,0 +1,68 @@
+// Command definitions copies custom resource definitions into a folder as JSON, without the descriptions in their schemas.
+// Those of distributed jobs describe every field of a pod, a dozen times: most of the megabytes that a new cluster would
+// have to read at its start, and that the apiserver would hold.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+func main() {
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: definitions FOLDER FILE.yaml...")
+		os.Exit(2)
+	}
+	for _, file := range os.Args[2:] {
+		if err := convert(file, os.Args[1]); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", file, err)
+			os.Exit(1)
+		}
+	}
+}
+
+func convert(file, folder string) error {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var crd map[string]any
+	if err := yaml.Unmarshal(raw, &crd); err != nil {
+		return err
+	}
+	undescribe(crd)
+	content, err := json.Marshal(crd)
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(folder, strings.TrimSuffix(filepath.Base(file), ".yaml")+".json")
+	// A file that is up to date is left alone, so that Go has nothing to compile again.
+	if old, err := os.ReadFile(out); err == nil && bytes.Equal(old, content) {
+		return nil
+	}
+	return os.WriteFile(out, content, 0o644)
+}
+
+// undescribe drops texts called description. A property of that name is no text, it has a schema.
+func undescribe(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			if _, text := value.(string); text && key == "description" {
+				delete(v, key)
+			} else {
+				undescribe(value)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			undescribe(item)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+
+	"github.com/argosy-ml/argosy/cluster/demand"
+	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/supervisor"
+)
+
+// demands are the kinds of objects whose first one starts an operator, and in each case Volcano, which places the pods of
+// all distributed jobs. A cluster without such jobs keeps the memory of those programs.
+var demands = []struct {
+	demand.Kind
+	operator string
+}{
+	{kind("kubeflow.org", "v2beta1", "mpijobs"), mpiOperator},
+	{kind("kubeflow.org", "v1", "tfjobs"), trainingOperator},
+	{kind("kubeflow.org", "v1", "pytorchjobs"), trainingOperator},
+	{kind("kubeflow.org", "v1", "xgboostjobs"), trainingOperator},
+	{kind("kubeflow.org", "v1", "paddlejobs"), trainingOperator},
+	{kind("kubeflow.org", "v1", "jaxjobs"), trainingOperator},
+	{kind("batch.volcano.sh", "v1alpha1", "jobs"), volcano},
+	{kind("scheduling.volcano.sh", "v1beta1", "podgroups"), volcano},
+	{fields("scheduling.volcano.sh", "v1beta1", "queues", "metadata.name!=default,metadata.name!=root"), volcano}, // it makes these two itself
+	{fields("", "v1", "pods", "spec.schedulerName=volcano"), volcano},
+}
+
+func kind(group, version, resource string) demand.Kind {
+	return fields(group, version, resource, "")
+}
+
+func fields(group, version, resource, selector string) demand.Kind {
+	return demand.Kind{Resource: schema.GroupVersionResource{Group: group, Version: version, Resource: resource}, Fields: selector}
+}
+
+// serveDemand starts the children of distributed jobs when there is work for them, until the context ends. They go on until
+// the cluster stops.
+func (c *cluster) serveDemand(ctx context.Context) error {
+	client, err := metadata.NewForConfig(c.admin)
+	if err != nil {
+		return err
+	}
+	once := map[string]*sync.Once{}
+	for name := range onDemand(c.home) {
+		once[name] = &sync.Once{}
+	}
+	var waiting sync.WaitGroup
+	for _, d := range demands {
+		waiting.Go(func() {
+			tell := func(err error) { c.log.Warn("waiting for distributed jobs", "error", err) }
+			if demand.First(ctx, client, d.Kind, tell) != nil {
+				return
+			}
+			for _, name := range []string{d.operator, volcano} {
+				once[name].Do(func() { waiting.Go(func() { c.startOnDemand(ctx, name, d.Resource) }) })
+			}
+		})
+	}
+	waiting.Wait()
+	return nil
+}
+
+// startOnDemand starts one child and says so when it cannot run: the object that needs it would wait without a word.
+func (c *cluster) startOnDemand(ctx context.Context, name string, why schema.GroupVersionResource) {
+	c.log.Info("start "+name, "because of", why.GroupResource())
+	names, err := c.launch([]supervisor.Child{onDemand(c.home)[name]})
+	if err == nil {
+		err = c.children.Wait(ctx, names...)
+	}
+	if err != nil && ctx.Err() == nil {
+		c.log.Error("start "+name, "error", err)
+		fmt.Fprintf(os.Stderr, "argosy-cluster: %s are not served: %v\n", why.GroupResource(), err)
+	}
+}
+
+// onDemand are the children of distributed jobs, by name.
+func onDemand(h home.Home) map[string]supervisor.Child {
+	children := map[string]supervisor.Child{}
+	for _, name := range []string{mpiOperator, trainingOperator, volcano} {
+		children[name] = child(h, name, supervisor.Child{Stage: stageControllers, Env: memory(50, "256MiB")})
+	}
+	return children
+}
