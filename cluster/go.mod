@@ -11,6 +11,7 @@ require (
 	github.com/johannesboyne/gofakes3 v1.2.0
 	github.com/klauspost/compress v1.18.0
 	github.com/kubeflow/mpi-operator v0.7.0
+	github.com/miekg/dns v1.1.69
 	github.com/kubeflow/training-operator v1.9.3
 	github.com/minio/minio-go/v7 v7.0.92
 	github.com/sirupsen/logrus v1.9.3
@@ -27,6 +28,7 @@ require (
 	golang.org/x/net v0.49.0
 	golang.org/x/sync v0.19.0
 	golang.org/x/sys v0.40.0
+	gvisor.dev/gvisor v0.0.0-20250523182742-eede7a881b20
 	k8s.io/api v0.34.4
 	k8s.io/apimachinery v0.34.4
 	k8s.io/apiserver v0.34.4

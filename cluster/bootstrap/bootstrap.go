@@ -22,6 +22,7 @@ import (
 
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/pki"
+	"github.com/argosy-ml/argosy/cluster/podnet"
 )
 
 // fieldManager owns the fields that are applied here.
@@ -35,6 +36,8 @@ var resources = map[schema.GroupVersionKind]schema.GroupVersionResource{
 	kind("", "v1", "Namespace"):                                   resource("", "v1", "namespaces"),
 	kind("", "v1", "ConfigMap"):                                   resource("", "v1", "configmaps"),
 	kind("", "v1", "Secret"):                                      resource("", "v1", "secrets"),
+	kind("", "v1", "Service"):                                     resource("", "v1", "services"),
+	kind("discovery.k8s.io", "v1", "EndpointSlice"):               resource("discovery.k8s.io", "v1", "endpointslices"),
 	kind("rbac.authorization.k8s.io", "v1", "ClusterRole"):        resource("rbac.authorization.k8s.io", "v1", "clusterroles"),
 	kind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding"): resource("rbac.authorization.k8s.io", "v1", "clusterrolebindings"),
 	kind("storage.k8s.io", "v1", "StorageClass"):                  resource("storage.k8s.io", "v1", "storageclasses"),
@@ -110,6 +113,7 @@ func render(keys home.S3) ([]*unstructured.Unstructured, error) {
 		"ArgoUser": pki.ArgoUser, "MPIOperatorUser": pki.MPIOperatorUser, "TrainingOperatorUser": pki.TrainingOperatorUser,
 		"VolcanoSchedulerUser": pki.VolcanoSchedulerUser, "VolcanoControllersUser": pki.VolcanoControllersUser,
 		"KubeletUser": pki.KubeletUser, "KubeletClientUser": pki.KubeletClientUser,
+		"Gateway":               podnet.Gateway.String(),
 		"ControllerManagerUser": pki.ControllerManagerUser, "ControllerRoles": controllerRoles,
 	}
 	var all []*unstructured.Unstructured

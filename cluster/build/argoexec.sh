@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds Argo's own executor, argoexec. Usage: cluster/build/argoexec.sh OUTPUT
+# Builds Argo's own executor, argoexec, with the two commands that cmd/argoexec adds. Usage: cluster/build/argoexec.sh OUTPUT
 #
 # The published module lacks workflow/executor/osspecific/signal_linux.go: in Argo's git it is a symbolic link, and
 # module zips hold none. So the module is copied into an ignored folder, the file put in its place there, and the copy
@@ -19,7 +19,7 @@ fi
 version=$(go list -m -f '{{.Version}}' $module)
 
 # The same versions and the same compiler give the same program.
-stamp="$version $(go env GOVERSION) $(cat go.mod "$self" | sha256sum | cut -d' ' -f1)"
+stamp="$version $(go env GOVERSION) $(cat go.mod "$self" cmd/argoexec/*.go emissary/*.go | sha256sum | cut -d' ' -f1)"
 if [ -x "$output" ] && [ -f "$work/stamp" ] && [ "$(cat "$work/stamp")" = "$stamp" ]; then
 	exit 0
 fi
@@ -50,5 +50,5 @@ cp go.mod "$work/go.mod"
 cp go.sum "$work/go.sum"
 go mod edit -replace "$module=$copy" "$work/go.mod"
 mkdir -p "$(dirname "$output")"
-go build -modfile="$work/go.mod" -trimpath -ldflags '-s -w' -o "$output" $module/cmd/argoexec
+go build -tags argoexec -modfile="$work/go.mod" -trimpath -ldflags '-s -w' -o "$output" ./cmd/argoexec
 echo "$stamp" >"$work/stamp"

@@ -30,10 +30,6 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 	if err != nil {
 		return err
 	}
-	// Events of pods, results and workflows wait this long before the workflow is looked at again, 10s if not set.
-	if err := os.Setenv(common.EnvVarDefaultRequeueTime, "50ms"); err != nil {
-		return err
-	}
 	// Pods run under the eyes of our own kubelet: no finalizer is needed to see how they ended,
 	// and with one, deleted pods stay for up to a minute.
 	if err := os.Setenv(common.EnvVarPodStatusCaptureFinalizer, "false"); err != nil {
@@ -55,6 +51,7 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 	if err != nil {
 		return err
 	}
+	go keepArtifactKeys(ctx, kube)
 	const workflows, ttl, podCleanup, cron, archive = 8, 2, 4, 2, 2
 	wfc.Run(ctx, workflows, ttl, podCleanup, cron, archive)
 	return ctx.Err()

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/argosy-ml/argosy/cluster/handover"
 )
 
 // connectLimit ends an attempt whose asker does not say how long to wait.
@@ -65,7 +65,7 @@ func serve(ctx context.Context, c *net.UnixConn) {
 	defer watching.Wait()
 	defer cancel()
 
-	buf := make([]byte, messageLimit)
+	buf := make([]byte, handover.Limit)
 	n, err := c.Read(buf)
 	if err != nil {
 		return
@@ -80,7 +80,7 @@ func serve(ctx context.Context, c *net.UnixConn) {
 		return
 	}
 	if err != nil {
-		send(c, answer{Error: err.Error()}, nil)
+		send(c, answer{Error: err.Error()}, -1)
 		return
 	}
 	defer conn.Close()
@@ -105,20 +105,19 @@ func connect(ctx context.Context, question []byte) (net.Conn, error) {
 func hand(c *net.UnixConn, conn net.Conn) {
 	raw, err := conn.(syscall.Conn).SyscallConn()
 	if err == nil {
-		err = raw.Control(func(fd uintptr) { send(c, answer{}, unix.UnixRights(int(fd))) })
+		err = raw.Control(func(fd uintptr) { send(c, answer{}, int(fd)) })
 	}
 	if err != nil {
-		send(c, answer{Error: err.Error()}, nil)
+		send(c, answer{Error: err.Error()}, -1)
 	}
 }
 
-func send(c *net.UnixConn, a answer, rights []byte) {
-	if len(a.Error) > messageLimit/2 {
-		a.Error = a.Error[:messageLimit/2]
-	}
+func send(c *net.UnixConn, a answer, fd int) {
+	const longest = handover.Limit / 8 // as JSON, a byte may take six
+	a.Error = a.Error[:min(len(a.Error), longest)]
 	b, err := json.Marshal(a)
 	if err != nil {
 		return // it has one field of text
 	}
-	_, _, _ = c.WriteMsgUnix(b, rights, nil)
+	_ = handover.Send(c, b, fd)
 }

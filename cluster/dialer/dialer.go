@@ -10,13 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 
-	"golang.org/x/sys/unix"
+	"github.com/argosy-ml/argosy/cluster/handover"
 )
-
-// messageLimit bounds a request and its answer; names and error texts are far shorter.
-const messageLimit = 4096
 
 // request asks for a connection, with the arguments of net.Dial. Names are
 // looked up by the broker, with the host's own resolver.
@@ -57,7 +53,7 @@ func dial(ctx context.Context, socket string, r request) (net.Conn, error) {
 		return nil, fmt.Errorf("the way to the host's network: %w", err)
 	}
 	broker := c.(*net.UnixConn)
-	defer broker.Close()
+	defer func() { _ = broker.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = broker.Close() })
 	defer stop()
 	b, err := json.Marshal(r)
@@ -72,20 +68,15 @@ func dial(ctx context.Context, socket string, r request) (net.Conn, error) {
 
 // receive reads the broker's answer.
 func receive(broker *net.UnixConn, r request) (net.Conn, error) {
-	buf, rights := make([]byte, messageLimit), make([]byte, unix.CmsgSpace(4))
-	n, rn, _, _, err := broker.ReadMsgUnix(buf, rights)
-	if err != nil {
-		return nil, fmt.Errorf("the broker's answer: %w", err)
-	}
-	file, err := descriptor(rights[:rn])
-	if err != nil {
-		return nil, err
-	}
+	message, file, err := handover.Receive(broker)
 	if file != nil {
 		defer file.Close() // FileConn works on a copy
 	}
+	if err != nil {
+		return nil, fmt.Errorf("the broker's answer: %w", err)
+	}
 	var a answer
-	if err := json.Unmarshal(buf[:n], &a); err != nil {
+	if err := json.Unmarshal(message, &a); err != nil {
 		return nil, fmt.Errorf("the broker's answer: %w", err)
 	}
 	switch {
@@ -95,23 +86,4 @@ func receive(broker *net.UnixConn, r request) (net.Conn, error) {
 		return nil, errors.New("the broker sent no connection")
 	}
 	return net.FileConn(file)
-}
-
-// descriptor is the descriptor in a control message, nil when there is none.
-func descriptor(rights []byte) (*os.File, error) {
-	messages, err := unix.ParseSocketControlMessage(rights)
-	if err != nil {
-		return nil, fmt.Errorf("the broker's descriptor: %w", err)
-	}
-	for _, m := range messages {
-		fds, err := unix.ParseUnixRights(&m)
-		if err != nil {
-			return nil, fmt.Errorf("the broker's descriptor: %w", err)
-		}
-		for _, fd := range fds { // there is room for one only
-			unix.CloseOnExec(fd)
-			return os.NewFile(uintptr(fd), "connection"), nil
-		}
-	}
-	return nil, nil
 }

@@ -2,6 +2,7 @@ package dialer
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -27,8 +28,8 @@ func broker(t *testing.T) string {
 		require.NoError(t, <-served)
 	})
 	for {
-		if c, err := net.Dial("unixpacket", path); err == nil {
-			_ = c.Close()
+		var answered *Error
+		if _, err := DialContext(path)(ctx, "none", ""); errors.As(err, &answered) {
 			return path
 		}
 		select {
@@ -44,7 +45,7 @@ func TestConnectionsAreHandedOver(t *testing.T) {
 	t.Parallel()
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	dial := DialContext(broker(t))
 	conn, err := dial(t.Context(), "tcp", strings.Replace(server.Addr().String(), "127.0.0.1", "localhost", 1))
 	require.NoError(t, err)
@@ -66,7 +67,7 @@ func TestUDPKeepsItsPackets(t *testing.T) {
 	t.Parallel()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	conn, err := DialContext(broker(t))(t.Context(), "udp", server.LocalAddr().String())
 	require.NoError(t, err)
 	defer conn.Close()

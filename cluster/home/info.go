@@ -22,7 +22,8 @@ type Info struct {
 
 // Options are the flags that a cluster was started with.
 type Options struct {
-	Linger time.Duration `json:"linger"` // nanoseconds; 0: it stays until it is stopped
+	Linger  time.Duration `json:"linger"`  // nanoseconds; 0: it stays until it is stopped
+	Requeue time.Duration `json:"requeue"` // nanoseconds; wait before Argo looks at a changed workflow again
 }
 
 // S3 tells how to reach the object store.

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -17,31 +18,39 @@ const (
 	argoWait     = "wait"
 	argoMain     = "main"
 	argoVolume   = "var-run-argo"
+	argoStaging  = "argo-staging" // the volume by which `init` hands over a script
 	argoTemplate = "ARGO_TEMPLATE"
 	argoProgram  = emissary.Folder + "/argoexec"
 )
 
-// argoStep is what a pod of an Argo workflow says about itself. Where a step is
-// plain, the kubelet plays the parts of Argo's executor: starting that program
-// three times for every pod takes longer than most steps. Whatever is not
-// plain is left to the real one.
+// executorAnnotation of a pod set to executorArgo leaves the whole pod to Argo's own executor.
+const (
+	executorAnnotation = "argosy.dev/executor"
+	executorArgo       = "argo"
+)
+
+// argoStep is what a pod of an Argo workflow says about itself. Argo's executor
+// starts three times for every pod and looks each second for what it waits for,
+// which takes longer than most steps. So the kubelet plays its parts where a
+// step is plain, has argosy-podinit play the emissary, and starts the executor
+// by commands that are told instead of looking (see cmd/argoexec).
 type argoStep struct {
-	tmpl   argoTmpl
-	raw    string            // the template as Argo wrote it
-	env    map[string]string // of the container `wait`
-	init   bool              // the kubelet plays `init`
-	wait   bool              // the kubelet plays `wait`
-	plain  bool              // argosy-podinit plays the emissary in `main`
-	binary bool              // the real emissary is needed, and nobody copies it into place
+	tmpl argoTmpl
+	raw  string            // the template as Argo wrote it
+	env  map[string]string // of the container `wait`
+	init bool              // the kubelet plays `init`
+	wait bool              // the kubelet plays `wait`
 }
 
 // argoTmpl is the part of a template that decides.
 type argoTmpl struct {
 	Inputs struct {
-		Artifacts []json.RawMessage `json:"artifacts"`
+		Artifacts []struct {
+			Path string `json:"path"`
+		} `json:"artifacts"`
 	} `json:"inputs"`
 	Outputs struct {
-		Parameters []argoParameter   `json:"parameters"`
+		Parameters []*argoParameter  `json:"parameters"`
 		Artifacts  []json.RawMessage `json:"artifacts"`
 	} `json:"outputs"`
 	ArchiveLocation *struct {
@@ -49,7 +58,7 @@ type argoTmpl struct {
 	} `json:"archiveLocation"`
 	Container    *corev1.Container `json:"container"`
 	ContainerSet json.RawMessage   `json:"containerSet"`
-	Script       json.RawMessage   `json:"script"`
+	Script       *argoScript       `json:"script"`
 	Resource     json.RawMessage   `json:"resource"`
 	Data         json.RawMessage   `json:"data"`
 	HTTP         json.RawMessage   `json:"http"`
@@ -58,19 +67,57 @@ type argoTmpl struct {
 	InitCtrs     []json.RawMessage `json:"initContainers"`
 }
 
-type argoParameter struct {
-	Name      string          `json:"name"`
-	ValueFrom json.RawMessage `json:"valueFrom,omitempty"`
-	Value     *string         `json:"value,omitempty"`
+type argoScript struct {
+	corev1.Container
+	Source string `json:"source"`
+}
 
+// argoParameter is an output parameter. It is reported with all that the template says of it.
+type argoParameter struct {
+	fields   map[string]any
+	name     string
 	path     string
 	fallback *string
 }
 
-// argoStepOf reads a pod that Argo made; nil for any other.
+func (a *argoParameter) UnmarshalJSON(data []byte) error {
+	var p struct {
+		Name      string `json:"name"`
+		ValueFrom *struct {
+			Path    string          `json:"path"`
+			Default json.RawMessage `json:"default"`
+		} `json:"valueFrom"`
+	}
+	if err := errors.Join(json.Unmarshal(data, &a.fields), json.Unmarshal(data, &p)); err != nil {
+		return err
+	}
+	a.name = p.Name
+	if p.ValueFrom == nil {
+		return nil
+	}
+	a.path = p.ValueFrom.Path
+	if d := p.ValueFrom.Default; d != nil {
+		text := string(d) // Argo takes numbers and truth values as their text
+		if d[0] == '"' {
+			if err := json.Unmarshal(d, &text); err != nil {
+				return err
+			}
+		}
+		a.fallback = &text
+	}
+	return nil
+}
+
+func (a *argoParameter) MarshalJSON() ([]byte, error) { return json.Marshal(a.fields) }
+
+func (a *argoParameter) set(value string) { a.fields["value"] = value }
+
+// argoStepOf reads a pod that Argo made; nil for any other, and for what is to be left to Argo's own executor.
 func argoStepOf(obj *corev1.Pod) *argoStep {
-	initC, waitC, main := findContainer(obj.Spec.InitContainers, argoInit), findContainer(obj.Spec.Containers, argoWait), findContainer(obj.Spec.Containers, argoMain)
-	if initC == nil || obj.Labels["workflows.argoproj.io/workflow"] == "" || programOf(initC.Image) != "argoexec" {
+	initC, waitC := findContainer(obj.Spec.InitContainers, argoInit), findContainer(obj.Spec.Containers, argoWait)
+	if initC == nil || obj.Labels["workflows.argoproj.io/workflow"] == "" || programOf(initC.Image) != "argoexec" ||
+		obj.Annotations[executorAnnotation] == executorArgo ||
+		!slices.ContainsFunc(initC.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == argoVolume }) {
 		return nil
 	}
 	s := &argoStep{raw: literal(initC, argoTemplate)}
@@ -78,62 +125,41 @@ func argoStepOf(obj *corev1.Pod) *argoStep {
 		return nil
 	}
 	t := &s.tmpl
-	readable := s.readParameters()
-	s.init = len(t.Inputs.Artifacts) == 0 && t.Script == nil && t.Resource == nil && t.Data == nil && t.Plugin == nil &&
-		slices.ContainsFunc(initC.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == argoVolume })
-	simple := readable && t.Container != nil && t.ContainerSet == nil && len(t.Sidecars) == 0 && len(t.Outputs.Artifacts) == 0 &&
-		(t.ArchiveLocation == nil || t.ArchiveLocation.ArchiveLogs == nil || !*t.ArchiveLocation.ArchiveLogs) && main != nil && len(obj.Spec.Containers) == 2
-	s.plain = simple && s.init && !slices.ContainsFunc(main.Env, func(e corev1.EnvVar) bool { return strings.HasPrefix(e.Name, "ARGO_DEBUG_PAUSE") })
-	if simple && waitC != nil && !s.outputsOnVolume() {
+	command := t.Container != nil || t.Script != nil // and no container set, resource, data or plugin
+	s.init = len(t.Inputs.Artifacts) == 0 && (command || t.ContainerSet != nil)
+	if waitC != nil {
 		s.env = map[string]string{}
 		for _, e := range waitC.Env {
 			s.env[e.Name] = e.Value
 		}
+		archived := t.ArchiveLocation != nil && t.ArchiveLocation.ArchiveLogs != nil && *t.ArchiveLocation.ArchiveLogs
 		// A deadline is watched from inside the pod.
-		s.wait = s.plain && noDeadline(s.env["ARGO_DEADLINE"])
+		s.wait = command && len(t.Outputs.Artifacts) == 0 && !archived && noDeadline(s.env["ARGO_DEADLINE"]) && !s.outputsOnVolume()
 	}
-	s.binary = s.init
 	return s
 }
 
 // noDeadline says whether Argo wrote the zero time.
 func noDeadline(s string) bool { return s == "" || strings.HasPrefix(s, "0001-01-01") }
 
-// readParameters reads where output parameters come from; false means that the
-// real executor must deal with them.
-func (s *argoStep) readParameters() bool {
-	for i := range s.tmpl.Outputs.Parameters {
-		p := &s.tmpl.Outputs.Parameters[i]
-		var from struct {
-			Path    string          `json:"path"`
-			Default json.RawMessage `json:"default"`
-		}
-		if p.ValueFrom == nil {
-			continue
-		}
-		if json.Unmarshal(p.ValueFrom, &from) != nil {
-			return false
-		}
-		p.path = from.Path
-		if from.Default != nil {
-			var text string
-			if json.Unmarshal(from.Default, &text) != nil {
-				text = string(from.Default) // Argo takes numbers and truth values as their text
-			}
-			p.fallback = &text
-		}
-	}
-	return true
-}
-
-// outputsOnVolume says whether a parameter is read from a volume, which the
-// real executor finds through its own mounts.
+// outputsOnVolume says whether a parameter is read from a volume or from an input artifact, which Argo's executor finds
+// through its own mounts.
 func (s *argoStep) outputsOnVolume() bool {
-	return slices.ContainsFunc(s.tmpl.Outputs.Parameters, func(p argoParameter) bool {
-		return p.path != "" && slices.ContainsFunc(s.tmpl.Container.VolumeMounts, func(m corev1.VolumeMount) bool {
-			at := strings.TrimRight(m.MountPath, "/")
-			return p.path == at || strings.HasPrefix(p.path, at+"/")
-		})
+	var places []string
+	for _, a := range s.tmpl.Inputs.Artifacts {
+		places = append(places, a.Path)
+	}
+	mounts := []corev1.VolumeMount{}
+	if s.tmpl.Container != nil {
+		mounts = s.tmpl.Container.VolumeMounts
+	} else if s.tmpl.Script != nil {
+		mounts = s.tmpl.Script.VolumeMounts
+	}
+	for _, m := range mounts {
+		places = append(places, strings.TrimRight(m.MountPath, "/"))
+	}
+	return slices.ContainsFunc(s.tmpl.Outputs.Parameters, func(p *argoParameter) bool {
+		return p.path != "" && slices.ContainsFunc(places, func(at string) bool { return p.path == at || strings.HasPrefix(p.path, at+"/") })
 	})
 }
 
@@ -156,14 +182,25 @@ func (p *pod) plays(name string) bool {
 	return c != nil && p.argo.standIn(p, c) != nil
 }
 
-// plainEmissary says whether argosy-podinit plays the emissary in a container.
+// plainEmissary says whether argosy-podinit plays the emissary in a container. Only Argo's own knows how to pause it for a debugger.
 func (s *argoStep) plainEmissary(c *corev1.Container) bool {
-	return s != nil && s.plain && c.Name == argoMain && len(c.Command) > 1 && c.Command[0] == argoProgram && c.Command[1] == "emissary"
+	return s != nil && len(c.Command) > 1 && c.Command[0] == argoProgram && c.Command[1] == "emissary" &&
+		!slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return strings.HasPrefix(e.Name, "ARGO_DEBUG_PAUSE") })
 }
 
-// mounts shows the real executor where its own `init` would have copied it: it is large, and the copy slow.
+// quick replaces the commands of Argo's executor that look each second by those that are told.
+func (s *argoStep) quick(c *corev1.Container, args []string) {
+	if s == nil || len(args) < 2 || args[0] != "argoexec" || programOf(c.Image) != "argoexec" {
+		return
+	}
+	if (c.Name == argoInit || c.Name == argoWait) && args[1] == c.Name {
+		args[1] = "quick-" + args[1]
+	}
+}
+
+// mounts shows Argo's executor where its own `init` would have copied it: it is large, and the copy slow.
 func (s *argoStep) mounts(p *pod) []container.Mount {
-	if s == nil || !s.binary {
+	if s == nil {
 		return nil
 	}
 	return []container.Mount{{Source: p.k.helper("argoexec"), Target: argoProgram, ReadOnly: true, Optional: true}}

@@ -25,8 +25,13 @@ const (
 	progressEvery = time.Second
 )
 
-// argoInit does what `argoexec init` does when there is nothing to download: it writes the template down.
+// argoInit does what `argoexec init` does when there is nothing to download: it writes down the template and the script.
 func (p *pod) argoInit(context.Context) (int, error) {
+	if script := p.argo.tmpl.Script; script != nil {
+		if err := os.WriteFile(filepath.Join(p.volumes[argoStaging], "script"), []byte(script.Source), 0o755); err != nil {
+			return 1, err
+		}
+	}
 	if err := os.WriteFile(filepath.Join(p.volumes[argoVolume], "template"), []byte(p.argo.raw), 0o444); err != nil {
 		return 1, err
 	}
@@ -103,8 +108,7 @@ func (p *pod) argoOutputs() (map[string]any, error) {
 	outputs := map[string]any{}
 	var fault error
 	params := p.argo.tmpl.Outputs.Parameters
-	for i := range params {
-		param := &params[i]
+	for _, param := range params {
 		if param.path == "" {
 			continue
 		}
@@ -112,11 +116,11 @@ func (p *pod) argoOutputs() (map[string]any, error) {
 		text := strings.TrimSuffix(string(b), "\n")
 		switch {
 		case err == nil:
-			param.Value = &text
+			param.set(text)
 		case param.fallback != nil:
-			param.Value = param.fallback
+			param.set(*param.fallback)
 		default:
-			fault = errors.Join(fault, fmt.Errorf("output parameter %s: the step did not write %s", param.Name, param.path))
+			fault = errors.Join(fault, fmt.Errorf("output parameter %s: the step did not write %s", param.name, param.path))
 		}
 	}
 	if len(params) > 0 && fault == nil {

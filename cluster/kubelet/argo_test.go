@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -44,26 +45,27 @@ func TestArgoFastPaths(t *testing.T) {
 		change   func(*corev1.Pod)
 		want     parts
 	}{
-		"plain":               {plain + `}`, nil, parts{true, true, true}},
-		"output parameter":    {plain + `,"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/tmp/x","default":"1"}}]}}`, nil, parts{true, true, true}},
-		"no archived logs":    {plain + `,"archiveLocation":{"archiveLogs":false}}`, nil, parts{true, true, true}},
-		"archived logs":       {plain + `,"archiveLocation":{"archiveLogs":true}}`, nil, parts{init: true}},
-		"input artifact":      {plain + `,"inputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{}},
-		"output artifact":     {plain + `,"outputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{init: true}},
-		"sidecar":             {plain + `,"sidecars":[{"name":"s"}]}`, nil, parts{init: true}},
-		"script":              {`{"name":"t","script":{"image":"x","source":"y"}}`, nil, parts{}},
-		"resource":            {`{"name":"t","resource":{"action":"get"}}`, nil, parts{}},
-		"container set":       {`{"name":"t","containerSet":{"containers":[{"name":"a"}]}}`, nil, parts{init: true}},
-		"parameter on volume": {`{"container":{"volumeMounts":[{"name":"v","mountPath":"/mnt/"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/mnt/x"}}]}}`, nil, parts{true, false, true}},
-		"not a template":      {`{`, nil, parts{}},
-		"template elsewhere":  {`offloaded`, nil, parts{}},
-		"deadline":            {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers[0].Env[1].Value = "2030-01-01T00:00:00Z" }, parts{true, false, true}},
+		"plain":                    {plain + `}`, nil, parts{true, true, true}},
+		"output parameter":         {plain + `,"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/tmp/x","default":"1"}}]}}`, nil, parts{true, true, true}},
+		"no archived logs":         {plain + `,"archiveLocation":{"archiveLogs":false}}`, nil, parts{true, true, true}},
+		"archived logs":            {plain + `,"archiveLocation":{"archiveLogs":true}}`, nil, parts{true, false, true}},
+		"input artifact":           {plain + `,"inputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{false, true, true}},
+		"output artifact":          {plain + `,"outputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{true, false, true}},
+		"sidecar":                  {plain + `,"sidecars":[{"name":"s"}]}`, nil, parts{true, true, true}},
+		"script":                   {`{"name":"t","script":{"image":"x","source":"y"}}`, nil, parts{true, true, true}},
+		"resource":                 {`{"name":"t","resource":{"action":"get"}}`, nil, parts{false, false, true}},
+		"container set":            {`{"name":"t","containerSet":{"containers":[{"name":"a"}]}}`, nil, parts{true, false, true}},
+		"parameter on volume":      {`{"container":{"volumeMounts":[{"name":"v","mountPath":"/mnt/"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/mnt/x"}}]}}`, nil, parts{true, false, true}},
+		"parameter in an artifact": {`{"container":{},"inputs":{"artifacts":[{"name":"a","path":"/in"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/in/x"}}]}}`, nil, parts{false, false, true}},
+		"not a template":           {`{`, nil, parts{}},
+		"template elsewhere":       {`offloaded`, nil, parts{}},
+		"deadline":                 {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers[0].Env[1].Value = "2030-01-01T00:00:00Z" }, parts{true, false, true}},
 		"paused for debugging": {plain + `}`, func(o *corev1.Pod) {
 			o.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "ARGO_DEBUG_PAUSE_AFTER", Value: "true"}}
-		}, parts{init: true}},
-		"another container": {plain + `}`, func(o *corev1.Pod) {
-			o.Spec.Containers = append(o.Spec.Containers, corev1.Container{Name: "patched-in"})
-		}, parts{init: true}},
+		}, parts{true, true, false}},
+		"left to Argo": {plain + `}`, func(o *corev1.Pod) {
+			o.Annotations = map[string]string{"argosy.dev/executor": "argo"}
+		}, parts{}},
 		"not Argo's":     {plain + `}`, func(o *corev1.Pod) { o.Labels = nil }, parts{}},
 		"own init image": {plain + `}`, func(o *corev1.Pod) { o.Spec.InitContainers[0].Image = "busybox" }, parts{}},
 	} {
@@ -87,7 +89,7 @@ func TestArgoFastPaths(t *testing.T) {
 
 func TestArgoOutputs(t *testing.T) {
 	t.Parallel()
-	obj := argoPod(`{"container":{},"outputs":{"parameters":[{"name":"a","valueFrom":{"path":"/tmp/a"}},` +
+	obj := argoPod(`{"container":{},"outputs":{"parameters":[{"name":"a","globalName":"g","valueFrom":{"path":"/tmp/a"}},` +
 		`{"name":"b","valueFrom":{"path":"/none","default":7}},{"name":"c","valueFrom":{"expression":"x"}}]}}`)
 	obj.Spec.Containers[0].Env = append(obj.Spec.Containers[0].Env, corev1.EnvVar{Name: "ARGO_INCLUDE_SCRIPT_OUTPUT", Value: "true"})
 	p := testPod(t, obj)
@@ -101,10 +103,10 @@ func TestArgoOutputs(t *testing.T) {
 	write("ctr/main/stdout", "result\n")
 	out, err := p.argoOutputs()
 	require.NoError(t, err)
-	params := out["parameters"].([]argoParameter)
-	require.Equal(t, "42\n", *params[0].Value, "one line feed is taken off")
-	require.Equal(t, "7", *params[1].Value)
-	require.Nil(t, params[2].Value)
+	params, err := json.Marshal(out["parameters"])
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"name":"a","globalName":"g","valueFrom":{"path":"/tmp/a"},"value":"42\n"},`+ // one line feed is taken off
+		`{"name":"b","valueFrom":{"path":"/none","default":7},"value":"7"},{"name":"c","valueFrom":{"expression":"x"}}]`, string(params))
 	require.Equal(t, "result", out["result"])
 
 	require.NoError(t, os.Remove(filepath.Join(root, "outputs/parameters/tmp/a")))

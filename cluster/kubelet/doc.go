@@ -10,12 +10,13 @@
 // `shared`, read-only. Images whose last part is argosy-launcher or argoexec
 // bring the program of that name.
 //
-// A pod has an address of its own; its hosts file holds every pod of its
-// namespace, by name and, with a host name and a subdomain, as
-// hostname.subdomain[.namespace[.svc[.cluster.local]]], and the services that
-// the gateway relays: the apiserver and the object store. There is no other way
-// out. hostNetwork joins the sandbox's own network, not the machine's: such
-// pods share one address, the gateway's, and the ports on it.
+// A pod has an address of its own and a name server that knows the cluster's
+// Services and pods as CoreDNS does and asks the machine's for the rest.
+// Services carry TCP and UDP to their ready pods, which see the gateway as the
+// client. What goes elsewhere leaves as connections of this machine, but not to
+// the machine's loopback and not to a cloud's metadata. hostNetwork joins the
+// sandbox's own network, not the machine's: such pods share one address, the
+// gateway's, and the ports on it. NetworkPolicies are not enforced.
 //
 // Commands run as root of the pod. Where the cluster runs as an ordinary user
 // that is this user's own id, and other ids come from /etc/subuid and

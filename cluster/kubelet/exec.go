@@ -58,7 +58,7 @@ func (e *executor) ExecInContainer(ctx context.Context, _ string, _ types.UID, c
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	if sig, kill := argoKill(command); kill {
+	if sig, kill := argoKill(command); kill && e.pod.argo != nil {
 		return e.pod.kill(container, sig, out)
 	}
 	s := streams{in: in, tty: tty, resize: resize}
@@ -89,8 +89,10 @@ func argoKill(command []string) (syscall.Signal, bool) {
 
 // kill sends the signal that Argo asks for.
 func (p *pod) kill(container string, sig syscall.Signal, out io.Writer) error {
-	if p.plays(container) {
-		return nil // it ends with the main container, which is told too
+	if p.plays(container) || container == argoWait && sig == syscall.SIGTERM {
+		// It ends with the main container, which is told too. The controller sends this as soon as the main container has ended,
+		// and the first process of a container that has not begun to listen would die of it and report nothing.
+		return nil
 	}
 	proc, err := p.process(container)
 	if err != nil {

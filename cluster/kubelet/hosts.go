@@ -1,135 +1,31 @@
 package kubelet
 
 import (
-	"context"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"sync"
-	"time"
+	"bytes"
+	"fmt"
+	"net/netip"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/argosy-ml/argosy/cluster/podnet"
 )
 
-// Changes are gathered for a moment, the longer the more pods there are, before
-// hosts files are written: a fan-out of a hundred pods would otherwise write
-// ten thousand.
-const (
-	hostsSettle    = 5 * time.Millisecond
-	hostsSettlePod = time.Millisecond
-)
-
 var attach = podnet.Attach
 
-// hosts keeps the hosts file of every running pod up to date: it stands in for
-// cluster DNS.
-type hosts struct {
-	services []podnet.Host
-	log      *slog.Logger
-	changed  chan struct{}
-
-	mu    sync.Mutex
-	names map[string]map[types.UID]hostsEntry // by namespace
-	dirty map[string]bool
-}
-
-type hostsEntry struct {
-	pod     podnet.Pod
-	file    string
-	aliases []byte // rows of the pod's own
-}
-
-func newHosts(services []podnet.Host, log *slog.Logger) *hosts {
-	return &hosts{
-		services: services, log: log, changed: make(chan struct{}, 1),
-		names: map[string]map[types.UID]hostsEntry{}, dirty: map[string]bool{},
+// hostsFile is a pod's /etc/hosts: the pod itself, under its full name when it
+// has a subdomain, and the rows it asks for. All other names are the name server's affair.
+func hostsFile(o *corev1.Pod, addr netip.Addr) []byte {
+	var b bytes.Buffer
+	b.WriteString("127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n")
+	names := []string{hostnameOf(o)}
+	if o.Spec.Subdomain != "" {
+		full := strings.Join([]string{names[0], o.Spec.Subdomain, o.Namespace, "svc", clusterDomain}, ".")
+		names = append([]string{full}, names...)
 	}
-}
-
-// add makes the pod known to its namespace and writes its own file at once.
-func (h *hosts) add(p *pod) {
-	o := p.obj
-	e := hostsEntry{
-		pod:  podnet.Pod{Name: o.Name, Namespace: o.Namespace, Hostname: o.Spec.Hostname, Subdomain: o.Spec.Subdomain, Addr: p.addr},
-		file: filepath.Join(p.path("etc"), "hosts"), aliases: aliases(o),
+	fmt.Fprintf(&b, "%s %s\n", addr, strings.Join(names, " "))
+	for _, a := range o.Spec.HostAliases {
+		fmt.Fprintf(&b, "%s %s\n", a.IP, strings.Join(a.Hostnames, " "))
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.names[o.Namespace] == nil {
-		h.names[o.Namespace] = map[types.UID]hostsEntry{}
-	}
-	h.names[o.Namespace][o.UID] = e
-	h.write(e)
-	h.touch(o.Namespace)
-}
-
-func (h *hosts) remove(o *corev1.Pod) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, ok := h.names[o.Namespace][o.UID]; !ok {
-		return
-	}
-	delete(h.names[o.Namespace], o.UID)
-	if len(h.names[o.Namespace]) == 0 {
-		delete(h.names, o.Namespace)
-	}
-	h.touch(o.Namespace)
-}
-
-func (h *hosts) touch(namespace string) {
-	h.dirty[namespace] = true
-	select {
-	case h.changed <- struct{}{}:
-	default:
-	}
-}
-
-// write writes one pod's file. The lock is held.
-func (h *hosts) write(e hostsEntry) {
-	others := append([]podnet.Host{}, h.services...)
-	for _, o := range h.names[e.pod.Namespace] {
-		if o.file != e.file {
-			others = append(others, o.pod.Host())
-		}
-	}
-	if err := replaceFile(e.file, append(podnet.RenderHosts(e.pod.Host(), others), e.aliases...), 0o644); err != nil && !os.IsNotExist(err) {
-		h.log.Warn("hosts file not written", "pod", e.pod.Namespace+"/"+e.pod.Name, "err", err)
-	}
-}
-
-func (h *hosts) settle() time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	d := hostsSettle
-	for ns := range h.dirty {
-		d += time.Duration(len(h.names[ns])) * hostsSettlePod
-	}
-	return d
-}
-
-// run writes files until the context ends.
-func (h *hosts) run(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-h.changed:
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(h.settle()):
-		}
-		h.mu.Lock()
-		for ns := range h.dirty {
-			delete(h.dirty, ns)
-			for _, e := range h.names[ns] {
-				h.write(e)
-			}
-		}
-		h.mu.Unlock()
-	}
+	return b.Bytes()
 }

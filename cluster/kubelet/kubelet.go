@@ -49,7 +49,6 @@ type Config struct {
 	TLS       tls.Certificate // of the listener
 	ClientCAs *x509.CertPool  // who may sign the apiserver's client certificate
 	CA        []byte          // the cluster's authority in PEM, for pods
-	Services  []podnet.Host   // names of services that the gateway relays
 	Log       *slog.Logger
 }
 
@@ -63,7 +62,6 @@ type Kubelet struct {
 	services  services
 	base      image
 	addresses *podnet.Addresses
-	hosts     *hosts
 	tokens    *tokens
 	folders   *folders // of logs that are followed
 	starting  chan struct{}
@@ -101,7 +99,6 @@ func Run(ctx context.Context, cfg Config) error {
 		}
 	})
 	services.Go(func() { k.heartbeat(life) })
-	services.Go(func() { k.hosts.run(life) })
 	services.Go(func() { k.refresh(life) })
 	volumes := provisioner.New(k.client, broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: provisioner.Name}), k.claimsDir(), k.log)
 	services.Go(func() {
@@ -136,7 +133,6 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 	k := &Kubelet{
 		cfg: cfg, log: cfg.Log, client: client,
 		addresses: podnet.NewAddresses(),
-		hosts:     newHosts(cfg.Services, cfg.Log),
 		tokens:    newTokens(client),
 		starting:  make(chan struct{}, maxStarting),
 		known:     map[types.UID]*pod{},

@@ -44,15 +44,6 @@ func kernelHostname(o *corev1.Pod) (string, error) {
 	return full, nil
 }
 
-// aliases are the rows that a pod adds to its hosts file.
-func aliases(o *corev1.Pod) []byte {
-	var b bytes.Buffer
-	for _, a := range o.Spec.HostAliases {
-		fmt.Fprintf(&b, "%s %s\n", a.IP, strings.Join(a.Hostnames, " "))
-	}
-	return b.Bytes()
-}
-
 // ownFiles are the files of the pod in its containers' /etc.
 func (p *pod) ownFiles() ([]container.File, error) {
 	name, err := kernelHostname(p.obj)

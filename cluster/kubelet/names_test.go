@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -59,5 +60,11 @@ func TestHostnames(t *testing.T) {
 	_, err = kernelHostname(o)
 	require.ErrorContains(t, err, "more than 64 characters")
 	o.Spec.HostAliases = []corev1.HostAlias{{IP: "192.0.2.7", Hostnames: []string{"a", "b.example"}}, {IP: "192.0.2.8", Hostnames: []string{"c"}}}
-	require.Equal(t, "192.0.2.7 a b.example\n192.0.2.8 c\n", string(aliases(o)))
+	o.Spec.Subdomain = "sub"
+	require.Equal(t, `127.0.0.1 localhost
+::1 localhost ip6-localhost ip6-loopback
+10.88.0.7 h.sub.ns.svc.cluster.local h
+192.0.2.7 a b.example
+192.0.2.8 c
+`, string(hostsFile(o, netip.MustParseAddr("10.88.0.7"))))
 }

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/argosy-ml/argosy/cluster/podholder"
 )
@@ -17,9 +18,9 @@ func (p *pod) startNetwork() error {
 		}
 		p.addr = addr
 	}
-	// Names are known before anything listens: a peer that is early is refused and tries again, but one that cannot
-	// resolve a name gives up.
-	p.k.hosts.add(p)
+	if err := os.WriteFile(p.path("etc", "hosts"), hostsFile(p.obj, p.addr), 0o644); err != nil {
+		return err
+	}
 	holder, err := podholder.Start(p.k.helper("argosy-podinit"), p.dir, hostnameOf(p.obj), !host)
 	if err != nil {
 		return fmt.Errorf("start the pod's holder: %w", err)

@@ -145,7 +145,6 @@ func (p *pod) path(elem ...string) string {
 
 // stopHelpers ends what served the containers, so that a finished pod has no processes and no address.
 func (p *pod) stopHelpers() {
-	p.k.hosts.remove(p.obj)
 	if p.holder != nil {
 		p.holder.Kill()
 	}

@@ -101,7 +101,7 @@ func (p *pod) onlyUser() *int64 {
 	for _, list := range [][]corev1.Container{p.obj.Spec.InitContainers, p.obj.Spec.Containers} {
 		for i := range list {
 			own, _ := contextsOf(p.obj, &list[i])
-			if own.RunAsUser == nil || user != nil && *user != *own.RunAsUser {
+			if own.RunAsUser == nil || programOf(list[i].Image) == "argoexec" || user != nil && *user != *own.RunAsUser {
 				return nil
 			}
 			user = own.RunAsUser

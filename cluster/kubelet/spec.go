@@ -60,6 +60,7 @@ func (p *pod) command(c *corev1.Container, env environment, spec *container.Spec
 	if len(c.Command) == 0 && program == "" {
 		return fmt.Errorf("container %s has no command: every image stands for this machine, which has no entry point; set `command`", c.Name)
 	}
+	p.argo.quick(c, spec.Args)
 	if p.argo.plainEmissary(c) {
 		// What Argo wraps around the command is played by argosy-podinit itself.
 		spec.Args[0], spec.SelfExec = "argosy-podinit", true

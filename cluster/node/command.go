@@ -23,6 +23,7 @@ import (
 const (
 	listenerFD = 3 // the kubelet's HTTPS listener, of the host's loopback
 	lifelineFD = 4 // ends when the node is gone
+	outsideFD  = 5 // takes the packets that leave the sandbox
 )
 
 // options are the same for all three processes.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -25,9 +24,6 @@ const (
 	settled    = 5 * time.Second // a kubelet that lived this long could run
 )
 
-// relayed are the services on the gateway: port there, and name of the socket.
-var relayed = map[int]string{443: "apiserver", 9000: "s3"}
-
 // hold is the first process of the sandbox.
 func hold(ctx context.Context, o options, log *slog.Logger) error {
 	if err := furnish(); err != nil {
@@ -40,11 +36,11 @@ func hold(ctx context.Context, o options, log *slog.Logger) error {
 		_, _ = io.Copy(io.Discard, os.NewFile(lifelineFD, "lifeline"))
 		os.Exit(1)
 	}()
-	relays, err := startRelays(ctx, home.Home(o.home), log)
+	network, err := startNetwork(ctx, home.Home(o.home), log)
 	if err != nil {
 		return err
 	}
-	defer relays.stop()
+	defer network.stop()
 	return newKeeper(o, log).keep(ctx)
 }
 
@@ -59,22 +55,7 @@ func furnish() error {
 	if err := podnet.Setup(); err != nil {
 		return fmt.Errorf("set up the pods' network: %w", err)
 	}
-	return nil
-}
-
-func startRelays(ctx context.Context, h home.Home, log *slog.Logger) (*relays, error) {
-	r := &relays{log: log}
-	if err := r.startNames(ctx, net.JoinHostPort(podnet.Gateway.String(), "53")); err != nil {
-		return nil, err
-	}
-	for port, service := range relayed {
-		addr := net.JoinHostPort(podnet.Gateway.String(), itoa(port))
-		if err := r.start(ctx, addr, h.Socket(service)); err != nil {
-			r.stop()
-			return nil, err
-		}
-	}
-	return r, nil
+	return openWayOut()
 }
 
 // keeper keeps a kubelet running and reaps what its pods leave behind. It does

@@ -11,12 +11,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/kubelet"
 	"github.com/argosy-ml/argosy/cluster/pki"
-	"github.com/argosy-ml/argosy/cluster/podnet"
 )
 
 func runKubelet(ctx context.Context, o options, log *slog.Logger) error {
@@ -27,20 +27,29 @@ func runKubelet(ctx context.Context, o options, log *slog.Logger) error {
 	return kubelet.Run(ctx, cfg)
 }
 
+// clientConfig reaches the apiserver from within the sandbox, as the kubelet.
+func clientConfig(h home.Home) (*rest.Config, error) {
+	client, err := clientcmd.BuildConfigFromFlags("", h.KubeconfigOf("kubelet"))
+	if err != nil {
+		return nil, err
+	}
+	// The address in the file is that of the host's loopback, which is not this one.
+	client.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", h.Socket("apiserver"))
+	}
+	return client, nil
+}
+
 func kubeletConfig(h home.Home, port int, log *slog.Logger) (kubelet.Config, error) {
 	var cfg kubelet.Config
 	self, err := os.Executable()
 	if err != nil {
 		return cfg, err
 	}
-	client, err := clientcmd.BuildConfigFromFlags("", h.KubeconfigOf("kubelet"))
+	client, err := clientConfig(h)
 	if err != nil {
 		return cfg, err
-	}
-	// The address in the file is that of the host's loopback, which is not this one.
-	client.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", h.Socket("apiserver"))
 	}
 	pair, err := tls.LoadX509KeyPair(pki.File(h.PKI(), "kubelet", "crt"), pki.File(h.PKI(), "kubelet", "key"))
 	if err != nil {
@@ -61,7 +70,6 @@ func kubeletConfig(h home.Home, port int, log *slog.Logger) (kubelet.Config, err
 	return kubelet.Config{
 		Home: string(h), Listener: listener, Port: port, Helpers: filepath.Dir(self),
 		Client: client, TLS: pair, ClientCAs: pool, CA: ca,
-		Services: []podnet.Host{podnet.ServiceHost("kubernetes", "default"), podnet.ServiceHost("minio-service", "kubeflow")},
-		Log:      log,
+		Log: log,
 	}, nil
 }

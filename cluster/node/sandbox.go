@@ -25,22 +25,31 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // run serves the sandbox from the host's network and keeps it until the context ends.
 func run(ctx context.Context, o options, log *slog.Logger) error {
-	var outside errgroup.Group
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return err
+	}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the sandbox is gone
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var outside errgroup.Group
 	outside.Go(func() error {
 		defer cancel()
 		return dialer.Serve(serving, home.Home(o.home).Socket("dial"))
 	})
-	err := runSandbox(ctx, o, log)
+	outside.Go(func() error {
+		defer cancel()
+		return serveWayOut(serving, ours, log)
+	})
+	err = runSandbox(ctx, o, theirs, log)
 	stop()
 	return errors.Join(err, outside.Wait())
 }
 
-// runSandbox makes the sandbox and keeps it until the context ends.
-func runSandbox(ctx context.Context, o options, log *slog.Logger) error {
+// runSandbox makes the sandbox and keeps it until the context ends. It gives outside to the sandbox.
+func runSandbox(ctx context.Context, o options, outside *os.File, log *slog.Logger) error {
+	defer outside.Close()
 	lifeline, alive, err := os.Pipe()
 	if err != nil {
 		return err
@@ -49,7 +58,7 @@ func runSandbox(ctx context.Context, o options, log *slog.Logger) error {
 	listener := os.NewFile(listenerFD, "listener")
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.ExtraFiles = []*os.File{listener, lifeline}
+	cmd.ExtraFiles = []*os.File{listener, lifeline, outside}
 	// Its own session: a terminal's Ctrl-C is for the supervisor, which stops things in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID}
 	cmd.Args = o.args("holder")
@@ -63,6 +72,7 @@ func runSandbox(ctx context.Context, o options, log *slog.Logger) error {
 	}
 	_ = lifeline.Close()
 	_ = listener.Close()
+	_ = outside.Close() // so that the other end learns when the sandbox is gone
 	if ordinary {
 		if err := mapIDs(ctx, cmd.Process.Pid, log); err != nil {
 			_ = cmd.Process.Kill()
@@ -105,7 +115,7 @@ func becomeRoot(o options) error {
 	if _, err := io.ReadFull(os.NewFile(lifelineFD, "lifeline"), make([]byte, 1)); err != nil {
 		return fmt.Errorf("the node is gone: %w", err)
 	}
-	for _, fd := range []int{listenerFD, lifelineFD} {
+	for _, fd := range []int{listenerFD, lifelineFD, outsideFD} {
 		if _, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_SETFD, 0); errno != 0 {
 			return errno
 		}

@@ -1,6 +1,6 @@
 // Package podnet is the pods' network: one bridge inside the node's sandbox, a
-// veth pair and an address for every pod, and the hosts files that stand in for
-// DNS. Nothing of it is visible outside the sandbox's network namespace.
+// veth pair and an address for every pod, and a way out. Nothing of it is
+// visible outside the sandbox's network namespace.
 package podnet
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -26,6 +27,8 @@ const (
 var (
 	// Subnet holds the addresses of all pods.
 	Subnet = netip.MustParsePrefix("10.88.0.0/16")
+	// ServiceRange holds the addresses of Services. All of them are the sandbox's own.
+	ServiceRange = netip.MustParsePrefix("10.96.0.0/16")
 	// Gateway is the sandbox's own address on the pods' network. Services that
 	// pods need are relayed there.
 	Gateway = netip.MustParseAddr("10.88.0.1")
@@ -55,8 +58,12 @@ func Setup() error {
 	if err := netlink.LinkSetUp(bridge); err != nil {
 		return fmt.Errorf("bring the bridge up: %w", err)
 	}
-	// There is no way out of the sandbox. With forwarding on, the kernel says so at once ("network unreachable");
-	// without, it drops the packets and programs wait for a time-out.
+	everyService := &net.IPNet{IP: ServiceRange.Addr().AsSlice(), Mask: net.CIDRMask(ServiceRange.Bits(), 32)}
+	local := &netlink.Route{Dst: everyService, LinkIndex: lo.Attrs().Index, Type: unix.RTN_LOCAL, Table: unix.RT_TABLE_LOCAL, Scope: unix.RT_SCOPE_HOST}
+	if err := netlink.RouteAdd(local); err != nil {
+		return fmt.Errorf("addresses of Services: %w", err)
+	}
+	// For the way out.
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0); err != nil && !errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("turn forwarding on: %w", err)
 	}

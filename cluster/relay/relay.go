@@ -1,4 +1,4 @@
-// Package relay joins a unix socket to a TCP address. A unix socket's path
+// Package relay joins connections: a unix socket to a TCP address, or any two. A unix socket's path
 // crosses network namespaces where the host's loopback does not.
 package relay
 
@@ -45,24 +45,35 @@ func Serve(ctx context.Context, path, address string) error {
 	}
 }
 
-// join copies both ways until both ends have said all they had to say.
+// join connects an accepted connection to the address.
 func join(ctx context.Context, c *net.UnixConn, address string) {
-	defer func() { _ = c.Close() }()
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return // the caller sees its connection closed, as with a refused one
+		_ = c.Close() // the caller sees its connection closed, as with a refused one
+		return
 	}
-	t := conn.(*net.TCPConn)
-	defer func() { _ = t.Close() }()
-	stop := context.AfterFunc(ctx, func() { _ = c.Close(); _ = t.Close() })
+	Join(ctx, c, conn.(*net.TCPConn))
+}
+
+// Stream is a connection whose directions can be ended one by one.
+type Stream interface {
+	io.ReadWriteCloser
+	CloseWrite() error
+}
+
+// Join copies both ways until both ends have said all they had to say or the
+// context ends. It closes both.
+func Join(ctx context.Context, a, b Stream) {
+	defer func() { _ = a.Close(); _ = b.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = a.Close(); _ = b.Close() })
 	defer stop()
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		_, _ = io.Copy(t, c)
-		_ = t.CloseWrite()
+	var back sync.WaitGroup
+	back.Go(func() {
+		_, _ = io.Copy(a, b)
+		_ = a.CloseWrite()
 	})
-	_, _ = io.Copy(c, t)
-	_ = c.CloseWrite()
-	wg.Wait()
+	_, _ = io.Copy(b, a)
+	_ = b.CloseWrite()
+	back.Wait()
 }

@@ -179,14 +179,17 @@ func (c *cluster) testPeers(t *testing.T) {
 			s.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "ssh", MountPath: "/root/.ssh"}}
 		}
 	}
+	c.createService(t, "job", corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": "job"}})
 	server := podOf("peer-a", "", peer("peer-a"))
+	server.Labels = map[string]string{"app": "job"}
 	server.Spec.Containers[0].Command = []string{"/usr/sbin/sshd", "-De"}
 	c.createPod(t, server)
 	c.awaitPod(t, "peer-a", "is ready", func(p *corev1.Pod) bool {
 		return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
 	})
+	c.awaitEndpoints(t, "job", 1)
 	p := c.runPod(t, podOf("peer-b", `
-for n in peer-a peer-a.job peer-a.job.kubeflow peer-a.job.kubeflow.svc peer-a.job.kubeflow.svc.cluster.local minio-service.kubeflow kubernetes.default.svc; do
+for n in peer-b peer-a.job peer-a.job.kubeflow peer-a.job.kubeflow.svc peer-a.job.kubeflow.svc.cluster.local minio-service.kubeflow kubernetes.default.svc; do
   getent hosts $n || echo cannot resolve $n; done
 ssh -o ConnectionAttempts=10 peer-a.job.kubeflow.svc 'echo logged into $(hostname) as $(id -u)'; exit $?`, peer("peer-b")))
 	log := c.log(t, "peer-b", "main")

@@ -89,11 +89,11 @@ func base(h home.Home, files map[string]*os.File) []supervisor.Child {
 }
 
 // dependent are the children that need the apiserver and its bootstrapped objects.
-func dependent(h home.Home, files map[string]*os.File, ports map[string]int, admin *rest.Config) []supervisor.Child {
+func dependent(h home.Home, files map[string]*os.File, ports map[string]int, admin *rest.Config, requeue time.Duration) []supervisor.Child {
 	return []supervisor.Child{
 		child(h, controllers, supervisor.Child{
 			Stage: stageControllers,
-			Env:   memory(100, "768MiB"),
+			Env:   append(memory(100, "768MiB"), argoEnvironment(requeue)...),
 			// Argo's informers can fail for ever on the list of pods after the apiserver lost its watch cache.
 			Follows: apiserver,
 		}),
@@ -105,6 +105,17 @@ func dependent(h home.Home, files map[string]*os.File, ports map[string]int, adm
 			Grace: 20 * time.Second, // its pods have a grace of their own
 			Ready: func(ctx context.Context) error { return nodeReady(ctx, admin, ports[kubelet], time.Now()) },
 		}),
+	}
+}
+
+// argoEnvironment are settings of Argo's controller that it takes from nowhere else.
+func argoEnvironment(requeue time.Duration) []string {
+	return []string{
+		// Events of pods, results and workflows wait this long before the workflow is looked at again.
+		"DEFAULT_REQUEUE_TIME=" + requeue.String(),
+		// A retry that is to avoid the node it failed on would wait for ever where there is one node: let it look for a label that
+		// no node has, which excludes none.
+		"RETRY_HOST_NAME_LABEL_KEY=argosy.dev/no-such-label",
 	}
 }
 

@@ -53,6 +53,8 @@ func upCommand() *cobra.Command {
 	}
 	homeFlag(cmd, &dir)
 	cmd.Flags().DurationVar(&o.Linger, "linger", 0, "end once nobody has held HOME/lock for this long (0: never)")
+	cmd.Flags().DurationVar(&o.Requeue, "requeue", 50*time.Millisecond, "wait before Argo looks at a changed workflow again (its own default is 10s)")
+	_ = cmd.Flags().MarkHidden("requeue") // for comparisons only
 	return cmd
 }
 
@@ -204,7 +206,7 @@ func (c *cluster) start(ctx context.Context) error {
 	if err := bootstrap.Apply(ctx, c.admin, c.keys); err != nil {
 		return err
 	}
-	more, err := c.launch(dependent(c.home, c.files, c.ports, c.admin))
+	more, err := c.launch(dependent(c.home, c.files, c.ports, c.admin, c.options.Requeue))
 	if err != nil {
 		return err
 	}

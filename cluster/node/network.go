@@ -1,0 +1,87 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+
+	"github.com/argosy-ml/argosy/cluster/dialer"
+	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/nameserver"
+	"github.com/argosy-ml/argosy/cluster/podnet"
+	"github.com/argosy-ml/argosy/cluster/services"
+)
+
+// relayed are the services on the gateway: port there, and name of the socket.
+var relayed = map[uint16]string{443: "apiserver", 9000: "s3"}
+
+// network is what pods find on the gateway and on the addresses of Services. It
+// belongs to the sandbox's holder, not to the kubelet, which may be restarted
+// while pods have connections.
+type network struct {
+	cancel context.CancelFunc
+	names  *nameserver.Server
+	relays *relays
+	work   sync.WaitGroup
+}
+
+func startNetwork(ctx context.Context, h home.Home, log *slog.Logger) (_ *network, err error) {
+	client, err := clientConfig(h)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	n := &network{cancel: cancel, relays: &relays{log: log}}
+	defer func() {
+		if err != nil {
+			n.stop()
+		}
+	}()
+	directory, watched, err := services.Watch(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	n.work.Go(watched)
+	via := map[netip.AddrPort]string{}
+	for port, service := range relayed {
+		gateway := netip.AddrPortFrom(podnet.Gateway, port)
+		via[gateway] = h.Socket(service)
+		if err := n.relays.start(ctx, gateway.String(), h.Socket(service)); err != nil {
+			return nil, err
+		}
+	}
+	proxy := &services.Proxy{Directory: directory, NodeIP: podnet.Gateway, Via: via, Log: log}
+	n.work.Go(func() { proxy.Run(ctx) })
+	return n, n.startNames(ctx, h, directory, log)
+}
+
+func (n *network) startNames(ctx context.Context, h home.Home, directory *services.Directory, log *slog.Logger) error {
+	var lc net.ListenConfig
+	addr := netip.AddrPortFrom(podnet.Gateway, 53).String()
+	packets, err := lc.ListenPacket(ctx, "udp", addr)
+	if err != nil {
+		return fmt.Errorf("name server: %w", err)
+	}
+	streams, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		_ = packets.Close()
+		return fmt.Errorf("name server: %w", err)
+	}
+	n.names = nameserver.Start(packets, streams, nameserver.Config{
+		Directory: directory, Pods: podnet.Subnet, Services: podnet.ServiceRange,
+		Resolv: "/etc/resolv.conf", Dial: dialer.DialContext(h.Socket("dial")), Log: log,
+	})
+	return nil
+}
+
+func (n *network) stop() {
+	n.cancel()
+	if n.names != nil {
+		n.names.Stop()
+	}
+	n.relays.stop()
+	n.work.Wait()
+}
