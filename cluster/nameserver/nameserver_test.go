@@ -202,6 +202,7 @@ func TestRecords(t *testing.T) {
 		"no zone for services":      {"x.cluster.local.", dns.TypeA, nobody, nil},
 		"version":                   {"dns-version.cluster.local.", dns.TypeTXT, 0, []string{`dns-version.cluster.local. TXT "1.1.0"`}},
 		"elsewhere":                 {"far.example.", dns.TypeA, 0, []string{"far.example. A 192.0.2.1"}},
+		"a half name":               {"worker-0.job.ns.svc.", dns.TypeA, nobody, nil},
 		"nowhere":                   {"none.example.", dns.TypeA, nobody, nil},
 		"address elsewhere":         {"1.2.0.192.in-addr.arpa.", dns.TypePTR, nobody, nil},
 		"names for each other loop": {"loop" + svc, dns.TypeA, dns.RcodeServerFailure, slices.Repeat([]string{"loop" + svc + " CNAME loop" + svc}, maxChain)},
@@ -249,14 +250,62 @@ func TestServersAreThoseOfTheMachineAtTheTime(t *testing.T) {
 	t.Parallel()
 	file := resolvConf(t, "search x\n")
 	server := serve(t, cluster(), file, upstream(t))
-	require.Equal(t, dns.RcodeServerFailure, ask(t, server, "udp", "far.example.", dns.TypeA).Rcode, "the file names none")
+	require.Equal(t, dns.RcodeServerFailure, ask(t, server, "udp", "none.example.", dns.TypeA).Rcode, "the file names none")
 
 	require.NoError(t, os.WriteFile(file, []byte("nameserver 192.0.2.99\nnameserver 127.0.0.53\n"), 0o600))
 	a := ask(t, server, "udp", "far.example.", dns.TypeA)
 	require.Equal(t, []string{"far.example. A 192.0.2.1"}, said(a.Answer), "the first is down, the second answers")
 
 	require.NoError(t, os.Remove(file))
-	require.Equal(t, dns.RcodeServerFailure, ask(t, server, "udp", "far.example.", dns.TypeA).Rcode)
+	require.Equal(t, dns.RcodeServerFailure, ask(t, server, "udp", "many.example.", dns.TypeA).Rcode)
+	require.Equal(t, []string{"far.example. A 192.0.2.1"}, said(ask(t, server, "tcp", "FAR.example.", dns.TypeA).Answer), "still known")
+}
+
+func TestAnswersFromOutsideAreKeptForAWhile(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	question := func(name string) dns.Question {
+		return dns.Question{Name: name, Qtype: dns.TypeA, Qclass: dns.ClassINET}
+	}
+	answer := func(code int, ttls ...uint32) *dns.Msg {
+		a := new(dns.Msg).SetRcode(new(dns.Msg).SetQuestion("a.b.", dns.TypeA), code)
+		for _, ttl := range ttls {
+			h := header("a.b.", dns.TypeA)
+			h.Ttl = ttl
+			a.Answer = append(a.Answer, &dns.A{Hdr: h, A: net.IPv4(192, 0, 2, 1)})
+		}
+		return a
+	}
+	cut := answer(dns.RcodeSuccess, 60)
+	cut.Truncated = true
+	for name, c := range map[string]struct {
+		answer *dns.Msg
+		keep   time.Duration
+	}{
+		"as long as the shortest record":   {answer(dns.RcodeSuccess, 60, 7), 7 * time.Second},
+		"no longer than half a minute":     {answer(dns.RcodeSuccess, 3600), longestKept},
+		"not at all if the record says so": {answer(dns.RcodeSuccess, 0), 0},
+		"no such name":                     {answer(dns.RcodeNameError), refusalKept},
+		"no such record":                   {answer(dns.RcodeSuccess), refusalKept},
+		"nobody answered":                  {answer(dns.RcodeServerFailure), failureKept},
+		"cut":                              {cut, 0},
+	} {
+		var kept cache
+		kept.put(question("a.b."), c.answer, now)
+		if c.keep > 0 {
+			a := kept.get(question("A.b."), now.Add(c.keep-time.Nanosecond))
+			require.NotNil(t, a, name)
+			require.Equal(t, "A.b.", a.Question[0].Name)
+		}
+		require.Nil(t, kept.get(question("a.b."), now.Add(c.keep)), name)
+	}
+	var kept cache
+	kept.put(question("a.b."), answer(dns.RcodeSuccess, 20), now)
+	require.EqualValues(t, 15, kept.get(question("a.b."), now.Add(5*time.Second)).Answer[0].Header().Ttl)
+	for i := range 3 * cacheEntries {
+		kept.put(question(fmt.Sprintf("%d.b.", i)), answer(dns.RcodeSuccess, 20), now)
+		require.LessOrEqual(t, len(kept.entries), cacheEntries)
+	}
 }
 
 func TestWhatIsNoQuestionIsRefused(t *testing.T) {

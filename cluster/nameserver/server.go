@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +45,7 @@ type Server struct {
 	cancel  context.CancelFunc
 	records *records
 	forward *forwarder
+	cache   cache
 	asking  chan struct{} // a place for each question that is out
 	log     *slog.Logger
 	udp     *dns.Server
@@ -179,8 +181,27 @@ func (s *Server) ready() bool {
 	return false
 }
 
-// ask hands a question on.
+// ask answers a question from outside, or from what was said there a moment ago.
 func (s *Server) ask(network string, q *dns.Msg) *dns.Msg {
+	if opt := q.IsEdns0(); q.CheckingDisabled || opt != nil && opt.Do() {
+		return s.askOutside(network, q) // who checks signatures gets what there is
+	}
+	question := q.Question[0]
+	a := s.cache.get(question, time.Now())
+	if a == nil {
+		plain := new(dns.Msg).SetQuestion(question.Name, question.Qtype)
+		plain.Question[0].Qclass = question.Qclass
+		plain.SetEdns0(dns.MaxMsgSize, false)
+		a = s.askOutside(network, plain)
+		a.Extra = slices.DeleteFunc(a.Extra, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeOPT })
+		s.cache.put(question, a, time.Now())
+	}
+	a.Id = q.Id
+	return a
+}
+
+// askOutside hands a question on.
+func (s *Server) askOutside(network string, q *dns.Msg) *dns.Msg {
 	failure := new(dns.Msg).SetRcode(q, dns.RcodeServerFailure)
 	failure.RecursionAvailable = true
 	select {

@@ -13,7 +13,10 @@ import (
 // The zone and its records follow the specification "Kubernetes DNS-Based
 // Service Discovery", version 1.1.0.
 const (
-	zone          = "cluster.local."
+	zone = "cluster.local."
+	// shortZone is what the ends of names like job-worker-0.job.ns.svc look like when no search list is added. There is no
+	// such domain, and asking for it outside only takes time.
+	shortZone     = "svc."
 	schemaVersion = "1.1.0"
 	// ttl is how long an answer may be kept, in seconds: as short as CoreDNS has it.
 	ttl = 5
@@ -41,7 +44,7 @@ var (
 
 // owns says whether a name, in lower case and with its last dot, is for the cluster to answer.
 func (r *records) owns(name string) bool {
-	if dns.IsSubDomain(zone, name) {
+	if dns.IsSubDomain(zone, name) || dns.IsSubDomain(shortZone, name) {
 		return true
 	}
 	a, ok := reverse(name)
@@ -50,6 +53,9 @@ func (r *records) owns(name string) bool {
 
 // lookup answers for a name that is owned.
 func (r *records) lookup(name string, kind uint16) answer {
+	if dns.IsSubDomain(shortZone, name) {
+		return nothing
+	}
 	if !dns.IsSubDomain(zone, name) {
 		return r.lookupAddress(name, kind)
 	}
