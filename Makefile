@@ -44,7 +44,7 @@ bin/argosy-launcher:
 
 bin/argosy-cluster: cluster-assets
 	@echo "building argosy-cluster"
-	@cd cluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o ../$@ ./cmd/argosy-cluster
+	@cd cluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o ../$@ ./cmd/argosy-cluster
 
 bin/argosy-controlplane:
 	@echo "building argosy-controlplane (kube-apiserver, etcd, controllers: the first time takes some minutes)"
@@ -73,7 +73,7 @@ frontend/dist/index.html: frontend/node_modules/.stamp frontend/index.html front
 # ---- tests -----------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: test-packages build lint test-go test-cluster test-frontend test-e2e ## install what is needed, then lint, unit, frontend and end-to-end tests
+test: test-packages build lint test-go test-portable test-cluster test-frontend test-e2e ## install what is needed, then lint, unit, frontend and end-to-end tests
 
 .PHONY: test-packages
 test-packages:
@@ -82,6 +82,12 @@ test-packages:
 .PHONY: test-go
 test-go: ## unit tests of the root module, with the race detector
 	$(TOOL) gotestsum --format pkgname -- -race -timeout 15m $(ROOT_PACKAGES)
+
+# There the command has no embedded cluster, and its store is SQLite translated to Go: a C compiler for them is not needed here.
+.PHONY: test-portable
+test-portable: ## the command for macOS and Windows builds, and its store works without cgo
+	@for os in darwin windows; do echo "building argosy for $$os"; export CGO_ENABLED=0 GOOS=$$os GOARCH=amd64; go build -o /dev/null ./cmd/argosy && go vet ./cmd/argosy/... ./server/store/sqlite || exit 1; done
+	CGO_ENABLED=0 go test -count=1 ./server/store/sqlite
 
 .PHONY: test-cluster
 test-cluster: cluster-assets ## unit tests of the embedded cluster, and the built cluster under test

@@ -9,6 +9,9 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
+// Driver is the name of the SQL driver of this build.
+const Driver = driver
+
 // Explain gives SQLite's plan for choosing a page of runs.
 func (s *Store) Explain(ctx context.Context, q page.Query, sc run.Scope) (string, error) {
 	l := runList(sc)

@@ -16,7 +16,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/mattn/go-sqlite3"
 	"github.com/pressly/goose/v3"
 
 	"github.com/argosy-ml/argosy/server/fault"
@@ -38,12 +37,12 @@ func Open(ctx context.Context, file string) (*Store, error) {
 	if err := private(file); err != nil {
 		return nil, err
 	}
-	writes, err := sql.Open("sqlite3", dsn(file, true))
+	writes, err := sql.Open(driver, dsn(file, true))
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", file, err)
 	}
 	writes.SetMaxOpenConns(1)
-	reads, err := sql.Open("sqlite3", dsn(file, false))
+	reads, err := sql.Open(driver, dsn(file, false))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", file, err), writes.Close())
 	}
@@ -67,16 +66,17 @@ func private(file string) error {
 // dsn names the file with the pragmas of each of its connections.
 func dsn(file string, write bool) string {
 	p := url.Values{}
-	p.Set("_busy_timeout", "10000") // another process, such as a backup, may hold the file for a moment
-	p.Set("_foreign_keys", "on")
-	p.Set("_cache_size", "-8000") // KiB per connection
+	set := func(name, value string) { p.Add(pragma(name, value)) }
+	set("busy_timeout", "10000") // another process, such as a backup, may hold the file for a moment
+	set("foreign_keys", "on")
+	set("cache_size", "-8000") // KiB per connection
 	if write {
-		p.Set("_journal_mode", "WAL")        // readers never wait for the writer
-		p.Set("_synchronous", "FULL")        // what was accepted survives a power cut
-		p.Set("_txlock", "immediate")        // take the write lock at once: upgrading later may fail
-		p.Set("_auto_vacuum", "incremental") // takes effect on a new file only
+		set("auto_vacuum", "incremental") // takes effect on a new file only, before anything is written
+		set("journal_mode", "WAL")        // readers never wait for the writer
+		set("synchronous", "FULL")        // what was accepted survives a power cut
+		p.Set("_txlock", "immediate")     // take the write lock at once: upgrading later may fail
 	} else {
-		p.Set("_query_only", "on")
+		set("query_only", "on")
 	}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: p.Encode()}).String()
 }
@@ -159,8 +159,7 @@ func notFound(what, id string) error {
 
 // taken turns a broken UNIQUE rule on column into a Conflict.
 func taken(err error, column, format string, args ...any) error {
-	var e sqlite3.Error
-	if errors.As(err, &e) && e.ExtendedCode == sqlite3.ErrConstraintUnique && strings.Contains(e.Error(), column) {
+	if brokenUnique(err) && strings.Contains(err.Error(), column) {
 		return fault.New(fault.Conflict, format, args...).Because(err)
 	}
 	return trouble("insert", err)

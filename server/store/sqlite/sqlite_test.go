@@ -53,7 +53,7 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 	s, err := sqlite.Open(t.Context(), file)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
-	db, err := sql.Open("sqlite3", file)
+	db, err := sql.Open(sqlite.Driver, file)
 	require.NoError(t, err)
 	_, err = db.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
 	require.NoError(t, err)
