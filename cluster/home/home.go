@@ -33,10 +33,10 @@ func Open(dir string) (Home, error) {
 	if err != nil {
 		return "", err
 	}
-	abs := string(h)
-	if longest := h.Socket("etcd-peer"); len(longest) > maxSocketPath {
-		return "", fmt.Errorf("data folder %s: the path is too long for unix sockets by %d characters; choose a shorter --home", abs, len(longest)-maxSocketPath)
+	if err := h.Check(); err != nil {
+		return "", fmt.Errorf("data folder %s: %w; choose a shorter --home", h, err)
 	}
+	abs := string(h)
 	for _, d := range []string{"", "cluster", "cluster/pki", "cluster/etcd", "cluster/s3", "cluster/pods", "cluster/log", "cluster/run"} {
 		if err := os.MkdirAll(filepath.Join(abs, d), 0o700); err != nil {
 			return "", fmt.Errorf("data folder: %w", err)
@@ -47,6 +47,14 @@ func Open(dir string) (Home, error) {
 		return "", fmt.Errorf("data folder: %w", err)
 	}
 	return h, nil
+}
+
+// Check tells whether the folder's path will do.
+func (h Home) Check() error {
+	if longest := h.Socket("etcd-peer"); len(longest) > maxSocketPath {
+		return fmt.Errorf("the path is too long for unix sockets by %d characters", len(longest)-maxSocketPath)
+	}
+	return nil
 }
 
 // Lock is the file that `argosy up` holds while it lives.

@@ -62,6 +62,13 @@ func mapSingle(pid int) error {
 	return nil
 }
 
+// HasIDRanges tells whether the machine set ids aside for this user's namespaces.
+func HasIDRanges() bool {
+	_, uidErr := subordinate("/etc/subuid")
+	_, gidErr := subordinate("/etc/subgid")
+	return uidErr == nil && gidErr == nil
+}
+
 // subordinate finds this user's range in a file like /etc/subuid.
 func subordinate(path string) (idRange, error) {
 	f, err := os.Open(path)

@@ -25,7 +25,7 @@ import (
 	"github.com/argosy-ml/argosy/cluster/home"
 )
 
-// binaries is where TestMain puts what it builds, and `make build` too: what is up to date there is not built again.
+// binaries is where TestMain has make put what it builds; what is up to date there is not built again.
 const binaries = "../../bin"
 
 func TestMain(m *testing.M) {
@@ -41,17 +41,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// build has make build the programs, so that they are the same files that it builds for users.
 func build() error {
-	for _, args := range [][]string{
-		{"../build/crds.sh"},
-		{"env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binaries + "/argosy-cluster", "../cmd/argosy-cluster"},
-		{"go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binaries + "/argosy-controlplane", "../cmd/argosy-controlplane"},
-		{"env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binaries + "/argosy-podinit", "../cmd/argosy-podinit"},
-		{"../build/argoexec.sh", binaries + "/argoexec"},
-	} {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
-		}
+	args := []string{"-s", "-C", "../.."}
+	for _, program := range []string{"argosy-cluster", "argosy-controlplane", "argosy-podinit", "argoexec"} {
+		args = append(args, "bin/"+program)
+	}
+	if out, err := exec.Command("make", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("make %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }

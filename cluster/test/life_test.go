@@ -5,7 +5,6 @@ import (
 	"context"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -312,28 +311,6 @@ func TestHomeIsRequired(t *testing.T) {
 	require.Equal(t, 1, code, out)
 	_, err := os.Stat(nowhere)
 	require.ErrorIs(t, err, fs.ErrNotExist, "looking makes nothing")
-}
-
-// Where an ordinary user gets no user namespaces, `up` says so and names the setting.
-func TestRefusedNamespaces(t *testing.T) {
-	t.Parallel()
-	const ordinaryUser, capSysResource = 1000, 24
-	dir := t.TempDir()
-	// The limit on user namespaces counts inside each of them, so it can be set to none in one of our own.
-	cmd := exec.Command("sh", "-c", `echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"`, "sh",
-		filepath.Join(binaries, "argosy-cluster"), "up", "--home", dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: ordinaryUser, HostID: os.Geteuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: ordinaryUser, HostID: os.Getegid(), Size: 1}},
-		AmbientCaps: []uintptr{capSysResource},
-	}
-	out, err := cmd.CombinedOutput()
-	require.Error(t, err)
-	require.Equal(t, 4, cmd.ProcessState.ExitCode(), string(out))
-	require.Contains(t, string(out), "sysctl -w user.max_user_namespaces=15000")
-	_, err = os.Stat(home.Home(dir).Kubeconfig())
-	require.ErrorIs(t, err, fs.ErrNotExist, "nothing is started")
 }
 
 // A signal in the middle of the start is an orderly stop too.

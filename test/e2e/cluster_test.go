@@ -150,3 +150,21 @@ func kubectl(t *testing.T, home string) {
 		require.Contains(t, string(out), c.want, "kubectl %s", c.args)
 	}
 }
+
+// TestDoctor finds nothing that blocks on a machine where the other tests run, and makes nothing.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	home := filepath.Join(t.TempDir(), "home")
+	code, out, errs := command(t, "doctor", "--home", home, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0", "-o", "json")
+	require.Zero(t, code, "%s%s", out, errs)
+	var findings []struct{ Check, Level, Says string }
+	require.NoError(t, json.Unmarshal([]byte(out), &findings))
+	levels := map[string]string{}
+	for _, f := range findings {
+		levels[f.Check] = f.Level
+	}
+	for _, check := range []string{"namespaces", "overlay", "disk", "programs", "http"} {
+		require.Equal(t, "ok", levels[check], "%s: %s", check, out)
+	}
+	require.NoFileExists(t, home)
+}

@@ -61,7 +61,7 @@ func versionCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "argosy-cluster %s\n", runtime.Version())
+			fmt.Fprintf(cmd.OutOrStdout(), "argosy-cluster %s %s\n", version, runtime.Version())
 			c := exec.CommandContext(cmd.Context(), program, "version")
 			c.Stdout, c.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return c.Run()

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"github.com/argosy-ml/argosy/cluster/doctor"
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/node"
 	"github.com/argosy-ml/argosy/cluster/objectstore"
@@ -23,6 +24,9 @@ const (
 	exitLocked    = 3 // another process runs a cluster on the same data folder
 	exitNoSandbox = 4 // the kernel refuses the namespaces that pods need
 )
+
+// version is the release; the build sets it.
+var version = "dev"
 
 func main() {
 	err := command().ExecuteContext(context.Background())
@@ -36,7 +40,7 @@ func main() {
 
 func exitCode(err error) int {
 	var held *home.HeldError
-	var refused *sandboxError
+	var refused *doctor.Refused
 	switch {
 	case errors.As(err, &held):
 		return exitLocked
@@ -54,7 +58,7 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(upCommand(), stopCommand(), statusCommand(), versionCommand())
+	root.AddCommand(upCommand(), stopCommand(), statusCommand(), doctorCommand(), versionCommand())
 	// Children of the supervisor; the others are commands of argosy-controlplane.
 	root.AddCommand(objectstore.Command(), node.Command())
 	return root

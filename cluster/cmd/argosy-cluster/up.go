@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/argosy-ml/argosy/cluster/bootstrap"
+	"github.com/argosy-ml/argosy/cluster/doctor"
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/kubeconfig"
 	"github.com/argosy-ml/argosy/cluster/objectstore"
@@ -65,7 +66,7 @@ func up(ctx context.Context, h home.Home, o home.Options, out io.Writer) error {
 		return fmt.Errorf("a cluster is up on %s already: %w", h, err)
 	}
 	defer func() { _ = lock.Release() }() // the end of the process releases it in any case
-	if err := checkSandbox(); err != nil {
+	if err := doctor.Namespaces(ctx); err != nil {
 		return err
 	}
 	// Left by a supervisor that was killed.

@@ -130,6 +130,17 @@ func (p Printer) Status(s string) string {
 	return s
 }
 
+// Mark is the mark of a finding's level: ok, warn or block.
+func (p Printer) Mark(level string) string {
+	switch level {
+	case "ok":
+		return p.color(text.FgGreen, "✓")
+	case "warn":
+		return p.color(text.FgYellow, "!")
+	}
+	return p.color(text.FgRed, "✗")
+}
+
 func (p Printer) color(c text.Color, s string) string {
 	if !p.Color {
 		return s

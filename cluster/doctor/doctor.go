@@ -1,0 +1,86 @@
+// Package doctor looks at what a machine has for the embedded cluster, and says
+// how to mend what is missing. It changes nothing.
+//
+// Look gathers facts, Judge makes findings of them: what a finding says depends
+// on the facts alone.
+package doctor
+
+// Level is how much a finding matters.
+type Level string
+
+// The levels of findings.
+const (
+	OK    Level = "ok"
+	Warn  Level = "warn"  // the cluster runs, with less
+	Block Level = "block" // the cluster does not run
+)
+
+// Finding is the result of one check.
+type Finding struct {
+	Check string   `json:"check"`
+	Level Level    `json:"level"`
+	Says  string   `json:"says"`
+	Mend  []string `json:"mend,omitempty"` // lines for a shell; those that begin with # explain
+}
+
+// Report is what a program is told. Version is that of the program that looked.
+type Report struct {
+	Version  string    `json:"version"`
+	Findings []Finding `json:"findings"`
+}
+
+// Facts are what the checks look at.
+type Facts struct {
+	Kernel string // such as "6.1.0-18-amd64"
+	CPUs   int
+	Root   bool   // this user has all rights
+	User   string // its name
+	Apt    bool   // the machine installs packages with apt-get
+
+	Sysctls    map[string]string // kernel settings, those that the kernel has
+	Namespaces string            // why they are refused; empty: they are not
+	Overlay    string            // why the data folder cannot hold what pods write; empty: it can
+	Folder     string            // why the data folder cannot be; empty: it can
+
+	IDHelpers bool // newuidmap and newgidmap
+	IDRanges  bool // in /etc/subuid and /etc/subgid
+
+	Cgroups Cgroups
+
+	Home         string
+	HomeType     string   // of its file system
+	FreeDisk     uint64   // bytes
+	Memory       uint64   // bytes that the machine has
+	FreeMemory   uint64   // bytes that new processes can have
+	OpenFiles    uint64   // hard limit
+	GPUs         []string // device files
+	MissingTools []Tool
+
+	MissingPrograms []string // paths of those that belong beside this one
+	OtherBuilds     []string // those that were built from something else, and what differs
+}
+
+// Cgroups are the control groups that this process may use.
+type Cgroups struct {
+	Version     int      // 2; 1 for older systems, 0 for none
+	Path        string   // of this process's own group
+	Writable    bool     // groups can be made below it
+	Controllers []string // that can be handed to groups below it
+	Systemd     bool     // systemd runs the machine
+}
+
+// Tool is a program that some jobs run.
+type Tool struct {
+	Name    string
+	Package string // of Debian
+	For     string
+}
+
+// tools are looked for in the folders that pods have in their PATH.
+var tools = []Tool{
+	{"mpirun", "openmpi-bin", "MPI jobs"},
+	{"sshd", "openssh-server", "MPI jobs"},
+	{"ssh", "openssh-client", "MPI jobs"},
+	{"python3", "python3", "jobs in Python"},
+	{"git", "git", "jobs that fetch their source"},
+}

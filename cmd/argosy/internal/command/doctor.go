@@ -1,0 +1,143 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/embedded"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/home"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/version"
+)
+
+func (c *cli) doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Look at what this machine has for Argosy, and say how to mend what is missing",
+		Long: `Doctor looks at namespaces, user ids, file systems, control groups, memory, disk, limits, programs, tools, GPUs and addresses,
+tries what can be tried, and changes nothing. Under each thing that is not as it should be stands the command that mends it.
+
+Exit codes: 0 Argosy runs here, with less where there are warnings; 1 something blocks it.`,
+		Example: "  argosy doctor\n  argosy doctor --home /mnt/big/argosy -o json",
+		Args:    args(cobra.NoArgs, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			settings, err := home.Resolve(cmd.Flags())
+			if err != nil {
+				return exit.With(exit.Environment, err)
+			}
+			findings, err := examine(cmd.Context(), settings)
+			if err != nil {
+				return exit.With(exit.Environment, err)
+			}
+			p := c.printer()
+			if err := p.Print(findings, func() { printFindings(p, findings) }); err != nil {
+				return err
+			}
+			return verdict(findings)
+		},
+	}
+	addListenFlags(cmd)
+	return cmd
+}
+
+// examine gathers the findings of the machine, which argosy-cluster makes, and those around this program.
+func examine(ctx context.Context, s home.Settings) ([]embedded.Finding, error) {
+	h, err := home.At(s.Home)
+	if err != nil {
+		return nil, err
+	}
+	findings := []embedded.Finding{}
+	if embedded.Unsupported != nil {
+		says, mend, _ := strings.Cut(embedded.Unsupported.Error(), "\n")
+		findings = append(findings, embedded.Finding{Check: "cluster", Level: embedded.Block, Says: says, Mend: []string{"# " + strings.ReplaceAll(mend, "\n", "\n# ")}})
+	} else {
+		built, machine, err := embedded.Examine(ctx, h)
+		if err != nil {
+			machine = []embedded.Finding{{Check: "programs", Level: embedded.Block, Says: err.Error(), Mend: []string{"make build"}}}
+		} else {
+			machine = append(machine, builds(built)...)
+		}
+		findings = append(findings, machine...)
+	}
+	return append(findings, toolchain(), address(ctx, h, "http", s.HTTP), address(ctx, h, "grpc", s.GRPC)), nil
+}
+
+// builds are the findings about the programs beside this one, but for those that argosy-cluster looks at.
+func builds(cluster string) (findings []embedded.Finding) {
+	if cluster != version.Version {
+		findings = append(findings, embedded.Finding{
+			Check: "build", Level: embedded.Warn, Mend: []string{"make build"},
+			Says: fmt.Sprintf("argosy is %s and argosy-cluster is %s: not of one build", version.Version, cluster),
+		})
+	}
+	if self, err := os.Executable(); err == nil {
+		launcher := filepath.Join(filepath.Dir(self), "argosy-launcher")
+		if _, err := os.Stat(launcher); err != nil {
+			findings = append(findings, embedded.Finding{
+				Check: "launcher", Level: embedded.Block, Says: "there is no " + launcher + ", which runs distributed steps", Mend: []string{"make build"},
+			})
+		}
+	}
+	return findings
+}
+
+func toolchain() embedded.Finding {
+	if path, err := exec.LookPath("go"); err == nil {
+		return embedded.Finding{Check: "go", Level: embedded.OK, Says: path + ", for argosy compile"}
+	}
+	return embedded.Finding{
+		Check: "go", Level: embedded.Warn, Says: "there is no Go toolchain, which argosy compile needs", Mend: []string{"# see https://go.dev/doc/install"},
+	}
+}
+
+// address tells whether the server can listen.
+func address(ctx context.Context, h home.Home, flag, at string) embedded.Finding {
+	f := embedded.Finding{Check: flag, Level: embedded.OK, Says: at + " is free"}
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", at)
+	if err == nil {
+		_ = l.Close()
+		return f
+	}
+	if pid, runs := h.Server(); runs && errors.Is(err, syscall.EADDRINUSE) {
+		f.Says = fmt.Sprintf("%s is in use; Argosy runs on this data folder (process %d)", at, pid)
+		return f
+	}
+	f.Level, f.Says = embedded.Block, err.Error()
+	f.Mend = []string{fmt.Sprintf("argosy up --%s 127.0.0.1:0    # 0 picks a free port", flag)}
+	return f
+}
+
+func printFindings(p output.Printer, findings []embedded.Finding) {
+	for _, f := range findings {
+		fmt.Fprintf(p.Out, "%s %-11s  %s\n", p.Mark(f.Level), f.Check, f.Says)
+		for _, m := range f.Mend {
+			for line := range strings.Lines(m) {
+				fmt.Fprintf(p.Out, "      %s\n", strings.TrimRight(line, "\n"))
+			}
+		}
+	}
+}
+
+// verdict is an error when something blocks.
+func verdict(findings []embedded.Finding) error {
+	var blocks []string
+	for _, f := range findings {
+		if f.Level == embedded.Block {
+			blocks = append(blocks, f.Check)
+		}
+	}
+	if len(blocks) > 0 {
+		return fmt.Errorf("not everything is there that Argosy needs: %s", strings.Join(blocks, ", "))
+	}
+	return nil
+}
