@@ -137,6 +137,7 @@ func arguments(h home.Home, etcd string) []string {
 		"--client-ca-file=" + file("ca", "crt"),
 		"--anonymous-auth=false",
 		"--authorization-mode=RBAC",
+		"--allow-privileged=true", // as every installer of clusters sets it; here it means privileged inside the sandbox
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + file("sa", "pub"),
 		"--service-account-signing-key-file=" + file("sa", "key"),

@@ -10,6 +10,10 @@ import (
 // startNetwork starts the holder of the pod's namespaces and gives the pod its address and names.
 func (p *pod) startNetwork() error {
 	host := p.obj.Spec.HostNetwork
+	hostname, err := kernelHostname(p.obj)
+	if err != nil {
+		return err
+	}
 	p.addr = gatewayAddr
 	if !host {
 		addr, err := p.k.addresses.Take()
@@ -21,7 +25,7 @@ func (p *pod) startNetwork() error {
 	if err := os.WriteFile(p.path("etc", "hosts"), hostsFile(p.obj, p.addr), 0o644); err != nil {
 		return err
 	}
-	holder, err := podholder.Start(p.k.helper("argosy-podinit"), p.dir, hostnameOf(p.obj), !host)
+	holder, err := podholder.Start(p.k.helper("argosy-podinit"), p.dir, hostname, !host)
 	if err != nil {
 		return fmt.Errorf("start the pod's holder: %w", err)
 	}

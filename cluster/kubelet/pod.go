@@ -130,6 +130,9 @@ func (p *pod) setUp() error {
 	if err := p.startNetwork(); err != nil {
 		return err
 	}
+	if err := p.applySysctls(); err != nil {
+		return err
+	}
 	p.update(func(s *corev1.PodStatus) {
 		now := metav1.Now()
 		s.StartTime = &now

@@ -35,6 +35,8 @@ func (k *Kubelet) server() *http.Server {
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", k.serveLogs)
 	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", k.serveExec)
 	mux.HandleFunc("/exec/{namespace}/{pod}/{uid}/{container}", k.serveExec)
+	mux.HandleFunc("/portForward/{namespace}/{pod}", k.servePortForward)
+	mux.HandleFunc("/portForward/{namespace}/{pod}/{uid}", k.servePortForward)
 	return &http.Server{
 		Handler: onlyApiserver(mux), ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: slog.NewLogLogger(k.log.Handler(), slog.LevelDebug),

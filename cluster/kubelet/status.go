@@ -3,6 +3,7 @@ package kubelet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -130,6 +131,16 @@ func (p *pod) finish(setUp error) {
 	}
 	setCondition(s, corev1.ContainersReady, corev1.ConditionFalse, reason)
 	setCondition(s, corev1.PodReady, corev1.ConditionFalse, reason)
+}
+
+// fail says why the pod as a whole cannot be run.
+func (p *pod) fail(reason, message string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.reason == "" {
+		p.reason, p.message = reason, message
+	}
+	return errors.New(message)
 }
 
 // lose makes the status that of a pod whose processes disappeared.

@@ -1,0 +1,291 @@
+package test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/argosy-ml/argosy/cluster/pki"
+)
+
+// TestPodsAreConfined looks for ways out of a pod, as root of the machine and as an ordinary user.
+func TestPodsAreConfined(t *testing.T) {
+	t.Parallel()
+	t.Run("shared cluster", func(t *testing.T) { confinementTests(t, shared(t)) })
+	if os.Geteuid() == 0 {
+		t.Run("ordinary user", func(t *testing.T) { confinementTests(t, upAs(t, nobody)) })
+	}
+}
+
+func confinementTests(t *testing.T, c *cluster) {
+	for name, test := range map[string]func(*testing.T){
+		"the machine's kernel and files": c.testOutOfReach,
+		"the cluster's keys":             c.testKeys,
+		"other pods' processes":          c.testProcesses,
+		"links in outputs of workflows":  c.testPlantedOutputs,
+		"refused descriptions":           c.testRefusedContexts,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t)
+		})
+	}
+}
+
+func (c *cluster) testOutOfReach(t *testing.T) {
+	victim := filepath.Join(t.TempDir(), "victim")
+	require.NoError(t, os.WriteFile(victim, []byte("kept"), 0o666))
+	p := c.runPod(t, podOf("reach", `
+for f in /proc/sysrq-trigger /proc/sys/kernel/core_pattern /proc/sys/vm/swappiness /proc/sys/net/ipv4/ip_forward /sys/kernel/uevent_helper /sys/power/state; do
+  test -e $f && ( : > $f ) 2>/dev/null && echo "can write $f"; done
+mknod /tmp/disk b 8 0 2>/dev/null && echo "can make devices"
+mount -t tmpfs none /mnt 2>/dev/null && echo "can mount"
+umount `+string(c.home)+` 2>/dev/null && echo "can unmount"
+for f in `+victim+` /etc/argosy-victim /usr/argosy-victim; do mkdir -p $(dirname $f); echo changed > $f; done
+unshare -Urm sh -c 'umount `+string(c.home)+` || umount -l /proc/sys' 2>/dev/null && echo "can unmount as another root"
+echo checked`))
+	require.Equal(t, corev1.PodSucceeded, p.Status.Phase)
+	require.Equal(t, "checked\n", c.log(t, "reach", "main"))
+	b, err := os.ReadFile(victim)
+	require.NoError(t, err)
+	require.Equal(t, "kept", string(b))
+	require.NoFileExists(t, "/etc/argosy-victim")
+}
+
+func (c *cluster) testKeys(t *testing.T) {
+	key, err := os.ReadFile(pki.File(c.home.PKI(), "ca", "key"))
+	require.NoError(t, err)
+	secret := strings.Split(string(key), "\n")[1]
+	script := `
+ls -A ` + string(c.home) + `
+find / -xdev \( -name ca.key -o -name '*.kubeconfig' -o -name s3.json \) 2>/dev/null
+grep -rlF '` + secret[:16] + `' ` + string(c.home) + ` /tmp /run /var/run /etc 2>/dev/null
+for s in /proc/[0-9]*; do ls -d $s/root` + string(c.home) + `/cluster 2>/dev/null; grep -lF 'BEGIN EC PRIVATE' $s/environ 2>/dev/null; done
+grep -c '@' /proc/net/unix; grep -F '` + string(c.home) + `' /proc/net/unix
+echo checked`
+	p := c.runPod(t, podOf("keys", script))
+	require.Equal(t, corev1.PodSucceeded, p.Status.Phase)
+	require.Equal(t, "shared\n0\nchecked\n", c.log(t, "keys", "main"))
+	// On the sandbox's own network, and with the machine's root folder as a volume, there is no more to be found.
+	p = c.runPod(t, podOf("keys-host", `
+grep -c '@' /proc/net/unix
+for f in `+string(c.home)+`/cluster/run/*.sock /host`+string(c.home)+`/cluster /host/proc/1; do ls -d $f 2>/dev/null; done
+ls -d /host/etc; ls -A /host`+string(c.home)+` /host/proc | grep -v :; echo checked`, func(s *corev1.PodSpec) {
+		s.HostNetwork = true
+		mounted(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}, func(m *corev1.VolumeMount) { m.MountPath = "/host" })(s)
+	}))
+	require.Equal(t, corev1.PodSucceeded, p.Status.Phase, "%+v", p.Status)
+	require.Equal(t, "0\n/host/etc\n\nchecked\n", c.log(t, "keys-host", "main"))
+	// A volume cannot show them either.
+	for _, path := range []string{string(c.home), c.home.PKI(), filepath.Join(string(c.home), "cluster", "new")} {
+		name := "volume-" + strings.ToLower(filepath.Base(path))
+		c.createPod(t, podOf(name, "true", mounted(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: path}})))
+		c.awaitEvent(t, name, "FailedMount", "belongs to the cluster and is not for pods")
+	}
+}
+
+func (c *cluster) testProcesses(t *testing.T) {
+	c.createPod(t, podOf("victim", "echo up; sleep 1000"))
+	c.awaitLog(t, "victim", "up")
+	p := c.runPod(t, podOf("killer", `pgrep -f 'sleep 100[0]'; ls /proc | grep -c '^[0-9]'; trap '' TERM; kill -9 -1; ls /proc/1/ns >/dev/null && nsenter -t 1 -a true 2>/dev/null; echo checked`, func(s *corev1.PodSpec) {
+		s.HostPID, s.HostIPC = true, true // not to be had, and said so
+	}))
+	require.Equal(t, corev1.PodSucceeded, p.Status.Phase)
+	require.Contains(t, c.log(t, "killer", "main"), "checked\n")
+	require.NotRegexp(t, `^\d+\n\d+\n`, c.log(t, "killer", "main"), "it saw another pod's process")
+	c.awaitEvent(t, "killer", "HostNamespacesIgnored", "processes of its own")
+	code, out, _ := c.exec(t, "victim", nil, "echo", "alive")
+	require.Zero(t, code)
+	require.Equal(t, "alive\n", out)
+}
+
+// What a step leaves for the kubelet to read may be a link to the cluster's keys.
+func (c *cluster) testPlantedOutputs(t *testing.T) {
+	key := pki.File(c.home.PKI(), "ca", "key")
+	name := "planted-" + fmt.Sprint(os.Getpid())
+	wf := *c
+	wf.namespace = "kubeflow"
+	wf.create(t, workflows, `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: `+name+`}
+spec:
+  entrypoint: main
+  templates:
+    - name: main
+      container:
+        image: host
+        command: [sh, -c, "mkdir -p /var/run/argo/outputs/parameters/tmp; ln -s `+key+` /var/run/argo/outputs/parameters/tmp/v; true"]
+      outputs: {parameters: [{name: v, valueFrom: {path: /tmp/v}}]}
+`)
+	var status any
+	wf.await(t, workflows, name, func(o map[string]any) bool {
+		phase, _, _ := unstructured.NestedString(o, "status", "phase")
+		status = o["status"]
+		return phase == "Succeeded" || phase == "Failed" || phase == "Error"
+	})
+	require.NotContains(t, fmt.Sprint(status), "PRIVATE KEY")
+}
+
+func (c *cluster) testRefusedContexts(t *testing.T) {
+	for name, s := range map[string]struct {
+		context corev1.SecurityContext
+		reason  string
+		message string
+	}{
+		"non-root":      {corev1.SecurityContext{RunAsNonRoot: ptr(true)}, "CreateContainerConfigError", "container has runAsNonRoot and image will run as root"},
+		"non-root-zero": {corev1.SecurityContext{RunAsNonRoot: ptr(true), RunAsUser: ptr(int64(0))}, "CreateContainerConfigError", "container's runAsUser breaks non-root policy"},
+		"seccomp": {
+			corev1.SecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeLocalhost, LocalhostProfile: ptr("p.json")}},
+			"CreateContainerConfigError", "not known to the embedded cluster",
+		},
+	} {
+		c.createPod(t, podOf(name, "true", func(spec *corev1.PodSpec) { spec.Containers[0].SecurityContext = &s.context }))
+		p := c.awaitPod(t, name, "waits", func(p *corev1.Pod) bool {
+			return len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Waiting != nil && p.Status.ContainerStatuses[0].State.Waiting.Reason == s.reason
+		})
+		require.Contains(t, p.Status.ContainerStatuses[0].State.Waiting.Message, s.message)
+		require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
+	}
+	p := c.runPod(t, podOf("sysctl", "true", func(s *corev1.PodSpec) {
+		s.SecurityContext = &corev1.PodSecurityContext{Sysctls: []corev1.Sysctl{{Name: "kernel.core_pattern", Value: "|/bin/sh"}}}
+	}))
+	require.Equal(t, "SysctlForbidden", p.Status.Reason)
+}
+
+// The kubelet serves the apiserver and nobody else: not without a certificate, and not with one that opens other doors.
+func TestKubeletPort(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	nodes, err := c.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.NotEmpty(t, nodes.Items)
+	ca, err := os.ReadFile(pki.File(c.home.PKI(), "ca", "crt"))
+	require.NoError(t, err)
+	pool := x509.NewCertPool()
+	require.True(t, pool.AppendCertsFromPEM(ca))
+	ask := func(user string) (int, error) {
+		cfg := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+		if user != "" {
+			pair, err := tls.LoadX509KeyPair(pki.File(c.home.PKI(), user, "crt"), pki.File(c.home.PKI(), user, "key"))
+			require.NoError(t, err)
+			cfg.Certificates = []tls.Certificate{pair}
+		}
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: cfg, DisableKeepAlives: true}}
+		resp, err := client.Get(fmt.Sprintf("https://127.0.0.1:%d/containerLogs/a/b/c", nodes.Items[0].Status.DaemonEndpoints.KubeletEndpoint.Port))
+		if err != nil {
+			return 0, err
+		}
+		return resp.StatusCode, resp.Body.Close()
+	}
+	_, err = ask("")
+	require.ErrorContains(t, err, "certificate required")
+	for _, user := range []string{pki.Admin, pki.Kubelet, pki.Argo} {
+		code, err := ask(user)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusForbidden, code, user)
+	}
+	code, err := ask(pki.KubeletClient)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusNotFound, code, "of a pod that is not there")
+}
+
+// A pod's token gets what its service account may do and no more.
+func TestPodsHaveTheirAccountsRights(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	c.createPod(t, podOf("asks", "echo up; sleep 1000"))
+	c.awaitLog(t, "asks", "up")
+	_, token, _ := c.exec(t, "asks", nil, "cat", "/var/run/secrets/kubernetes.io/serviceaccount/token")
+	cfg := rest.AnonymousClientConfig(c.config)
+	cfg.BearerToken = token
+	k, err := kubernetes.NewForConfig(cfg)
+	require.NoError(t, err)
+	core := k.CoreV1()
+	for what, ask := range map[string]func() error{
+		"secrets": func() error { _, err := core.Secrets(c.namespace).List(t.Context(), metav1.ListOptions{}); return err },
+		"pods":    func() error { _, err := core.Pods(c.namespace).List(t.Context(), metav1.ListOptions{}); return err },
+		"a new pod": func() error {
+			_, err := core.Pods(c.namespace).Create(t.Context(), podOf("x", "true"), metav1.CreateOptions{})
+			return err
+		},
+		"nodes": func() error { _, err := core.Nodes().List(t.Context(), metav1.ListOptions{}); return err },
+		"exec": func() error {
+			return core.RESTClient().Post().Resource("pods").Namespace(c.namespace).Name("asks").SubResource("exec").Do(t.Context()).Error()
+		},
+		"workflows": func() error {
+			return core.RESTClient().Get().AbsPath("/apis/argoproj.io/v1alpha1/workflows").Do(t.Context()).Error()
+		},
+		"more right": func() error {
+			_, err := k.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "mine"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"}}, metav1.CreateOptions{})
+			return err
+		},
+	} {
+		require.True(t, apierrors.IsForbidden(ask()), what)
+	}
+	_, err = c.kube.RbacV1().RoleBindings(c.namespace).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "view"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: "default", Namespace: c.namespace}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	eventually(t, "what was given can be used", func(ctx context.Context) bool {
+		_, err := core.Pods(c.namespace).List(ctx, metav1.ListOptions{})
+		return err == nil
+	})
+	_, err = core.Secrets(c.namespace).List(t.Context(), metav1.ListOptions{})
+	require.True(t, apierrors.IsForbidden(err), "viewing is not reading secrets")
+	// From inside, the apiserver and the object store ask just the same.
+	p := c.runPod(t, podOf("inside", `
+for u in https://kubernetes.default.svc/api/v1/secrets http://minio-service.kubeflow:9000/mlpipeline; do curl -sk -o /dev/null -w '%{http_code}\n' $u; done`))
+	require.Equal(t, corev1.PodSucceeded, p.Status.Phase)
+	require.Equal(t, "401\n403\n", c.log(t, "inside", "main"))
+}
+
+// Nobody but their owner reads the files that open doors, and the sockets are his alone.
+func TestPrivateFiles(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	private := []string{"kubeconfig", "cluster/info.json", "cluster/s3.json"}
+	for _, pattern := range []string{"cluster/*.kubeconfig", "cluster/pki/*", "cluster/run/*.sock"} {
+		found, err := filepath.Glob(filepath.Join(string(c.home), pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, found, pattern)
+		for _, f := range found {
+			rel, err := filepath.Rel(string(c.home), f)
+			require.NoError(t, err)
+			private = append(private, rel)
+		}
+	}
+	for _, f := range private {
+		st, err := os.Stat(filepath.Join(string(c.home), f))
+		require.NoError(t, err)
+		others := os.FileMode(0o077)
+		if st.Mode()&os.ModeSocket != 0 {
+			others = 0o022 // to write is to connect
+		}
+		require.Zero(t, st.Mode().Perm()&others, "%s: %v", f, st.Mode())
+	}
+	for _, d := range []string{"cluster", "cluster/pki", "cluster/run", "cluster/etcd", "cluster/s3"} {
+		st, err := os.Stat(filepath.Join(string(c.home), d))
+		require.NoError(t, err)
+		require.Zero(t, st.Mode().Perm()&0o077, d)
+	}
+	_, err := net.Dial("tcp", "127.0.0.1:10250")
+	require.Error(t, err, "no port is a fixed one")
+}
