@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -113,8 +114,8 @@ func (r *root) hide() error {
 
 var (
 	plainDevices = []string{"null", "zero", "full", "random", "urandom", "tty"}
-	// accelerators are passed through when the machine has them: NVIDIA, AMD, InfiniBand.
-	accelerators = []string{"nvidia*", "dri", "kfd", "infiniband"}
+	// accelerators that nobody counts are passed through when the machine has them: AMD's, InfiniBand.
+	accelerators = []string{"dri", "kfd", "infiniband"}
 	deviceLinks  = map[string]string{
 		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
 	}
@@ -125,7 +126,7 @@ func (r *root) mountDev() error {
 	if err := unix.Mount("tmpfs", dev, "tmpfs", unix.MS_NOSUID, "mode=0755"); err != nil {
 		return fmt.Errorf("mount /dev: %w", err)
 	}
-	devices := plainDevices
+	devices := slices.Concat(plainDevices, r.spec.Devices)
 	for _, pattern := range accelerators {
 		found, err := filepath.Glob("/dev/" + pattern)
 		if err != nil {

@@ -99,6 +99,8 @@ type Spec struct {
 	Files   []File
 	Mounts  []Mount
 	Shm     string // folder that becomes /dev/shm, shared by the pod; empty: one of its own
+	// Devices are the files below /dev that this container has besides those that every container has.
+	Devices []string `json:",omitempty"`
 	// ReadOnlyRoot leaves only volumes and /dev/shm to be written.
 	ReadOnlyRoot bool `json:",omitempty"`
 	// UnmaskedProc shows all of /proc and lets root write the kernel's settings there.

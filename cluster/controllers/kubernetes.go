@@ -82,6 +82,7 @@ func controllerManagerArguments(h home.Home) []string {
 		"--service-account-private-key-file=" + pki.File(h.PKI(), "sa", "key"),
 		"--root-ca-file=" + pki.File(h.PKI(), "ca", "crt"),
 		"--controller-start-interval=0",
+		"--node-monitor-grace-period=60s", // four of the kubelet's heartbeats
 		fmt.Sprintf("--kube-api-qps=%d", qps),
 		"--kube-api-burst=" + strconv.Itoa(burst),
 		"--profiling=false",

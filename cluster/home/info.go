@@ -24,6 +24,8 @@ type Info struct {
 type Options struct {
 	Linger  time.Duration `json:"linger"`  // nanoseconds; 0: it stays until it is stopped
 	Requeue time.Duration `json:"requeue"` // nanoseconds; wait before Argo looks at a changed workflow again
+	Nodes   int           `json:"nodes"`
+	GPUs    int           `json:"gpus"` // of each node, pretended; -1: those that are found
 }
 
 // S3 tells how to reach the object store.

@@ -95,6 +95,7 @@ func (p *pod) environmentOf(c *corev1.Container) (environment, error) {
 			return nil, err
 		}
 	}
+	p.showGPUs(c, env)
 	for _, v := range c.Env {
 		value, ok, err := p.variable(c, v, env)
 		if err != nil {
@@ -247,8 +248,8 @@ func (p *pod) resourceField(c *corev1.Container, ref *corev1.ResourceFieldSelect
 		return "", fmt.Errorf("resource %q is not known", ref.Resource)
 	}
 	quantity, ok := list[corev1.ResourceName(name)]
-	if !ok && kind == "limits" { // without a limit, the node is the limit
-		quantity = capacity[corev1.ResourceName(name)]
+	if r := p.k.rooms[p.obj.Spec.NodeName]; !ok && kind == "limits" && r != nil { // without a limit, the node is the limit
+		quantity = r.node.Allocatable[corev1.ResourceName(name)]
 	}
 	return divide(quantity, ref.Divisor, name), nil
 }

@@ -63,7 +63,7 @@ func testPod(t *testing.T, obj *corev1.Pod, objects ...any) *pod {
 			require.NoError(t, client.Tracker().Add(o))
 		}
 	}
-	p := newPod(&Kubelet{cfg: Config{Home: t.TempDir(), CA: []byte("the CA")}, client: client, tokens: newTokens(client), log: discard(), services: knownServices(objects), events: record.NewFakeRecorder(100)}, obj)
+	p := newPod(&Kubelet{cfg: Config{Home: t.TempDir(), CA: []byte("the CA")}, client: client, tokens: newTokens(client), log: discard(), services: knownServices(objects), events: map[string]record.EventRecorder{obj.Spec.NodeName: record.NewFakeRecorder(100)}}, obj)
 	t.Cleanup(p.abandon)
 	p.addr = netip.MustParseAddr("10.88.0.9")
 	return p

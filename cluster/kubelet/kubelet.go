@@ -29,8 +29,6 @@ import (
 )
 
 const (
-	// NodeName is the name of the only node.
-	NodeName = "local"
 	// maxStarting bounds how many containers are being set up at once; more at a time only get in each other's way.
 	maxStarting = 32
 	// shutdownGrace is how long pods get to end when the node stops.
@@ -41,6 +39,7 @@ const (
 
 // Config says where the kubelet works and whom it serves.
 type Config struct {
+	Nodes     []Node
 	Home      string       // data folder; hidden from pods but for its folder `shared`
 	Listener  net.Listener // for logs and exec; the kubelet closes it
 	Port      int          // the listener's, for the Node object
@@ -57,8 +56,9 @@ type Kubelet struct {
 	cfg       Config
 	log       *slog.Logger
 	client    kubernetes.Interface
-	events    record.EventRecorder
-	pods      corelisters.PodLister // of this node, finished ones too
+	events    map[string]record.EventRecorder // by node
+	rooms     map[string]*room                // by node
+	pods      corelisters.PodLister           // of all nodes, finished ones too
 	services  services
 	base      image
 	addresses *podnet.Addresses
@@ -81,7 +81,9 @@ func Run(ctx context.Context, cfg Config) error {
 	defer k.folders.close()
 	broadcaster := record.NewBroadcaster()
 	defer broadcaster.Shutdown()
-	k.events = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet", Host: NodeName})
+	for _, n := range cfg.Nodes {
+		k.events[n.Name] = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet", Host: n.Name})
+	}
 	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: k.client.CoreV1().Events("")})
 
 	// What must outlive the order to stop: pods end in peace and their last words are still sent.
@@ -110,10 +112,10 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	// Not before: a Node that is ready takes pods.
-	if err := k.registerNode(ctx); err != nil {
+	if err := k.registerNodes(ctx); err != nil {
 		return err
 	}
-	k.log.Info("ready", "node", NodeName, "userNamespace", container.InUserNamespace(), "singleID", container.SingleID())
+	k.log.Info("ready", "nodes", len(cfg.Nodes), "userNamespace", container.InUserNamespace(), "singleID", container.SingleID())
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
@@ -136,6 +138,11 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 		tokens:    newTokens(client),
 		starting:  make(chan struct{}, maxStarting),
 		known:     map[types.UID]*pod{},
+		events:    map[string]record.EventRecorder{},
+		rooms:     map[string]*room{},
+	}
+	for _, n := range cfg.Nodes {
+		k.rooms[n.Name] = newRoom(n)
 	}
 	if err := os.MkdirAll(k.podsDir(), 0o711); err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/argosy-ml/argosy/cluster/machine"
 	"github.com/argosy-ml/argosy/cluster/podholder"
 )
 
@@ -32,6 +33,7 @@ type pod struct {
 	abandon  context.CancelFunc
 	done     chan struct{} // closed when nothing of the pod runs and its last status is sent
 
+	gpus    []machine.GPU     // written before containers start
 	volumes map[string]string // folder of each volume; written before containers start
 	holder  *podholder.Holder
 	addr    netip.Addr
@@ -96,11 +98,15 @@ func (p *pod) live() {
 		})
 		defer timer.Stop()
 	}
-	err := p.setUp()
+	err := p.enter()
+	if err == nil {
+		err = p.setUp()
+	}
 	if err == nil {
 		p.runContainers()
 	}
 	p.stopHelpers()
+	p.leave()
 	p.finish(err)
 	stopSending()
 	sender.Wait()

@@ -35,6 +35,7 @@ func (p *pod) containerSpec(c *corev1.Container) (*container.Spec, error) {
 		Private: []string{sshFolder},
 		Files:   slices.Concat(base.files, own),
 		Shm:     p.path("shm"),
+		Devices: p.devicesOf(c),
 	}
 	if err := p.command(c, env, spec); err != nil {
 		return nil, err

@@ -221,5 +221,5 @@ func (p *pod) warnOnce(reason, format string, args ...any) {
 }
 
 func (p *pod) event(kind, reason, format string, args ...any) {
-	p.k.events.Event(p.obj, kind, reason, fmt.Sprintf(format, args...))
+	p.k.events[p.obj.Spec.NodeName].Event(p.obj, kind, reason, fmt.Sprintf(format, args...))
 }

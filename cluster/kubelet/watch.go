@@ -21,9 +21,9 @@ import (
 	"github.com/argosy-ml/argosy/cluster/podholder"
 )
 
-// watch follows the pods of this node.
+// watch follows the pods of the kubelet's nodes.
 func (k *Kubelet) watch(ctx context.Context, services *sync.WaitGroup) error {
-	mine, err := k.podInformer(fields.OneTermEqualSelector("spec.nodeName", NodeName), cache.ResourceEventHandlerFuncs{
+	mine, err := k.podInformer(bound, cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { k.see(o.(*corev1.Pod)) },
 		UpdateFunc: func(_, o any) { k.see(o.(*corev1.Pod)) },
 		DeleteFunc: func(o any) { k.forget(o) },
@@ -42,6 +42,9 @@ func (k *Kubelet) watch(ctx context.Context, services *sync.WaitGroup) error {
 	}
 	return nil
 }
+
+// bound selects pods that have a node.
+var bound = fields.OneTermNotEqualSelector("spec.nodeName", "")
 
 func (k *Kubelet) podInformer(which fields.Selector, handler cache.ResourceEventHandler) (cache.SharedIndexInformer, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(k.client, 0,
@@ -75,7 +78,7 @@ func finished(p *corev1.Pod) bool {
 func (k *Kubelet) see(obj *corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.ended { // what is left to do, the next kubelet does
+	if k.ended || k.rooms[obj.Spec.NodeName] == nil { // what is left to do, the next kubelet does, or that of a node that is not ours
 		return
 	}
 	p := k.known[obj.UID]
@@ -161,7 +164,7 @@ func (k *Kubelet) forget(o any) {
 func (k *Kubelet) cleanUp(ctx context.Context) error {
 	var list *corev1.PodList
 	err := retry(ctx, func() (err error) {
-		list, err = k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + NodeName})
+		list, err = k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: bound.String()})
 		return err
 	})
 	if err != nil {

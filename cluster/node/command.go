@@ -28,12 +28,14 @@ const (
 
 // options are the same for all three processes.
 type options struct {
-	home string
-	port int
+	home  string
+	port  int
+	nodes int
+	gpus  int
 }
 
 func (o options) args(command ...string) []string {
-	return append(append([]string{"argosy-cluster", "node"}, command...), "--home", o.home, "--port", itoa(o.port))
+	return append(append([]string{"argosy-cluster", "node"}, command...), "--home", o.home, "--port", itoa(o.port), "--nodes", itoa(o.nodes), "--gpus", itoa(o.gpus))
 }
 
 // Command is the subcommand `node` of argosy-cluster. The supervisor starts it
@@ -60,6 +62,8 @@ func Command() *cobra.Command {
 	}
 	cmd.PersistentFlags().StringVar(&o.home, "home", "", "data folder of the cluster")
 	cmd.PersistentFlags().IntVar(&o.port, "port", 0, "port of the kubelet's listener, for the Node object")
+	cmd.PersistentFlags().IntVar(&o.nodes, "nodes", 1, "number of nodes")
+	cmd.PersistentFlags().IntVar(&o.gpus, "gpus", -1, "number of GPUs that each node pretends to have (-1: those that are found)")
 	cmd.AddCommand(holderCommand(&o), kubeletCommand(&o))
 	return cmd
 }

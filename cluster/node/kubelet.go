@@ -16,11 +16,12 @@ import (
 
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/kubelet"
+	"github.com/argosy-ml/argosy/cluster/machine"
 	"github.com/argosy-ml/argosy/cluster/pki"
 )
 
 func runKubelet(ctx context.Context, o options, log *slog.Logger) error {
-	cfg, err := kubeletConfig(home.Home(o.home), o.port, log)
+	cfg, err := kubeletConfig(o, log)
 	if err != nil {
 		return err
 	}
@@ -41,8 +42,13 @@ func clientConfig(h home.Home) (*rest.Config, error) {
 	return client, nil
 }
 
-func kubeletConfig(h home.Home, port int, log *slog.Logger) (kubelet.Config, error) {
+func kubeletConfig(o options, log *slog.Logger) (kubelet.Config, error) {
 	var cfg kubelet.Config
+	h := home.Home(o.home)
+	m, err := machine.Look(o.home)
+	if err != nil {
+		return cfg, err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return cfg, err
@@ -68,7 +74,8 @@ func kubeletConfig(h home.Home, port int, log *slog.Logger) (kubelet.Config, err
 		return cfg, fmt.Errorf("descriptor %d is not the kubelet's listener: %w", listenerFD, err)
 	}
 	return kubelet.Config{
-		Home: string(h), Listener: listener, Port: port, Helpers: filepath.Dir(self),
+		Nodes: kubelet.Nodes(m, o.nodes, o.gpus),
+		Home:  string(h), Listener: listener, Port: o.port, Helpers: filepath.Dir(self),
 		Client: client, TLS: pair, ClientCAs: pool, CA: ca,
 		Log: log,
 	}, nil

@@ -89,21 +89,21 @@ func base(h home.Home, files map[string]*os.File) []supervisor.Child {
 }
 
 // dependent are the children that need the apiserver and its bootstrapped objects.
-func dependent(h home.Home, files map[string]*os.File, ports map[string]int, admin *rest.Config, requeue time.Duration) []supervisor.Child {
+func dependent(h home.Home, o home.Options, files map[string]*os.File, ports map[string]int, admin *rest.Config) []supervisor.Child {
 	return []supervisor.Child{
 		child(h, controllers, supervisor.Child{
 			Stage: stageControllers,
-			Env:   append(memory(100, "768MiB"), argoEnvironment(requeue)...),
+			Env:   append(memory(100, "768MiB"), argoEnvironment(o.Requeue)...),
 			// Argo's informers can fail for ever on the list of pods after the apiserver lost its watch cache.
 			Follows: apiserver,
 		}),
 		child(h, nodeAgent, supervisor.Child{
-			Args:  []string{"--port", strconv.Itoa(ports[kubelet])},
+			Args:  []string{"--port", strconv.Itoa(ports[kubelet]), "--nodes", strconv.Itoa(o.Nodes), "--gpus", strconv.Itoa(o.GPUs)},
 			Files: []*os.File{files[kubelet]},
 			Stage: stageNode,
 			Env:   memory(100, "256MiB"),
 			Grace: 20 * time.Second, // its pods have a grace of their own
-			Ready: func(ctx context.Context) error { return nodeReady(ctx, admin, ports[kubelet], time.Now()) },
+			Ready: func(ctx context.Context) error { return nodesReady(ctx, admin, o.Nodes, ports[kubelet], time.Now()) },
 		}),
 	}
 }
@@ -131,8 +131,8 @@ func memory(gogc int, limit string) []string {
 	return []string{fmt.Sprintf("GOGC=%d", gogc), "GOMEMLIMIT=" + limit}
 }
 
-// nodeReady waits until a Node with the kubelet's port has said since the start that it is ready.
-func nodeReady(ctx context.Context, admin *rest.Config, port int, start time.Time) error {
+// nodesReady waits until that many Nodes with the kubelet's port have said since the start that they are ready.
+func nodesReady(ctx context.Context, admin *rest.Config, wanted, port int, start time.Time) error {
 	client, err := kubernetes.NewForConfig(admin)
 	if err != nil {
 		return err
@@ -141,10 +141,14 @@ func nodeReady(ctx context.Context, admin *rest.Config, port int, start time.Tim
 	for {
 		nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err == nil {
+			ready := 0
 			for _, n := range nodes.Items {
 				if int(n.Status.DaemonEndpoints.KubeletEndpoint.Port) == port && readySince(n, start) {
-					return nil
+					ready++
 				}
+			}
+			if ready >= wanted {
+				return nil
 			}
 		}
 		select {

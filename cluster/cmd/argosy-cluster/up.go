@@ -30,6 +30,9 @@ import (
 // startLimit is how long a start may take; a slow disk or a busy machine needs some of it.
 const startLimit = 2 * time.Minute
 
+// maxNodes is far more than share one machine in a useful way.
+const maxNodes = 100
+
 var errLingered = errors.New("nobody uses the cluster any more")
 
 func upCommand() *cobra.Command {
@@ -45,6 +48,9 @@ func upCommand() *cobra.Command {
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
+			if o.Nodes < 1 || o.Nodes > maxNodes {
+				return fmt.Errorf("--nodes %d: want 1 to %d", o.Nodes, maxNodes)
+			}
 			h, err := home.Open(dir)
 			if err != nil {
 				return err
@@ -56,6 +62,8 @@ func upCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&o.Linger, "linger", 0, "end once nobody has held HOME/lock for this long (0: never)")
 	cmd.Flags().DurationVar(&o.Requeue, "requeue", 50*time.Millisecond, "wait before Argo looks at a changed workflow again (its own default is 10s)")
 	_ = cmd.Flags().MarkHidden("requeue") // for comparisons only
+	cmd.Flags().IntVar(&o.Nodes, "nodes", 1, "number of nodes, which share the machine's processors, memory and GPUs")
+	cmd.Flags().IntVar(&o.GPUs, "gpus", -1, "number of GPUs that each node pretends to have (-1: those that are found)")
 	return cmd
 }
 
@@ -207,7 +215,7 @@ func (c *cluster) start(ctx context.Context) error {
 	if err := bootstrap.Apply(ctx, c.admin, c.keys); err != nil {
 		return err
 	}
-	more, err := c.launch(dependent(c.home, c.files, c.ports, c.admin, c.options.Requeue))
+	more, err := c.launch(dependent(c.home, c.options, c.files, c.ports, c.admin))
 	if err != nil {
 		return err
 	}
