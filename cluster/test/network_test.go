@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,10 +48,9 @@ func (c *cluster) said(t *testing.T, p *corev1.Pod) string {
 	p, err := c.kube.CoreV1().Pods(c.namespace).Create(t.Context(), p, metav1.CreateOptions{})
 	require.NoError(t, err)
 	p = c.awaitPod(t, p.Name, "ends", ended)
-	b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs(p.Name, &corev1.PodLogOptions{}).DoRaw(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, corev1.PodSucceeded, p.Status.Phase, "%s", b)
-	return string(b)
+	log := c.logOf(t, p.Name)
+	require.Equal(t, corev1.PodSucceeded, p.Status.Phase, log)
+	return log
 }
 
 func (c *cluster) createService(t *testing.T, name string, spec corev1.ServiceSpec) *corev1.Service {
@@ -90,6 +90,14 @@ func (c *cluster) awaitEndpoints(t *testing.T, service string, n int) {
 	})
 }
 
+// awaitAnswer waits until a pod that asks an address gets the answer.
+func (c *cluster) awaitAnswer(t *testing.T, peer, addr, answer string) {
+	t.Helper()
+	eventually(t, addr+" says "+answer, func(context.Context) bool {
+		return strings.Contains(c.said(t, peerPod("client", peer, "ask", "tcp", addr)), answer)
+	})
+}
+
 func TestServices(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
@@ -105,6 +113,8 @@ func TestServices(t *testing.T) {
 	c.createService(t, "nobody", corev1.ServiceSpec{Ports: webPorts})
 	c.createService(t, "alias", corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "web." + c.namespace + ".svc.cluster.local"})
 	c.awaitEndpoints(t, "node", 2)
+	c.awaitEndpoints(t, "webs", 2)
+	c.awaitAnswer(t, peer, "web:80", "hello")
 	pod := c.awaitPod(t, "web-1", "is ready", isReady)
 
 	domain := "." + c.namespace + ".svc.cluster.local"
@@ -168,21 +178,14 @@ func TestServicesFollowTheirPods(t *testing.T) {
 	peer := c.installPeer(t)
 	c.createPod(t, peerPod("web", peer, "serve", "web", "8080"))
 	c.createService(t, "web", corev1.ServiceSpec{Ports: webPorts})
-	c.awaitEndpoints(t, "web", 1)
+	c.awaitAnswer(t, peer, "web:80", "hello")
 	c.createPod(t, peerPod("holder", peer, "hold", "web:80"))
-	defer func() {
-		p, _ := c.kube.CoreV1().Pods(c.namespace).Get(t.Context(), "holder", metav1.GetOptions{})
-		b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("holder", &corev1.PodLogOptions{}).DoRaw(t.Context())
-		t.Log(p.Status.Phase, string(b), err)
-	}()
 	c.awaitLog(t, "holder", "still there 1")
 	require.NoError(t, c.kube.CoreV1().Services(c.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}))
 	again := c.createService(t, "web", corev1.ServiceSpec{Ports: webPorts})
-	c.awaitEndpoints(t, "web", 1)
-	require.Equal(t, "web:80 says web hello\n", c.said(t, peerPod("client", peer, "ask", "tcp", "web:80")))
+	c.awaitAnswer(t, peer, "web:80", "web hello")
 	require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}))
-	c.awaitEndpoints(t, "web", 0)
-	require.Equal(t, again.Spec.ClusterIP+":80 says refused\n", c.said(t, peerPod("late", peer, "ask", "tcp", again.Spec.ClusterIP+":80")))
+	c.awaitAnswer(t, peer, again.Spec.ClusterIP+":80", "refused")
 	p := c.awaitPod(t, "holder", "ends", ended)
 	require.Equal(t, corev1.PodFailed, p.Status.Phase, "its peer is gone")
 }
@@ -201,12 +204,10 @@ func outside(t *testing.T) string {
 	return ""
 }
 
-func TestWayOut(t *testing.T) {
-	t.Parallel()
-	c := shared(t)
-	peer := c.installPeer(t)
-	addr := outside(t)
-	l, err := net.Listen("tcp", addr+":0")
+// serveCode serves a git repository on an address of this machine and returns its URL.
+func serveCode(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", outside(t)+":0")
 	require.NoError(t, err)
 	server := &http.Server{Handler: http.FileServer(http.Dir(gitRepository(t)))}
 	served := make(chan error, 1)
@@ -215,16 +216,24 @@ func TestWayOut(t *testing.T) {
 		require.NoError(t, server.Close())
 		require.ErrorIs(t, <-served, http.ErrServerClosed)
 	})
-	t.Run("code is fetched with git", func(t *testing.T) {
-		t.Parallel()
-		out := c.said(t, podOf("git", "git clone -q http://"+l.Addr().String()+"/code.git /tmp/code && cat /tmp/code/train.py"))
-		require.Equal(t, "print('training')\n", out)
-	})
+	return "http://" + l.Addr().String() + "/code.git"
+}
+
+// testClone is how articles bring their code into pods.
+func (c *cluster) testClone(t *testing.T) {
+	require.Equal(t, "print('training')\n", c.said(t, podOf("clone", "git clone -q "+serveCode(t)+" /tmp/code && cat /tmp/code/train.py")))
+}
+
+func TestWayOut(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	peer := c.installPeer(t)
+	code := serveCode(t)
 	t.Run("the cluster and the machine itself are not reached that way", func(t *testing.T) {
 		t.Parallel()
 		api, err := url.Parse(c.config.Host)
 		require.NoError(t, err)
-		targets := []string{addr + ":" + api.Port(), "169.254.169.254:80", "10.96.200.200:80"}
+		targets := []string{outside(t) + ":" + api.Port(), "169.254.169.254:80", "10.96.200.200:80"}
 		var want []string
 		for _, a := range targets {
 			want = append(want, a+" says refused")
@@ -233,7 +242,7 @@ func TestWayOut(t *testing.T) {
 	})
 	t.Run("pods on the host's network share the sandbox's", func(t *testing.T) {
 		t.Parallel()
-		p := podOf("host", "git clone -q http://"+l.Addr().String()+"/code.git /tmp/code && getent hosts minio-service.kubeflow && ls /tmp/code", func(s *corev1.PodSpec) {
+		p := podOf("host", "git clone -q "+code+" /tmp/code && getent hosts minio-service.kubeflow && ls /tmp/code", func(s *corev1.PodSpec) {
 			s.HostNetwork, s.DNSPolicy = true, corev1.DNSClusterFirstWithHostNet
 		})
 		require.Contains(t, c.said(t, p), "train.py\n")
@@ -260,4 +269,34 @@ func gitRepository(t *testing.T) string {
 		require.NoError(t, err, "%s: %s", args, out)
 	}
 	return dir
+}
+
+// What pods have open is held by the sandbox, not by those that serve the API.
+func TestConnectionsOutliveTheControlPlane(t *testing.T) {
+	t.Parallel()
+	c := up(t, t.TempDir())
+	peer := c.installPeer(t)
+	c.createPod(t, peerPod("web", peer, "serve", "web", "8080"))
+	c.createService(t, "web", corev1.ServiceSpec{Ports: webPorts})
+	c.awaitAnswer(t, peer, "web:80", "hello")
+	c.createPod(t, peerPod("holder", peer, "hold", "web:80"))
+	c.awaitLog(t, "holder", "still there 1\n")
+	before := c.pids(t)["apiserver"]
+	require.NoError(t, syscall.Kill(before, syscall.SIGKILL))
+	eventually(t, "the apiserver is back", func(ctx context.Context) bool {
+		return c.pids(t)["apiserver"] != before && c.kube.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error() == nil
+	})
+	c.createService(t, "late", corev1.ServiceSpec{Ports: webPorts, Selector: map[string]string{"app": "web"}})
+	eventually(t, "a new Service has an answer", func(ctx context.Context) bool {
+		return strings.HasPrefix(c.said(t, peerPod("client", peer, "lookup", "host", "late")), "late is 10.96.")
+	})
+	seen := strings.Count(c.logOf(t, "holder"), "\n")
+	c.awaitLog(t, "holder", fmt.Sprintf("still there %d\n", seen+5))
+}
+
+func (c *cluster) logOf(t *testing.T, pod string) string {
+	t.Helper()
+	b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs(pod, &corev1.PodLogOptions{}).DoRaw(t.Context())
+	require.NoError(t, err)
+	return string(b)
 }

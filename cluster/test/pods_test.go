@@ -44,6 +44,7 @@ func podTests(t *testing.T, c *cluster) {
 	t.Run("report how they end", c.testEnds)
 	t.Run("restart", c.testRestarts)
 	t.Run("run init containers and sidecars", c.testInit)
+	t.Run("fetch code with git", c.testClone)
 	t.Run("see volumes", c.testVolumes)
 	t.Run("keep what a claim holds", c.testClaim)
 	t.Run("wait for what they need", c.testMissing)

@@ -32,9 +32,12 @@ func run(args []string) error {
 	case "ask":
 		for _, addr := range args[2:] {
 			answer, err := ask(args[1], addr)
+			var none *net.DNSError
 			switch {
-			case errors.Is(err, syscall.ECONNREFUSED):
+			case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET):
 				answer = "refused"
+			case errors.As(err, &none) && none.IsNotFound:
+				answer = "unknown"
 			case err != nil:
 				return fmt.Errorf("%s: %w", addr, err)
 			}
