@@ -2,6 +2,7 @@ package egress
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"sync"
@@ -16,6 +17,7 @@ import (
 )
 
 const (
+	copySize     = 128 << 10
 	connectLimit = time.Minute
 	udpIdle      = time.Minute // after which nothing more is expected to come of a question
 	udpPacket    = 65535
@@ -48,7 +50,18 @@ func (g *gateway) acceptTCP(r *tcp.ForwarderRequest) {
 		return
 	}
 	r.Complete(false)
-	relay.Join(g.ctx, gonet.NewTCPConn(&queue, ep), conn.(*net.TCPConn))
+	relay.Join(g.ctx, stream{gonet.NewTCPConn(&queue, ep)}, conn.(*net.TCPConn))
+}
+
+// stream copies in larger pieces than io.Copy would.
+type stream struct{ *gonet.TCPConn }
+
+func (s stream) ReadFrom(r io.Reader) (int64, error) {
+	return io.CopyBuffer(struct{ io.Writer }{s.TCPConn}, struct{ io.Reader }{r}, make([]byte, copySize))
+}
+
+func (s stream) WriteTo(w io.Writer) (int64, error) {
+	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{s.TCPConn}, make([]byte, copySize))
 }
 
 // acceptUDP is called for the first packet between two ports. What follows comes to the endpoint made here.
