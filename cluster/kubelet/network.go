@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/argosy-ml/argosy/cluster/podholder"
 )
 
@@ -31,6 +33,8 @@ func (p *pod) startNetwork() error {
 	}
 	p.holder = holder
 	if host {
+		p.event(corev1.EventTypeNormal, "SharedNetwork", "hostNetwork means the network that the node's pods with hostNetwork share, with the address %s; "+
+			"it is not the machine's own", p.addr)
 		return nil
 	}
 	ns, err := holder.Namespace("net")
