@@ -246,10 +246,11 @@ func TestWayOut(t *testing.T) {
 			s.HostNetwork, s.DNSPolicy = true, corev1.DNSClusterFirstWithHostNet
 		})
 		require.Contains(t, c.said(t, p), "train.py\n")
-		events, err := c.kube.CoreV1().Events(c.namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=SharedNetwork"})
-		require.NoError(t, err)
-		require.Len(t, events.Items, 1)
-		require.Contains(t, events.Items[0].Message, "10.88.0.1")
+		eventually(t, "an event says so", func(ctx context.Context) bool {
+			events, err := c.kube.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=SharedNetwork"})
+			require.NoError(t, err)
+			return len(events.Items) == 1 && strings.Contains(events.Items[0].Message, "10.88.0.1")
+		})
 	})
 }
 
