@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,12 +26,13 @@ const (
 
 // argoInit does what `argoexec init` does when there is nothing to download: it writes down the template and the script.
 func (p *pod) argoInit(context.Context) (int, error) {
+	// At one stroke: after a restart of the kubelet, the step may be using them.
 	if script := p.argo.tmpl.Script; script != nil {
-		if err := os.WriteFile(filepath.Join(p.volumes[argoStaging], "script"), []byte(script.Source), 0o755); err != nil {
+		if err := replaceFile(filepath.Join(p.volumes[argoStaging], "script"), []byte(script.Source), 0o755); err != nil {
 			return 1, err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(p.volumes[argoVolume], "template"), []byte(p.argo.raw), 0o444); err != nil {
+	if err := replaceFile(filepath.Join(p.volumes[argoVolume], "template"), []byte(p.argo.raw), 0o444); err != nil {
 		return 1, err
 	}
 	return 0, nil
@@ -44,13 +44,11 @@ func (p *pod) argoWait(ctx context.Context) (int, error) {
 	p.awaitMain(ctx)
 	outputs, fault := p.argoOutputs()
 	// The report is owed even by a pod that is being stopped.
-	report, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWordsTimeout)
-	defer cancel()
 	result := map[string]any{}
 	if len(outputs) > 0 {
 		result["outputs"] = outputs
 	}
-	if err := p.report(report, true, result); err != nil {
+	if err := p.report(p.k.reporting, true, result); err != nil {
 		return 1, fmt.Errorf("report outputs: %w", err)
 	}
 	if fault != nil {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/argosy-ml/argosy/cluster/container"
+	"github.com/argosy-ml/argosy/cluster/podlog"
 )
 
 // Restarts after a crash: the first at once, the second after firstBackoff, then twice as long each time.
@@ -42,7 +43,7 @@ func (p *pod) runContainers() {
 		if policy == corev1.RestartPolicyAlways {
 			policy = corev1.RestartPolicyOnFailure
 		}
-		if code := p.keep(c, p.slot(true, i), policy); code != 0 || p.starting.Err() != nil {
+		if code := p.keep(c, p.slot(true, i), policy); code != 0 || p.starting.Err() != nil && !p.wasRunning() {
 			return
 		}
 	}
@@ -132,9 +133,12 @@ func (s slot) stopped() bool {
 
 // keep runs a container, again and again as the policy says, and returns its last exit code.
 func (p *pod) keep(c *corev1.Container, s slot, policy corev1.RestartPolicy) int32 {
-	backoff := time.Duration(0)
-	for restarts := int32(0); ; restarts++ {
-		born := time.Now()
+	first := p.latestLife(c)
+	backoff := p.backoffBefore(c, first)
+	for restarts := first; ; restarts++ {
+		if restarts > 0 {
+			s.set(func(cs *corev1.ContainerStatus) { cs.RestartCount = restarts })
+		}
 		end := p.runOnce(c, s, restarts)
 		again := policy == corev1.RestartPolicyAlways || policy == corev1.RestartPolicyOnFailure && end.ExitCode != 0
 		if !again || s.stopped() {
@@ -144,23 +148,47 @@ func (p *pod) keep(c *corev1.Container, s slot, policy corev1.RestartPolicy) int
 			})
 			return end.ExitCode
 		}
-		if time.Since(born) > healthyAfter {
+		if end.FinishedAt.Sub(end.StartedAt.Time) > healthyAfter {
 			backoff = 0
 		}
-		s.set(func(cs *corev1.ContainerStatus) {
-			cs.LastTerminationState = corev1.ContainerState{Terminated: end}
-			cs.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-				Reason: "CrashLoopBackOff", Message: fmt.Sprintf("back-off %s restarting failed container=%s", backoff, c.Name),
-			}}
-			cs.RestartCount, cs.Ready, cs.Started = restarts+1, false, new(bool)
-		})
-		p.event(corev1.EventTypeWarning, "BackOff", "Container %s exited with code %d; restarting it in %s", c.Name, end.ExitCode, backoff)
-		if !p.pauseFor(backoff, s.stop) {
+		s.crashed(end, backoff)
+		if !p.pauseFor(backoff-time.Since(end.FinishedAt.Time), s.stop) {
 			s.set(func(cs *corev1.ContainerStatus) { cs.State = corev1.ContainerState{Terminated: end} })
 			return end.ExitCode
 		}
-		backoff = min(max(2*backoff, firstBackoff), lastBackoff)
+		backoff = nextBackoff(backoff)
 	}
+}
+
+// crashed says that the container is to be restarted.
+func (s slot) crashed(end *corev1.ContainerStateTerminated, backoff time.Duration) {
+	s.set(func(cs *corev1.ContainerStatus) {
+		cs.State, cs.LastTerminationState = corev1.ContainerState{Terminated: end}, corev1.ContainerState{Terminated: end}
+		cs.Ready, cs.Started = false, new(bool)
+		if backoff == 0 { // it is restarted at once
+			return
+		}
+		pod := s.p.obj
+		cs.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+			Reason:  "CrashLoopBackOff",
+			Message: fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", backoff, cs.Name, pod.Name, pod.Namespace, pod.UID),
+		}}
+		s.p.event(corev1.EventTypeWarning, "BackOff", "Back-off restarting failed container %s in pod %s_%s(%s)", cs.Name, pod.Name, pod.Namespace, pod.UID)
+	})
+}
+
+func nextBackoff(d time.Duration) time.Duration { return min(max(2*d, firstBackoff), lastBackoff) }
+
+// backoffBefore is how long is waited after a life, from what came before it.
+func (p *pod) backoffBefore(c *corev1.Container, restarts int32) time.Duration {
+	backoff := time.Duration(0)
+	for n := range restarts {
+		if e, err := p.life(c.Name, n).ReadExit(); err == nil && e.Finished.Sub(e.Started) > healthyAfter {
+			backoff = 0
+		}
+		backoff = nextBackoff(backoff)
+	}
+	return backoff
 }
 
 // pauseFor waits, and says whether the pod is still wanted.
@@ -177,55 +205,119 @@ func (p *pod) pauseFor(d time.Duration, stop <-chan struct{}) bool {
 	}
 }
 
-// runOnce runs a container once and says how it ended.
+// runOnce runs a container once and says how it ended. Where an earlier kubelet
+// has begun that life, it goes on with it.
 func (p *pod) runOnce(c *corev1.Container, s slot, restarts int32) *corev1.ContainerStateTerminated {
 	id := fmt.Sprintf("process://%s/%s/%d", p.obj.UID, c.Name, restarts)
-	end := &corev1.ContainerStateTerminated{ContainerID: id, StartedAt: metav1.Now()}
-	conclude := func(code int, reason, message string) *corev1.ContainerStateTerminated {
-		end.ExitCode, end.Reason, end.Message, end.FinishedAt = int32(code), reason, message, metav1.Now()
+	if end := s.reported(id); end != nil {
 		return end
 	}
-	if p.starting.Err() != nil {
-		return conclude(137, "ContainerStatusUnknown", "The container was not started.")
+	proc, exit := p.rejoin(c, restarts)
+	if exit != nil {
+		return p.terminated(c, restarts, id, *exit)
 	}
-	running := func() {
-		s.set(func(cs *corev1.ContainerStatus) {
-			end.StartedAt = metav1.Now()
-			started := true
-			cs.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: end.StartedAt}}
-			cs.Ready, cs.Started, cs.ContainerID, cs.ImageID = true, &started, id, c.Image
-		})
-		if s.started != nil {
-			s.started()
-		}
-	}
-	if do := p.argo.standIn(p, c); do != nil {
-		running()
-		code, err := do(p.starting)
-		if err != nil {
-			return conclude(max(code, 1), "Error", err.Error())
-		}
-		return conclude(code, reasonOf(code), "")
-	}
-	spec, err := p.specWhenPossible(c, s)
-	if err != nil {
-		return conclude(container.ExitNotStarted, "CreateContainerConfigError", err.Error())
-	}
-	proc, err := p.startProcess(c, spec, restarts)
-	if err != nil {
+	if proc == nil {
 		if p.starting.Err() != nil {
-			return conclude(137, "Error", "The pod was stopped before the container was started.")
+			return terminatedNow(id, 137, "ContainerStatusUnknown", "The container was not started.")
 		}
-		p.event(corev1.EventTypeWarning, "Failed", "Container %s was not started: %v", c.Name, err)
-		return conclude(container.ExitNotStarted, "StartError", err.Error())
+		if do := p.argo.standIn(p, c); do != nil {
+			began := metav1.Now()
+			s.running(id, c.Image, began)
+			code, err := do(p.starting)
+			end := terminatedNow(id, code, reasonOf(code), "")
+			if err != nil {
+				end = terminatedNow(id, max(code, 1), "Error", err.Error())
+			}
+			end.StartedAt = began
+			return end
+		}
+		var end *corev1.ContainerStateTerminated
+		if proc, end = p.begin(c, s, restarts, id); end != nil {
+			return end
+		}
+		p.event(corev1.EventTypeNormal, "Started", "Started container %s", c.Name)
 	}
-	running()
-	p.event(corev1.EventTypeNormal, "Started", "Started container %s", c.Name)
+	s.running(id, c.Image, metav1.NewTime(proc.started))
 	<-proc.exited
 	p.mu.Lock()
 	delete(p.running, c.Name)
 	p.mu.Unlock()
-	return conclude(proc.exit.Code, reasonOf(proc.exit.Code), p.terminationMessage(c, restarts, proc.exit.Code))
+	return p.terminated(c, restarts, id, proc.exit)
+}
+
+// begin starts a container, or says why that was not possible.
+func (p *pod) begin(c *corev1.Container, s slot, restarts int32, id string) (*process, *corev1.ContainerStateTerminated) {
+	spec, err := p.specWhenPossible(c, s)
+	if err != nil {
+		return nil, terminatedNow(id, container.ExitNotStarted, "CreateContainerConfigError", err.Error())
+	}
+	proc, err := p.startProcess(c, spec, restarts)
+	if err != nil && p.starting.Err() != nil {
+		return nil, terminatedNow(id, 137, "Error", "The pod was stopped before the container was started.")
+	}
+	if err != nil && p.holderGone() {
+		return nil, p.terminated(c, restarts, id, lostExit(time.Time{}))
+	}
+	if err != nil {
+		p.event(corev1.EventTypeWarning, "Failed", "Container %s was not started: %v", c.Name, err)
+		return nil, terminatedNow(id, container.ExitNotStarted, "StartError", err.Error())
+	}
+	return proc, nil
+}
+
+// running says that the container runs.
+func (s slot) running(id, image string, since metav1.Time) {
+	s.set(func(cs *corev1.ContainerStatus) {
+		started := true
+		cs.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}}
+		cs.Ready, cs.Started, cs.ContainerID, cs.ImageID = true, &started, id, image
+	})
+	if s.started != nil {
+		s.started()
+	}
+}
+
+// reported is the end of a life that an earlier kubelet has reported.
+func (s slot) reported(id string) *corev1.ContainerStateTerminated {
+	if !s.p.adopted {
+		return nil
+	}
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	list := s.p.status.ContainerStatuses
+	if s.init {
+		list = s.p.status.InitContainerStatuses
+	}
+	if end := list[s.index].State.Terminated; end != nil && end.ContainerID == id {
+		return end.DeepCopy()
+	}
+	return nil
+}
+
+// terminated is the end of a life as it is reported.
+func (p *pod) terminated(c *corev1.Container, restarts int32, id string, exit podlog.Exit) *corev1.ContainerStateTerminated {
+	end := &corev1.ContainerStateTerminated{
+		ContainerID: id, ExitCode: int32(exit.Code), Reason: reasonOf(exit.Code),
+		StartedAt: metav1.NewTime(exit.Started), FinishedAt: metav1.NewTime(exit.Finished),
+	}
+	switch {
+	case exit.Lost:
+		p.lost(c, restarts, exit)
+		end.Reason, end.Message = "NodeLost", lostMessage
+	case exit.Fault != "":
+		end.Reason, end.Message = "StartError", exit.Fault
+	default:
+		if exit.OOM {
+			end.Reason = "OOMKilled"
+		}
+		end.Message = p.terminationMessage(c, restarts, exit.Code)
+	}
+	return end
+}
+
+func terminatedNow(id string, code int, reason, message string) *corev1.ContainerStateTerminated {
+	now := metav1.Now()
+	return &corev1.ContainerStateTerminated{ContainerID: id, ExitCode: int32(code), Reason: reason, Message: message, StartedAt: now, FinishedAt: now}
 }
 
 func reasonOf(code int) string {

@@ -26,8 +26,13 @@
 // # What it does not do
 //
 // Nothing is weighed or limited: requests and limits have no effect yet. There
-// are no probes, no lifecycle hooks, no attach and no port-forward, and logs
-// are not rotated. When a kubelet starts and finds pods that an earlier one
-// started, their processes are gone already and they are reported as failed
-// with the reason NodeLost.
+// are no probes, no lifecycle hooks, no attach and no port-forward.
+//
+// # When something dies
+//
+// Every pod has a process that holds it (package podholder), so a pod goes on
+// when the kubelet dies: the next one takes it over. When the holder of a pod
+// dies, or the node with all holders, the pod is reported as failed with the
+// reason NodeLost. How a pod ended is reported however long the apiserver is
+// away.
 package kubelet

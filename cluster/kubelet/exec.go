@@ -103,7 +103,7 @@ func (p *pod) kill(container string, sig syscall.Signal, out io.Writer) error {
 			return err
 		}
 	}
-	return proc.signal(sig)
+	return proc.signal(sig, false)
 }
 
 // execPipes runs a command between pipes.

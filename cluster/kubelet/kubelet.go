@@ -31,8 +31,12 @@ import (
 const (
 	// maxStarting bounds how many containers are being set up at once; more at a time only get in each other's way.
 	maxStarting = 32
+	// nodeShutdown is the reason for which pods end when the node stops.
+	nodeShutdown = "NodeShutdown"
 	// shutdownGrace is how long pods get to end when the node stops.
 	shutdownGrace = 3 * time.Second
+	// lastWords is how long after that their ends are tried to be reported; what is not, the next kubelet reports.
+	lastWords = 5 * time.Second
 	// refreshEvery is how soon a pod sees a change of what its volumes are made from.
 	refreshEvery = 10 * time.Second
 )
@@ -65,11 +69,16 @@ type Kubelet struct {
 	tokens    *tokens
 	folders   *folders // of logs that are followed
 	starting  chan struct{}
+	// reporting ends when the ends of pods are no longer to be reported: the apiserver may be gone for good.
+	reporting context.Context
+	silence   context.CancelFunc
 
 	mu    sync.Mutex
-	known map[types.UID]*pod // every pod that was ever started here, until its object is gone
-	ended bool               // no more pods are taken on
-	work  sync.WaitGroup     // pods and what is done for them
+	known map[types.UID]*pod      // every pod that was ever started here, until its object is gone
+	left  map[types.UID]podRecord // pods that an earlier kubelet started, until they are seen
+	over  map[types.UID]bool      // pods that ended before this kubelet was started
+	ended bool                    // no more pods are taken on
+	work  sync.WaitGroup          // pods and what is done for them
 }
 
 // Run runs pods until the context ends, then ends them.
@@ -79,6 +88,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer k.folders.close()
+	defer k.silence()
 	broadcaster := record.NewBroadcaster()
 	defer broadcaster.Shutdown()
 	for _, n := range cfg.Nodes {
@@ -137,13 +147,14 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 		addresses: podnet.NewAddresses(),
 		tokens:    newTokens(client),
 		starting:  make(chan struct{}, maxStarting),
-		known:     map[types.UID]*pod{},
-		events:    map[string]record.EventRecorder{},
-		rooms:     map[string]*room{},
+		known:     map[types.UID]*pod{}, left: map[types.UID]podRecord{}, over: map[types.UID]bool{},
+		events: map[string]record.EventRecorder{},
+		rooms:  map[string]*room{},
 	}
 	for _, n := range cfg.Nodes {
 		k.rooms[n.Name] = newRoom(n)
 	}
+	k.reporting, k.silence = context.WithCancel(context.Background())
 	if err := os.MkdirAll(k.podsDir(), 0o711); err != nil {
 		return nil, err
 	}
@@ -170,9 +181,11 @@ func (k *Kubelet) shutdown() {
 	k.mu.Lock()
 	k.ended = true
 	for _, p := range k.known {
-		p.terminate(shutdownGrace, "NodeShutdown", "The embedded cluster was stopped while the pod was running.")
+		p.terminate(shutdownGrace, nodeShutdown, "The embedded cluster was stopped while the pod was running.")
 	}
 	k.mu.Unlock()
+	timer := time.AfterFunc(shutdownGrace+lastWords, k.silence)
+	defer timer.Stop()
 	k.work.Wait()
 }
 

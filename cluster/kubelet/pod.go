@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/argosy-ml/argosy/cluster/machine"
 	"github.com/argosy-ml/argosy/cluster/podholder"
@@ -37,6 +36,7 @@ type pod struct {
 	volumes map[string]string // folder of each volume; written before containers start
 	holder  *podholder.Holder
 	addr    netip.Addr
+	adopted bool // an earlier kubelet set it up
 
 	mu       sync.Mutex
 	status   corev1.PodStatus
@@ -46,6 +46,7 @@ type pod struct {
 	killAt   time.Time
 	reason   string // why the pod as a whole failed
 	message  string
+	record   podRecord
 	told     map[string]bool // warnings that were given
 	deleting bool            // guarded by the kubelet's lock
 }
@@ -76,7 +77,7 @@ func lostPod(k *Kubelet, obj *corev1.Pod) *pod {
 	k.work.Go(func() {
 		defer close(p.done)
 		p.status = *obj.Status.DeepCopy()
-		p.lose("NodeLost", "The node was stopped or its kubelet was restarted while the pod was running; its processes are gone.")
+		p.lose("NodeLost", lostMessage)
 		p.sendLastStatus()
 	})
 	return p
@@ -93,13 +94,15 @@ func (p *pod) live() {
 	sender.Go(func() { p.sendChanges(sending) })
 
 	if d := p.obj.Spec.ActiveDeadlineSeconds; d != nil {
-		timer := time.AfterFunc(time.Duration(*d)*time.Second, func() {
+		timer := time.AfterFunc(time.Duration(*d)*time.Second-p.age(), func() {
 			p.terminate(p.grace(), "DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 		})
 		defer timer.Stop()
 	}
-	err := p.enter()
-	if err == nil {
+	var err error
+	if p.adopted {
+		p.takeOver()
+	} else if err = p.enter(); err == nil {
 		err = p.setUp()
 	}
 	if err == nil {
@@ -139,13 +142,20 @@ func (p *pod) setUp() error {
 	if err := p.applySysctls(); err != nil {
 		return err
 	}
-	p.update(func(s *corev1.PodStatus) {
-		now := metav1.Now()
-		s.StartTime = &now
-		s.PodIP, s.PodIPs = p.addr.String(), []corev1.PodIP{{IP: p.addr.String()}}
-		setCondition(s, corev1.PodReadyToStartContainers, corev1.ConditionTrue, "")
-	})
-	return p.mountVolumes()
+	p.record.Began = time.Now()
+	p.update(p.began)
+	if err := p.mountVolumes(); err != nil {
+		return err
+	}
+	return p.remember(func(r *podRecord) { r.Addr, r.Volumes, r.Reason, r.Message = p.addr, p.volumes, p.reason, p.message })
+}
+
+// age is how long ago an earlier kubelet began with the pod.
+func (p *pod) age() time.Duration {
+	if !p.adopted {
+		return 0
+	}
+	return time.Since(p.record.Began)
 }
 
 func (p *pod) path(elem ...string) string {
@@ -162,7 +172,7 @@ func (p *pod) stopHelpers() {
 	}
 }
 
-// tearDown removes everything but the logs.
+// tearDown removes everything but the logs and the record.
 func (p *pod) tearDown() error {
 	for _, m := range p.memoryFolders() {
 		if err := unix.Unmount(m, unix.MNT_DETACH); err != nil && err != unix.EINVAL && err != unix.ENOENT {
@@ -191,6 +201,7 @@ func (p *pod) terminate(grace time.Duration, reason, message string) {
 	p.mu.Lock()
 	first := !p.ending
 	p.ending = true
+	decided := p.reason == "" && reason != "" && p.record.Addr.IsValid()
 	if p.reason == "" {
 		p.reason, p.message = reason, message
 	}
@@ -200,6 +211,11 @@ func (p *pod) terminate(grace time.Duration, reason, message string) {
 		p.killAt = killAt
 	}
 	p.mu.Unlock()
+	if decided {
+		if err := p.remember(func(r *podRecord) { r.Reason, r.Message = reason, message }); err != nil {
+			p.log.Warn("record of the pod not written", "err", err)
+		}
+	}
 	if !sooner {
 		return
 	}
@@ -210,25 +226,26 @@ func (p *pod) terminate(grace time.Duration, reason, message string) {
 	}
 	p.k.work.Go(func() {
 		if first {
-			p.signal(unix.SIGTERM)
+			// When the node stops, waiting for a process that never hears of it would only waste time.
+			p.signal(unix.SIGTERM, reason == nodeShutdown)
 		}
 		timer := time.NewTimer(grace)
 		defer timer.Stop()
 		select {
 		case <-p.done:
 		case <-timer.C:
-			p.signal(unix.SIGKILL)
+			p.signal(unix.SIGKILL, false)
 			<-p.done
 		}
 	})
 }
 
-// signal sends sig to the first process of every running container.
-func (p *pod) signal(sig unix.Signal) {
+// signal sends sig to the first process of every running container. With orKill those that would never see it are killed.
+func (p *pod) signal(sig unix.Signal, orKill bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for name, proc := range p.running {
-		if err := proc.signal(sig); err != nil {
+		if err := proc.signal(sig, orKill); err != nil {
 			p.log.Warn("signal not sent", "container", name, "signal", sig, "err", err)
 		}
 	}

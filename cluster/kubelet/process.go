@@ -15,10 +15,11 @@ import (
 
 // process is a running container.
 type process struct {
-	name   string
-	holder *podholder.Holder
-	exited chan struct{} // closed when it is gone and its output is in the log
-	exit   podlog.Exit   // set before exited is closed
+	name    string
+	holder  *podholder.Holder
+	started time.Time
+	exited  chan struct{} // closed when it is gone and its output is in the log
+	exit    podlog.Exit   // set before exited is closed
 }
 
 // startProcess starts a container. It returns when its command runs.
@@ -29,7 +30,9 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 		return nil, p.starting.Err()
 	}
 	defer func() { <-p.k.starting }()
-
+	if p.holderGone() {
+		return nil, errors.New("the pod's holder is gone")
+	}
 	// A restarted container starts from the image again.
 	if err := os.RemoveAll(spec.Scratch); err != nil {
 		return nil, err
@@ -52,7 +55,7 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 	proc := p.attend(c, run)
 	if p.isEnding() {
 		// The order to stop came while the container was being set up and has not reached it.
-		if err := proc.signal(syscall.SIGKILL); err != nil {
+		if err := proc.signal(syscall.SIGKILL, false); err != nil {
 			p.log.Warn("container not killed", "container", c.Name, "err", err)
 		}
 	}
@@ -61,7 +64,7 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 
 // attend waits for the end of a running container.
 func (p *pod) attend(c *corev1.Container, run *podholder.Container) *process {
-	proc := &process{name: c.Name, holder: p.holder, exited: make(chan struct{})}
+	proc := &process{name: c.Name, holder: p.holder, started: run.Started, exited: make(chan struct{})}
 	p.mu.Lock()
 	p.running[c.Name] = proc
 	p.mu.Unlock()
@@ -69,7 +72,7 @@ func (p *pod) attend(c *corev1.Container, run *podholder.Container) *process {
 		defer close(proc.exited)
 		var err error
 		if proc.exit, err = run.Wait(); err != nil {
-			proc.exit = podlog.Exit{Code: 137, Started: run.Started, Finished: time.Now(), Lost: true}
+			proc.exit = lostExit(run.Started)
 		}
 	})
 	return proc
@@ -90,11 +93,11 @@ func (p *pod) life(container string, restarts int32) podlog.Life {
 	return podlog.Life{Folder: p.path(podholder.LogFolder, container), Number: int(restarts)}
 }
 
-// signal sends sig to the container's first process. It is no error when that is gone.
-func (proc *process) signal(sig syscall.Signal) error {
-	// Like every first process of a pid namespace it never sees a signal it has no handler for. Waiting for it to
-	// react would only waste the grace period.
-	err := proc.holder.Signal(proc.name, sig, sig == syscall.SIGTERM)
+// signal sends sig to the container's first process. It is no error when that is
+// gone. Like every first process of a pid namespace it never sees a signal that
+// it has no handler for; with orKill it is killed then.
+func (proc *process) signal(sig syscall.Signal, orKill bool) error {
+	err := proc.holder.Signal(proc.name, sig, orKill)
 	select {
 	case <-proc.exited:
 		return nil
@@ -107,7 +110,7 @@ func (proc *process) signal(sig syscall.Signal) error {
 
 // stop ends the container, by force when the grace is over, and waits for it.
 func (proc *process) stop(grace time.Duration) error {
-	if err := proc.signal(syscall.SIGTERM); err != nil {
+	if err := proc.signal(syscall.SIGTERM, false); err != nil {
 		return err
 	}
 	timer := time.NewTimer(grace)
@@ -117,7 +120,7 @@ func (proc *process) stop(grace time.Duration) error {
 		return nil
 	case <-timer.C:
 	}
-	if err := proc.signal(syscall.SIGKILL); err != nil {
+	if err := proc.signal(syscall.SIGKILL, false); err != nil {
 		return err
 	}
 	<-proc.exited

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,11 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// How long one call may take, and how long the end of a pod is tried to be reported: the apiserver may be gone for good.
-const (
-	lastWordsTimeout = 30 * time.Second
-	callTimeout      = 10 * time.Second
-)
+// callTimeout is how long one call to the apiserver may take.
+const callTimeout = 10 * time.Second
 
 func (p *pod) initialStatus() corev1.PodStatus {
 	s := corev1.PodStatus{Phase: corev1.PodPending, HostIP: hostIP, HostIPs: []corev1.HostIP{{IP: hostIP}}}
@@ -176,8 +174,9 @@ func (p *pod) sendChanges(ctx context.Context) {
 
 // sendStatus sends the status as it is now, and again as long as that may help
 // and the context lives. A call once made is seen through: cut off, it might
-// still be carried out, after the next one.
-func (p *pod) sendStatus(ctx context.Context) {
+// still be carried out, after the next one. It says whether there is nothing
+// more to be sent.
+func (p *pod) sendStatus(ctx context.Context) bool {
 	p.mu.Lock()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": p.obj.UID}, "status": p.status})
 	p.mu.Unlock()
@@ -189,19 +188,24 @@ func (p *pod) sendStatus(ctx context.Context) {
 			return err
 		})
 	}
-	// Gone, or its name belongs to another pod by now.
-	if err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // gone, or its name belongs to another pod by now
+		return true
+	}
+	if ctx.Err() == nil {
 		p.log.Warn("status not sent", "err", err)
 	}
+	return false
 }
 
-// sendLastStatus reports the end of the pod.
+// sendLastStatus reports the end of the pod, however long that takes. What
+// could not be reported, the next kubelet finds in the pod's folder.
 func (p *pod) sendLastStatus() {
-	ctx, cancel := context.WithTimeout(context.Background(), lastWordsTimeout)
-	defer cancel()
-	p.sendStatus(ctx)
-	if ctx.Err() != nil {
+	if !p.sendStatus(p.k.reporting) {
 		p.log.Warn("the end of the pod could not be reported")
+		return
+	}
+	if err := p.remember(func(r *podRecord) { r.Over = true }); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		p.log.Warn("record of the pod not written", "err", err)
 	}
 }
 

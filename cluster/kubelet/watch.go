@@ -2,10 +2,7 @@ package kubelet
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,12 +10,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/argosy-ml/argosy/cluster/podholder"
 )
 
 // watch follows the pods of the kubelet's nodes.
@@ -82,9 +76,14 @@ func (k *Kubelet) see(obj *corev1.Pod) {
 		return
 	}
 	p := k.known[obj.UID]
+	if r, left := k.left[obj.UID]; left {
+		delete(k.left, obj.UID)
+		p = adoptPod(k, obj, r)
+		k.known[obj.UID] = p
+	}
 	if obj.DeletionTimestamp != nil {
 		if p != nil {
-			p.terminate(gracePeriod(obj), "", "")
+			p.terminate(p.graceLeft(obj), "", "")
 		}
 		if p == nil || !p.deleting {
 			if p != nil {
@@ -94,18 +93,22 @@ func (k *Kubelet) see(obj *corev1.Pod) {
 		}
 		return
 	}
-	if p != nil || finished(obj) {
+	if p != nil || finished(obj) || k.over[obj.UID] {
 		return
 	}
-	if obj.Status.StartTime != nil {
-		// It was started by a kubelet that is no more, and its processes went with it.
+	if obj.Status.StartTime != nil && !k.unbegun(obj.UID) {
+		// It was started by a kubelet that left nothing.
 		k.known[obj.UID] = lostPod(k, obj)
 		return
 	}
 	k.known[obj.UID] = startPod(k, obj)
 }
 
-func gracePeriod(obj *corev1.Pod) time.Duration {
+// graceLeft is how long the pod of a deleted object has to end.
+func (p *pod) graceLeft(obj *corev1.Pod) time.Duration {
+	if p.adopted { // it may have been told before
+		return max(0, time.Until(obj.DeletionTimestamp.Time))
+	}
 	if s := obj.DeletionGracePeriodSeconds; s != nil {
 		return time.Duration(*s) * time.Second
 	}
@@ -155,59 +158,24 @@ func (k *Kubelet) forget(o any) {
 		}
 		k.mu.Lock()
 		delete(k.known, obj.UID)
+		delete(k.over, obj.UID)
 		k.mu.Unlock()
 	})
 }
 
-// cleanUp removes what earlier kubelets left of pods that exist no more, and
-// from the others everything but their logs.
-func (k *Kubelet) cleanUp(ctx context.Context) error {
-	var list *corev1.PodList
-	err := retry(ctx, func() (err error) {
-		list, err = k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: bound.String()})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("list pods: %w", err)
-	}
-	exists := map[string]bool{}
-	for _, p := range list.Items {
-		exists[string(p.UID)] = true
-	}
-	folders, err := os.ReadDir(k.podsDir())
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, f := range folders {
-		dir := k.podDir(types.UID(f.Name()))
-		if exists[f.Name()] {
-			errs = append(errs, clearFolder(dir))
-		} else {
-			errs = append(errs, os.RemoveAll(dir))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// clearFolder removes everything but the logs.
-func clearFolder(dir string) error {
-	entries, err := os.ReadDir(dir)
-	var errs []error
-	for _, e := range entries {
-		if e.Name() != podholder.LogFolder {
-			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
-		}
-	}
-	return errors.Join(append(errs, err)...)
-}
+// forbiddenFor is how long a refusal is not believed: an apiserver that has just been started knows nobody's rights yet.
+const forbiddenFor = time.Minute
 
 // retry calls f until it succeeds, is answered with something that will not change, or the context ends.
 func retry(ctx context.Context, f func() error) error {
+	began := time.Now()
 	for delay := 50 * time.Millisecond; ; delay = min(2*delay, 2*time.Second) {
 		err := f()
-		if err == nil || apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsConflict(err) || apierrors.IsForbidden(err) ||
-			apierrors.IsAlreadyExists(err) || apierrors.IsBadRequest(err) {
+		if err == nil || apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsConflict(err) ||
+			apierrors.IsAlreadyExists(err) || apierrors.IsBadRequest(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			return err
+		}
+		if apierrors.IsForbidden(err) && time.Since(began) > forbiddenFor {
 			return err
 		}
 		select {

@@ -4,7 +4,8 @@
 //
 // Three processes, each a child of the one before: the node, outside, which the
 // supervisor starts; the holder, first process of the sandbox, which owns the
-// pods' network; the kubelet, which may be restarted without the sandbox. When
+// pods' network; the kubelet, which may die and is started again while the pods,
+// held by processes of their own, go on. When
 // the node dies, however it dies, the kernel ends everything in the sandbox.
 package node
 

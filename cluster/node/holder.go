@@ -21,7 +21,7 @@ import (
 const (
 	firstDelay = 100 * time.Millisecond
 	lastDelay  = 5 * time.Second
-	settled    = 5 * time.Second // a kubelet that lived this long could run
+	settled    = 5 * time.Second // a kubelet that lived this long, or was killed, could run
 )
 
 // hold is the first process of the sandbox.
@@ -88,13 +88,10 @@ func (k *keeper) keep(ctx context.Context) error {
 			return nil
 		}
 		lived := time.Since(born)
-		if first && lived < settled {
+		if first && lived < settled && status.Exited() {
 			return fmt.Errorf("the kubelet ended after %s (%s)", lived.Round(time.Millisecond), describe(status))
 		}
-		k.log.Warn("the kubelet is gone; its pods are ended and it is started again", "how", describe(status))
-		if err := k.clear(); err != nil {
-			return err
-		}
+		k.log.Warn("the kubelet is gone and is started again; pods go on", "how", describe(status))
 		if lived > time.Minute {
 			delay = firstDelay
 		}
@@ -110,8 +107,6 @@ func (k *keeper) keep(ctx context.Context) error {
 func (k *keeper) start() error {
 	pid, err := syscall.ForkExec("/proc/self/exe", k.o.args("kubelet"), &syscall.ProcAttr{
 		Env: os.Environ(), Files: []uintptr{0, 1, 2, listenerFD},
-		// Its mounts go when it goes.
-		Sys: &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS},
 	})
 	if err != nil {
 		return fmt.Errorf("start the kubelet: %w", err)
@@ -155,22 +150,6 @@ func (k *keeper) reap() (status syscall.WaitStatus, gone bool) {
 		}
 		if pid == k.kubelet {
 			status, gone = ws, true
-		}
-	}
-}
-
-// clear ends every process of the sandbox but this one.
-func (k *keeper) clear() error {
-	if err := syscall.Kill(-1, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("end the pods of a lost kubelet: %w", err)
-	}
-	for {
-		_, err := syscall.Wait4(-1, nil, 0, nil)
-		if errors.Is(err, syscall.ECHILD) {
-			return nil
-		}
-		if err != nil && !errors.Is(err, syscall.EINTR) {
-			return err
 		}
 	}
 }

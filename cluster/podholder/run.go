@@ -140,22 +140,28 @@ func (s *server) start(name string, ct *container) error {
 	return fmt.Errorf("%w%s", err, ct.lastWords())
 }
 
-// connect makes pipes for the standard streams, the container's ends in fds.
+// connect makes pipes for the standard streams, the container's ends in fds. All
+// that a container says goes through one, or its log could not keep the order;
+// only where somebody may attach and talk to it are stdout and stderr told apart.
 func (ct *container) connect(fds []*os.File, theirs *[]*os.File) error {
-	for i, stream := range []string{1: podlog.Stdout, 2: podlog.Stderr} {
-		if i == 0 && !ct.cmd.Stdin {
-			continue
-		}
+	outputs := []string{podlog.Stdout}
+	if ct.cmd.Stdin {
+		outputs = append(outputs, podlog.Stderr)
 		r, w, err := os.Pipe()
 		if err != nil {
 			return err
 		}
-		if i == 0 {
-			fds[0], ct.stdin = r, w
-		} else {
-			fds[i], ct.output[stream] = w, r
+		fds[0], ct.stdin, *theirs = r, w, append(*theirs, r)
+	}
+	for i, stream := range outputs {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
 		}
-		*theirs = append(*theirs, fds[i])
+		ct.output[stream], *theirs = r, append(*theirs, w)
+		for fd := 1 + i; fd <= 2; fd++ {
+			fds[fd] = w
+		}
 	}
 	return nil
 }

@@ -37,6 +37,16 @@ func (p *Addresses) Take() (netip.Addr, error) {
 	return netip.Addr{}, fmt.Errorf("no address left for pods in %s", Subnet)
 }
 
+// Hold takes an address that was handed out before.
+func (p *Addresses) Hold(a netip.Addr) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used[a] = true
+	if p.last.Less(a) {
+		p.last = a
+	}
+}
+
 // Give gives an address back.
 func (p *Addresses) Give(a netip.Addr) {
 	p.mu.Lock()

@@ -54,7 +54,6 @@ func podTests(t *testing.T, c *cluster) {
 	t.Run("refuse what cannot work", c.testRefused)
 	t.Run("pass artifacts and parameters of a workflow", c.testWorkflow)
 	t.Run("end when a workflow is terminated", c.testTerminated)
-	t.Run("are reported lost with their kubelet", c.testLost)
 	t.Run("leave nothing behind", c.testNothingLeft)
 }
 

@@ -1,0 +1,339 @@
+package test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/remotecommand"
+)
+
+// What runs goes on when what runs it dies.
+func TestDurable(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Run("ordinary user", func(t *testing.T) { t.Parallel(); durableTests(t, up(t, t.TempDir())) })
+		return
+	}
+	t.Run("root", func(t *testing.T) { t.Parallel(); durableTests(t, up(t, t.TempDir())) })
+	t.Run("ordinary user", func(t *testing.T) { t.Parallel(); durableTests(t, upAs(t, nobody)) })
+}
+
+func durableTests(t *testing.T, c *cluster) {
+	t.Run("a pod goes on without its kubelet", c.testKubeletDies)
+	t.Run("a pod ends while there is no kubelet", c.testEndUnseen)
+	t.Run("a workflow goes on without the kubelet", c.testWorkflowGoesOn)
+	t.Run("a command and a log end with the kubelet", c.testStreamsEnd)
+	t.Run("a pod that is being deleted goes on ending", c.testEndingGoesOn)
+	t.Run("a pod ends while there is no apiserver", c.testApiserverAway)
+	t.Run("a pod is lost with its holder", c.testHolderDies)
+	t.Run("pods are lost with the node", c.testNodeDies)
+}
+
+// process finds the process of the cluster with a word among its arguments.
+func (c *cluster) process(t *testing.T, program string, words ...string) int {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	found := 0
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		args := strings.Split(string(b), "\x00")
+		if err != nil || filepath.Base(args[0]) != program || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(args, w) }) {
+			continue
+		}
+		require.Zero(t, found, "there is only one %s %v", program, words)
+		found, err = strconv.Atoi(strings.Split(path, "/")[2])
+		require.NoError(t, err)
+	}
+	require.NotZero(t, found, "%s %v", program, words)
+	return found
+}
+
+func (c *cluster) kubeletProcess(t *testing.T) int {
+	t.Helper()
+	return c.process(t, "argosy-cluster", "kubelet", string(c.home))
+}
+
+func (c *cluster) kill(t *testing.T, pid int) {
+	t.Helper()
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+}
+
+// gate is a file of the machine that pods see and wait for.
+func (c *cluster) gate(name string) (wait string, open func(*testing.T)) {
+	file := filepath.Join(c.home.Shared(), name)
+	return fmt.Sprintf("until test -e %s; do sleep 0.02; done", file), func(t *testing.T) {
+		t.Helper()
+		require.NoError(t, os.WriteFile(file, nil, 0o644))
+	}
+}
+
+func (c *cluster) testKubeletDies(t *testing.T) {
+	wait, open := c.gate("goes-on")
+	c.createPod(t, podOf("goes-on", `
+echo life $(cat /v/lives | wc -l); echo x >> /v/lives
+test $(cat /v/lives | wc -l) = 1 && exit 5
+echo on stderr >&2; `+wait+`; echo after; exit 3`, func(s *corev1.PodSpec) {
+		volume := []corev1.VolumeMount{{Name: "v", MountPath: "/v"}}
+		s.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}}}
+		s.InitContainers = []corev1.Container{{Name: "init", Image: "host", Command: []string{"sh", "-c", "echo -n > /v/lives; echo made"}, VolumeMounts: volume}}
+		s.Containers[0].VolumeMounts = volume
+		s.RestartPolicy = corev1.RestartPolicyOnFailure
+		s.TerminationGracePeriodSeconds = ptr(int64(1))
+	}))
+	c.awaitLog(t, "goes-on", "life 1")
+	before := c.awaitPod(t, "goes-on", "runs again", func(p *corev1.Pod) bool {
+		return p.Status.ContainerStatuses[0].RestartCount == 1 && p.Status.ContainerStatuses[0].State.Running != nil
+	})
+	c.kill(t, c.kubeletProcess(t))
+	eventually(t, "the next kubelet shows the log", func(ctx context.Context) bool {
+		b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("goes-on", &corev1.PodLogOptions{}).DoRaw(ctx)
+		return err == nil && string(b) == "life 1\non stderr\n"
+	})
+	eventually(t, "commands can be run in it", func(context.Context) bool { return c.tryExec(t, "goes-on", "test", "-e", "/v/lives") == nil })
+	code, out, _ := c.exec(t, "goes-on", nil, "cat", "/v/lives")
+	require.Zero(t, code)
+	require.Equal(t, "x\nx\n", out)
+	now, err := c.kube.CoreV1().Pods(c.namespace).Get(t.Context(), "goes-on", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, before.Status.PodIP, now.Status.PodIP)
+	require.Equal(t, before.Status.ContainerStatuses, now.Status.ContainerStatuses)
+	require.Equal(t, before.Status.InitContainerStatuses, now.Status.InitContainerStatuses)
+	other := c.runPod(t, podOf("beside", "true"))
+	require.NotEqual(t, now.Status.PodIP, other.Status.PodIP, "its address is still its own")
+	open(t)
+	p := c.awaitPod(t, "goes-on", "ends its second life", func(p *corev1.Pod) bool {
+		s := p.Status.ContainerStatuses[0]
+		return s.State.Waiting != nil && s.State.Waiting.Reason == "CrashLoopBackOff"
+	})
+	require.EqualValues(t, 1, p.Status.ContainerStatuses[0].RestartCount)
+	require.EqualValues(t, 3, p.Status.ContainerStatuses[0].LastTerminationState.Terminated.ExitCode)
+	require.Contains(t, p.Status.ContainerStatuses[0].State.Waiting.Message, "back-off 10s restarting failed container=main")
+	require.Equal(t, "life 1\non stderr\nafter\n", c.log(t, "goes-on", "main"))
+	b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("goes-on", &corev1.PodLogOptions{Previous: true}).DoRaw(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "life 0\n", string(b))
+	require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), "goes-on", metav1.DeleteOptions{}))
+}
+
+func (c *cluster) testEndUnseen(t *testing.T) {
+	wait, open := c.gate("unseen")
+	mark := "30000." + strconv.Itoa(c.cmd.Process.Pid)
+	c.createPod(t, podOf("unseen", "echo up; sleep "+mark+" & "+wait+"; echo the reason > /dev/termination-log; exit 7", func(s *corev1.PodSpec) {
+		s.Containers[0].TerminationMessagePath = "/dev/termination-log"
+	}))
+	c.awaitLog(t, "unseen", "up")
+	keeper := c.process(t, "argosy-cluster", "holder", string(c.home))
+	require.NoError(t, syscall.Kill(keeper, syscall.SIGSTOP)) // or it starts the next kubelet at once
+	c.kill(t, c.kubeletProcess(t))
+	open(t)
+	eventually(t, "the pod's command has ended", func(context.Context) bool { return len(running(t, mark)) == 0 })
+	require.NoError(t, syscall.Kill(keeper, syscall.SIGCONT))
+	p := c.awaitPod(t, "unseen", "is reported", ended)
+	end := p.Status.ContainerStatuses[0].State.Terminated
+	require.EqualValues(t, 7, end.ExitCode)
+	require.Equal(t, "the reason\n", end.Message)
+	require.Equal(t, "up\n", c.log(t, "unseen", "main"))
+}
+
+// One step's parts are played by the kubelet, the other's by Argo's executor.
+func (c *cluster) testWorkflowGoesOn(t *testing.T) {
+	wait, open := c.gate("workflow")
+	c.create(t, workflows, `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: survives}
+spec:
+  entrypoint: main
+  templates:
+    - name: main
+      steps:
+        - [{name: fast, template: fast}, {name: full, template: full}]
+        - [{name: use, template: use, arguments: {artifacts: [{name: f, from: "{{steps.full.outputs.artifacts.f}}"}], parameters: [{name: v, value: "{{steps.fast.outputs.parameters.v}}"}]}}]
+    - name: fast
+      container: {image: host, command: [sh, -c, "echo 42 > /tmp/v; echo fast is up; `+wait+`"]}
+      outputs: {parameters: [{name: v, valueFrom: {path: /tmp/v}}]}
+    - name: full
+      container: {image: host, command: [sh, -c, "echo payload > /tmp/f; echo full is up; `+wait+`"]}
+      outputs: {artifacts: [{name: f, path: /tmp/f}]}
+    - name: use
+      inputs: {artifacts: [{name: f, path: /data/in}], parameters: [{name: v}]}
+      container: {image: host, command: [sh, -c, "test $(cat /data/in)-{{inputs.parameters.v}} = payload-42"]}
+`)
+	pods := map[string]string{}
+	eventually(t, "both steps run", func(ctx context.Context) bool {
+		list, err := c.kube.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=survives"})
+		require.NoError(t, err)
+		for _, p := range list.Items {
+			b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs(p.Name, &corev1.PodLogOptions{Container: "main"}).DoRaw(ctx)
+			if err == nil && strings.Contains(string(b), "is up") {
+				pods[p.Name] = p.Annotations["workflows.argoproj.io/node-name"]
+			}
+		}
+		return len(pods) == 2
+	})
+	c.kill(t, c.kubeletProcess(t))
+	open(t)
+	c.await(t, workflows, "survives", func(o map[string]any) bool {
+		phase, _, _ := unstructured.NestedString(o, "status", "phase")
+		require.NotContains(t, []string{"Failed", "Error"}, phase, "%v", o["status"])
+		return phase == "Succeeded"
+	})
+}
+
+// tryExec runs a command in the container `main`, where that is possible.
+func (c *cluster) tryExec(t *testing.T, pod string, command ...string) error {
+	t.Helper()
+	return c.stream(t, pod, &corev1.PodExecOptions{Container: "main", Command: command, Stdout: true}, remotecommand.StreamOptions{Stdout: io.Discard})
+}
+
+func (c *cluster) stream(t *testing.T, pod string, o *corev1.PodExecOptions, streams remotecommand.StreamOptions) error {
+	t.Helper()
+	req := c.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(c.namespace).Name(pod).SubResource("exec").VersionedParams(o, scheme.ParameterCodec)
+	e, err := remotecommand.NewWebSocketExecutor(c.config, "GET", req.URL().String())
+	require.NoError(t, err)
+	return e.StreamWithContext(t.Context(), streams)
+}
+
+func (c *cluster) testStreamsEnd(t *testing.T) {
+	wait, open := c.gate("streams")
+	mark := "40000." + strconv.Itoa(c.cmd.Process.Pid)
+	c.createPod(t, podOf("streams", "echo up; "+wait+"; echo end"))
+	c.awaitLog(t, "streams", "up")
+	stream, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("streams", &corev1.PodLogOptions{Follow: true}).Stream(t.Context())
+	require.NoError(t, err)
+	defer stream.Close()
+	said, saying := io.Pipe()
+	execEnded := make(chan struct{})
+	go func() {
+		defer close(execEnded)
+		command := []string{"sh", "-c", "echo in; sleep " + mark + "; true"}
+		_ = c.stream(t, "streams", &corev1.PodExecOptions{Container: "main", Command: command, Stdout: true}, remotecommand.StreamOptions{Stdout: saying}) // the apiserver has no error to pass on
+		_ = saying.Close()
+	}()
+	_, err = io.ReadFull(said, make([]byte, len("in\n")))
+	require.NoError(t, err)
+
+	c.kill(t, c.kubeletProcess(t))
+	<-execEnded
+	b, err := io.ReadAll(stream)
+	require.True(t, err != nil || string(b) == "up\n", "the log breaks off: %q", b)
+	eventually(t, "nobody waits for the command, so it is ended", func(context.Context) bool { return len(running(t, mark)) == 0 })
+
+	var again io.ReadCloser
+	eventually(t, "the log can be followed again", func(ctx context.Context) bool {
+		again, err = c.kube.CoreV1().Pods(c.namespace).GetLogs("streams", &corev1.PodLogOptions{Follow: true}).Stream(t.Context())
+		return err == nil
+	})
+	defer again.Close()
+	open(t)
+	b, err = io.ReadAll(again)
+	require.NoError(t, err)
+	require.Equal(t, "up\nend\n", string(b))
+	require.Equal(t, corev1.PodSucceeded, c.awaitPod(t, "streams", "ends", ended).Status.Phase)
+}
+
+func (c *cluster) testEndingGoesOn(t *testing.T) {
+	wait, open := c.gate("ending")
+	c.createPod(t, podOf("ending", "trap 'echo told; "+wait+"; echo ended well; exit 0' TERM; echo up; while :; do sleep 0.02; done"))
+	c.awaitLog(t, "ending", "up")
+	logs, err := c.kube.CoreV1().Pods(c.namespace).Get(t.Context(), "ending", metav1.GetOptions{})
+	require.NoError(t, err)
+	log := filepath.Join(string(c.home), "cluster/pods", string(logs.UID), "logs/main/0.0.log")
+	require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), "ending", metav1.DeleteOptions{GracePeriodSeconds: ptr(int64(600))}))
+	c.awaitLog(t, "ending", "told")
+	c.kill(t, c.kubeletProcess(t))
+	eventually(t, "the next kubelet knows the pod", func(ctx context.Context) bool {
+		_, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("ending", &corev1.PodLogOptions{}).DoRaw(ctx)
+		return err == nil
+	})
+	kept, err := os.Open(log) // its folder goes with the pod
+	require.NoError(t, err)
+	defer kept.Close()
+	open(t)
+	eventually(t, "the pod is gone", func(ctx context.Context) bool {
+		_, err := c.kube.CoreV1().Pods(c.namespace).Get(ctx, "ending", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
+	b, err := io.ReadAll(kept)
+	require.NoError(t, err)
+	require.Contains(t, string(b), "ended well\n", "it was not killed")
+}
+
+func (c *cluster) testApiserverAway(t *testing.T) {
+	wait, open := c.gate("away")
+	mark := "50000." + strconv.Itoa(c.cmd.Process.Pid)
+	c.createPod(t, podOf("away", "echo up; sleep "+mark+" & "+wait+"; exit 4"))
+	c.awaitLog(t, "away", "up")
+	before := c.pids(t)["apiserver"]
+	c.kill(t, before)
+	open(t)
+	eventually(t, "the pod's command has ended", func(context.Context) bool { return len(running(t, mark)) == 0 })
+	eventually(t, "the apiserver is new", func(context.Context) bool { return c.pids(t)["apiserver"] != before })
+	var p *corev1.Pod
+	eventually(t, "the pod is reported", func(ctx context.Context) bool {
+		var err error
+		p, err = c.kube.CoreV1().Pods(c.namespace).Get(ctx, "away", metav1.GetOptions{})
+		return err == nil && ended(p)
+	})
+	require.EqualValues(t, 4, p.Status.ContainerStatuses[0].State.Terminated.ExitCode)
+}
+
+func (c *cluster) testHolderDies(t *testing.T) {
+	mark := "60000." + strconv.Itoa(c.cmd.Process.Pid)
+	c.createPod(t, podOf("unheld", "echo up; sleep "+mark, func(s *corev1.PodSpec) {
+		s.RestartPolicy = corev1.RestartPolicyAlways
+		s.Hostname = "unheld" + strconv.Itoa(c.cmd.Process.Pid)
+	}))
+	c.awaitLog(t, "unheld", "up")
+	c.kill(t, c.process(t, "argosy-podinit", "pod", "unheld"+strconv.Itoa(c.cmd.Process.Pid)))
+	p := c.awaitPod(t, "unheld", "is reported", ended)
+	require.Equal(t, corev1.PodFailed, p.Status.Phase)
+	require.Equal(t, "NodeLost", p.Status.Reason)
+	require.Equal(t, "NodeLost", p.Status.ContainerStatuses[0].State.Terminated.Reason)
+	require.Empty(t, running(t, mark), "the kernel ends its processes")
+	require.Equal(t, "up\n", c.log(t, "unheld", "main"), "its log is still there")
+}
+
+func (c *cluster) testNodeDies(t *testing.T) {
+	mark := "70000." + strconv.Itoa(c.cmd.Process.Pid)
+	c.create(t, workflows, `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: again}
+spec:
+  entrypoint: main
+  templates:
+    - name: main
+      retryStrategy: {limit: 2, retryPolicy: Always}
+      container: {image: host, command: [sh, -c, "echo up; test {{retries}} = 1 || sleep `+mark+`"]}
+`)
+	c.createPod(t, podOf("lost", "echo up; sleep "+mark))
+	c.awaitLog(t, "lost", "up")
+	eventually(t, "the workflow's pod runs too", func(context.Context) bool { return len(running(t, "sleep\x00"+mark)) == 2 })
+	c.kill(t, c.pids(t)["node"])
+	p := c.awaitPod(t, "lost", "is reported", ended)
+	require.Equal(t, "NodeLost", p.Status.Reason)
+	require.Empty(t, running(t, mark))
+	require.Equal(t, "up\n", c.log(t, "lost", "main"), "its log is still there")
+	c.await(t, workflows, "again", func(o map[string]any) bool {
+		phase, _, _ := unstructured.NestedString(o, "status", "phase")
+		require.NotContains(t, []string{"Failed", "Error"}, phase, "%v", o["status"])
+		return phase == "Succeeded"
+	})
+	require.Equal(t, corev1.PodSucceeded, c.runPod(t, podOf("after", "true")).Status.Phase, "the next node runs pods")
+}
