@@ -107,22 +107,3 @@ func (proc *process) signal(sig syscall.Signal, orKill bool) error {
 		return err
 	}
 }
-
-// stop ends the container, by force when the grace is over, and waits for it.
-func (proc *process) stop(grace time.Duration) error {
-	if err := proc.signal(syscall.SIGTERM, false); err != nil {
-		return err
-	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-proc.exited:
-		return nil
-	case <-timer.C:
-	}
-	if err := proc.signal(syscall.SIGKILL, false); err != nil {
-		return err
-	}
-	<-proc.exited
-	return nil
-}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
-	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -53,7 +51,7 @@ type nodeStatus struct {
 	Name   string `json:"name"`
 	Ready  bool   `json:"ready"`
 	CPU    string `json:"cpu"`
-	Memory int64  `json:"memory"` // bytes
+	Memory string `json:"memory"`
 	GPUs   string `json:"gpus,omitempty"`
 	Pods   int    `json:"pods"` // that have not ended
 }
@@ -109,11 +107,6 @@ func look(ctx context.Context, h home.Home) (status, error) {
 	for _, c := range recorded {
 		s.Components = append(s.Components, component{c, residentMemory(c.PID)})
 	}
-	for _, name := range slices.Sorted(maps.Keys(onDemand(h))) {
-		if !slices.ContainsFunc(recorded, func(c home.Component) bool { return c.Name == name }) {
-			s.Components = append(s.Components, component{home.Component{Name: name, State: home.Waiting}, 0})
-		}
-	}
 	info, err := h.ReadInfo()
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -123,7 +116,7 @@ func look(ctx context.Context, h home.Home) (status, error) {
 	s.State, s.Since, s.Options = stateReady, &info.Started, info.Options
 	s.APIServer, s.Kubeconfig, s.Objects = info.APIServer, info.Kubeconfig, "http://"+info.S3.Endpoint+"/"+info.S3.Bucket
 	for _, c := range s.Components {
-		if c.State == home.Down || c.State == home.Starting && c.Restarts > 0 {
+		if c.State != home.Ready {
 			s.State = stateDegraded
 		}
 	}
@@ -164,7 +157,7 @@ func nodesOf(ctx context.Context, config string) ([]nodeStatus, error) {
 	}
 	all := []nodeStatus{}
 	for _, n := range nodes.Items {
-		s := nodeStatus{Name: n.Name, Pods: busy[n.Name], CPU: n.Status.Allocatable.Cpu().String(), Memory: n.Status.Allocatable.Memory().Value()}
+		s := nodeStatus{Name: n.Name, Pods: busy[n.Name], CPU: n.Status.Allocatable.Cpu().String(), Memory: n.Status.Allocatable.Memory().String()}
 		if gpus, ok := n.Status.Allocatable["nvidia.com/gpu"]; ok {
 			s.GPUs = gpus.String()
 		}
