@@ -5,7 +5,9 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -36,6 +38,10 @@ const (
 	codeRoot          = "/code"
 	codeVolume        = "code"
 	gpuResource       = "nvidia.com/gpu"
+
+	// defaultPatience is how long the job's launcher waits for a worker's sshd when the job has no pending
+	// timeout: machines with GPUs may first have to be bought and images of many gigabytes be fetched.
+	defaultPatience = 6 * time.Hour
 )
 
 // Build makes the MPIJob. It holds nothing that differs from one start of the
@@ -69,9 +75,9 @@ func Build(s *Spec, id Identity) *kubeflow.MPIJob {
 		Spec: kubeflow.MPIJobSpec{
 			SlotsPerWorker:   ptr.To(int32(s.Slots)),
 			SSHAuthMountPath: sshMount,
-			// The launcher holds no resources while the workers are still waiting. A gang
-			// scheduler that counts the launcher in would wait for ever: it needs AtStartup.
-			LauncherCreationPolicy: kubeflow.LauncherCreationPolicyWaitForWorkersReady,
+			// A gang scheduler that counts the launcher in would wait for ever for one that comes after the
+			// workers. It asks for nothing itself, and its script waits until the workers answer.
+			LauncherCreationPolicy: kubeflow.LauncherCreationPolicyAtStartup,
 			MPIImplementation:      kubeflow.MPIImplementationOpenMPI,
 			RunPolicy: kubeflow.RunPolicy{
 				CleanPodPolicy: ptr.To(s.CleanPodPolicy),
@@ -101,7 +107,11 @@ func workflowOwner(pod *corev1.Pod) []metav1.OwnerReference {
 func launcherPod(s *Spec, id Identity) corev1.PodTemplateSpec {
 	t := podTemplate(s, id, containerLauncher)
 	c := &t.Spec.Containers[0]
-	c.Command = []string{"sh", "-c", verbatim(launcherScript), "sh", verbatim(s.Command)}
+	patience := s.PendingTimeout
+	if patience == 0 {
+		patience = defaultPatience
+	}
+	c.Command = []string{"sh", "-c", verbatim(launcherScript), "sh", verbatim(s.Command), strconv.Itoa(int(patience.Seconds()))}
 	c.Env = mergeEnv(openMPIEnv(s), verbatimEnv(s.Env))
 	return t
 }

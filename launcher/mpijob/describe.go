@@ -22,7 +22,7 @@ func describe(s state, workers int) string {
 		return "the job is suspended: waiting until it is resumed"
 	}
 	running := countPhase(s.workers, corev1.PodRunning)
-	if running < workers && !started(s.launcher) {
+	if running < workers && condition(s.job, kubeflow.JobRunning) == nil {
 		text := fmt.Sprintf("waiting for %d %s: %d running", workers, plural(workers, "worker"), running)
 		if missing := workers - len(s.workers); missing > 0 {
 			text += fmt.Sprintf(", %d not created yet", missing)
@@ -57,11 +57,6 @@ func countPhase(pods []*corev1.Pod, phase corev1.PodPhase) int {
 		}
 	}
 	return n
-}
-
-// started tells whether a launcher's container has begun.
-func started(launchers []*corev1.Pod) bool {
-	return slices.ContainsFunc(launchers, func(p *corev1.Pod) bool { return hasLog(p) })
 }
 
 // hasLog tells whether the launcher's container runs or ran.

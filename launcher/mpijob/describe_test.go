@@ -67,7 +67,7 @@ func TestDescribe(t *testing.T) {
 		{},
 		{job: jobWith(kubeflow.JobCreated, kubeflow.JobSucceeded)},
 		{job: jobWith(kubeflow.JobCreated, kubeflow.JobFailed)},
-		{job: created, workers: pods{pod("w-0", corev1.PodRunning), pod("w-1", corev1.PodFailed)}, launcher: pods{pod("l", corev1.PodRunning, begun)}},
+		{job: jobWith(kubeflow.JobCreated, kubeflow.JobRunning), workers: pods{pod("w-0", corev1.PodRunning), pod("w-1", corev1.PodFailed)}, launcher: pods{pod("l", corev1.PodRunning, begun)}},
 	} {
 		require.Empty(t, describe(s, 2))
 	}

@@ -1,21 +1,43 @@
 # There is no dollar before a dollar or a parenthesis in here: Kubernetes would take them for its own.
-# The names of the workers appear a moment after the workers are ready, and ssh does not wait for names.
-if command -v getent >/dev/null 2>&1 && [ -r /etc/mpi/hostfile ]; then
+# The workers start together with this pod, since a gang scheduler counts them all, and may need longer:
+# their images, their init containers, on a cluster without such a scheduler their turn. mpirun does not wait.
+reach() {
+  began=`date +%s`
+  said=
+  until refusal=`${OMPI_MCA_plm_rsh_agent:-ssh} -o BatchMode=yes -o ConnectTimeout=5 "$1" true 2>&1 </dev/null`; do
+    now=`date +%s`
+    waited=`expr "$now" - "$began"`
+    if [ "$waited" -ge "$2" ]; then
+      echo "argosy: the worker $1 did not answer within $2 s, giving up: $refusal" >&2
+      return 1
+    fi
+    if [ -z "$said" ] && [ "$waited" -ge 20 ]; then
+      echo "argosy: waiting for the worker $1: $refusal" >&2
+      said=yes
+    fi
+    sleep 0.1
+  done
+}
+hosts=${PRTE_MCA_prte_default_hostfile:-/etc/mpi/hostfile}
+set -- "$1" "${2:-3600}"
+if command -v ${OMPI_MCA_plm_rsh_agent:-ssh} >/dev/null 2>&1 && [ -r "$hosts" ]; then
+  trap 'exit 143' TERM INT
+  probes=
   while read -r host _; do
-    tries=0
-    until [ -z "$host" ] || getent hosts "${host%%:*}" >/dev/null 2>&1; do
-      tries=`expr "$tries" + 1`
-      if [ "$tries" -gt 300 ]; then
-        echo "argosy: the worker $host has no address after 60 s; trying all the same" >&2
-        break
-      fi
-      sleep 0.2
-    done
-  done </etc/mpi/hostfile
+    if [ -n "$host" ]; then
+      reach "${host%%:*}" "$2" &
+      probes="$probes $!"
+    fi
+  done <"$hosts"
+  for probe in $probes; do
+    wait "$probe" || exit 1
+  done
 fi
 # As process 1 this shell gets the signals, and the command and what it started must have them.
 child=
+stopped=
 stop() {
+  stopped=yes
   for stat in /proc/[0-9]*/stat; do
     read -r pid _ _ parent _ <"$stat" || continue
     if [ "$parent" = "$child" ]; then kill -TERM "$pid"; fi
@@ -25,6 +47,7 @@ stop() {
 trap stop TERM INT
 sh -c "$1" &
 child=$!
+if [ -n "$stopped" ]; then stop; fi # by a signal from before the child was known
 wait "$child"
 code=$?
 while kill -0 "$child" 2>/dev/null; do

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// launcherScript runs the user's command, its only argument, once the workers'
-// names can be resolved.
+// launcherScript runs the user's command, its first argument, once all workers answer. Its
+// second is for how many seconds it waits for that.
 //
 //go:embed launcher.sh
 var launcherScript string

@@ -251,9 +251,9 @@ func (l *Launcher) givenUp(ctx context.Context, s state, status *waiting) *Faile
 	if waits := status.text(s); cause != "" && waits != "" {
 		cause += ", " + waits
 	}
-	// A worker that failed before the job's launcher exists will not be started
-	// again, and the operator would wait for it for ever.
-	if pod := failedWorker(s.workers); cause == "" && pod != nil && len(s.launcher) == 0 {
+	// A worker that failed before the job ran will not be started again, and the job's
+	// launcher would wait for it for hours.
+	if pod := failedWorker(s.workers); cause == "" && pod != nil && condition(s.job, kubeflow.JobRunning) == nil {
 		cause, lines := l.failure(ctx, pod)
 		return &FailedError{Code: 1, Cause: cause, lines: lines}
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,6 +40,44 @@ func TestLauncherScript(t *testing.T) {
 	}
 	_, code := runScript(t, "kill -9 $$") // shells say something about it, each its own
 	require.Equal(t, 137, code)
+}
+
+// The command runs once every worker lets the launcher in.
+func TestLauncherScriptWaitsForTheWorkers(t *testing.T) {
+	t.Parallel()
+	out, code := runScriptWith(t, "w-0.job.ns.svc slots=2\nw-1.job.ns.svc:2\n", "60")
+	require.Zero(t, code, out)
+	require.Equal(t, "asked w-0.job.ns.svc\nasked w-1.job.ns.svc\nthe command\n", out)
+}
+
+func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	out, code := runScriptWith(t, "w-0.job.ns.svc slots=2\ndeaf.job.ns.svc slots=2\n", "1")
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "argosy: the worker deaf.job.ns.svc did not answer within 1 s, giving up: Connection refused\n")
+	require.NotContains(t, out, "the command")
+}
+
+// runScriptWith runs the script with a hostfile and an ssh of which every worker refuses the first two
+// connections, and the deaf one all of them.
+func runScriptWith(t *testing.T, hostfile, patience string) (string, int) {
+	t.Helper()
+	dir := t.TempDir()
+	ssh, hosts := filepath.Join(dir, "ssh"), filepath.Join(dir, "hostfile")
+	require.NoError(t, os.WriteFile(hosts, []byte(hostfile), 0o600))
+	require.NoError(t, os.WriteFile(ssh, []byte(`#!/bin/sh
+for last; do before=$host host=$last; done
+host=$before
+echo >>"$DIR/$host"
+case $host in deaf*) echo "Connection refused"; exit 255;; esac
+if [ "$(wc -l <"$DIR/$host")" -le 2 ]; then echo "Connection refused"; exit 255; fi
+echo "asked $host" >>"$DIR/asked"
+`), 0o700))
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", "sort $DIR/asked; echo the command", patience)
+	cmd.Env = append(os.Environ(), "DIR="+dir, "OMPI_MCA_plm_rsh_agent="+ssh+" -q", "PRTE_MCA_prte_default_hostfile="+hosts)
+	out, err := cmd.CombinedOutput()
+	require.NotNil(t, cmd.ProcessState, "%v", err)
+	return string(out), cmd.ProcessState.ExitCode()
 }
 
 // A signal to the script reaches the command, and the command's end is awaited.
