@@ -433,6 +433,8 @@ func (c *cluster) testExec(t *testing.T) {
 	code, out, _ = c.exec(t, "inside", strings.NewReader("through and back"), "cat")
 	require.Zero(t, code)
 	require.Equal(t, "through and back", out)
+	_, out, _ = c.exec(t, "inside", strings.NewReader(""), "grep", "-h", "flags", "/proc/self/fdinfo/0", "/proc/self/fdinfo/1", "/proc/self/fdinfo/2")
+	require.Equal(t, "flags:\t00\nflags:\t01\nflags:\t01\n", out, "commands wait for slow readers: their descriptors are blocking ones")
 	require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), "inside", metav1.DeleteOptions{}))
 }
 
