@@ -239,7 +239,7 @@ func (p *pod) rejoin(c *corev1.Container, restarts int32) (*process, *podlog.Exi
 	if p.holder != nil {
 		run, err := p.holder.Watch(c.Name, int(restarts))
 		if err == nil {
-			proc := p.attend(c, run)
+			proc := p.attend(c, restarts, run)
 			if p.isEnding() {
 				// Whoever ended the pod may not have found it.
 				if err := proc.signal(unix.SIGTERM, false); err != nil {

@@ -106,7 +106,7 @@ func Run(ctx context.Context, cfg Config) error {
 	defer func() { _ = server.Close() }()
 	failed := make(chan error, 2)
 	services.Go(func() {
-		if err := server.Serve(tls.NewListener(cfg.Listener, k.tlsConfig())); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(tls.NewListener(lines{cfg.Listener}, k.tlsConfig())); !errors.Is(err, http.ErrServerClosed) {
 			failed <- fmt.Errorf("serve logs and exec: %w", err)
 		}
 	})

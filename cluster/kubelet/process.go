@@ -17,6 +17,7 @@ import (
 type process struct {
 	name    string
 	holder  *podholder.Holder
+	life    podlog.Life
 	started time.Time
 	exited  chan struct{} // closed when it is gone and its output is in the log
 	exit    podlog.Exit   // set before exited is closed
@@ -52,7 +53,7 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 		}
 		return nil, errors.New(exit.Fault)
 	}
-	proc := p.attend(c, run)
+	proc := p.attend(c, restarts, run)
 	if p.isEnding() {
 		// The order to stop came while the container was being set up and has not reached it.
 		if err := proc.signal(syscall.SIGKILL, false); err != nil {
@@ -63,8 +64,8 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 }
 
 // attend waits for the end of a running container.
-func (p *pod) attend(c *corev1.Container, run *podholder.Container) *process {
-	proc := &process{name: c.Name, holder: p.holder, started: run.Started, exited: make(chan struct{})}
+func (p *pod) attend(c *corev1.Container, restarts int32, run *podholder.Container) *process {
+	proc := &process{name: c.Name, holder: p.holder, life: p.life(c.Name, restarts), started: run.Started, exited: make(chan struct{})}
 	p.mu.Lock()
 	p.running[c.Name] = proc
 	p.mu.Unlock()
