@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -82,6 +83,9 @@ func (k *Kubelet) serveLogs(w http.ResponseWriter, r *http.Request) {
 	}
 	container := r.PathValue("container")
 	life, err := k.chooseLog(obj.UID, container, previous)
+	if errors.Is(err, errNoLog) && !previous && hasRun(obj, container) { // the kubelet played it and wrote nothing
+		return
+	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("container %q in pod %q %v", container, obj.Name, err), http.StatusBadRequest)
 		return
@@ -96,6 +100,15 @@ func (k *Kubelet) serveLogs(w http.ResponseWriter, r *http.Request) {
 type flushed struct{ http.ResponseWriter }
 
 func (f flushed) Flush() { _ = http.NewResponseController(f.ResponseWriter).Flush() }
+
+var errNoLog = errors.New("is waiting to start, or has no log")
+
+// hasRun says whether a container of the pod runs or has ended.
+func hasRun(obj *corev1.Pod, container string) bool {
+	return slices.ContainsFunc(slices.Concat(obj.Status.InitContainerStatuses, obj.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return s.Name == container && (s.State.Running != nil || s.State.Terminated != nil)
+	})
+}
 
 // chooseLog finds the log of a container's latest life, or of the one before.
 func (k *Kubelet) chooseLog(uid types.UID, container string, previous bool) (podlog.Life, error) {
@@ -114,7 +127,7 @@ func (k *Kubelet) chooseLog(uid types.UID, container string, previous bool) (pod
 		lives = lives[:len(lives)-1]
 	}
 	if len(lives) == 0 {
-		return podlog.Life{}, errors.New("is waiting to start, or has no log")
+		return podlog.Life{}, errNoLog
 	}
 	return podlog.Life{Folder: folder, Number: lives[len(lives)-1]}, nil
 }
