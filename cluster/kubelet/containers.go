@@ -246,6 +246,9 @@ func (p *pod) runOnce(c *corev1.Container, s slot, restarts int32) *corev1.Conta
 
 // begin starts a container, or says why that was not possible.
 func (p *pod) begin(c *corev1.Container, s slot, restarts int32, id string) (*process, *corev1.ContainerStateTerminated) {
+	if err := p.imageWhenPossible(c, s); err != nil {
+		return nil, terminatedNow(id, container.ExitNotStarted, errImagePull, err.Error())
+	}
 	spec, err := p.specWhenPossible(c, s)
 	if err != nil {
 		return nil, terminatedNow(id, container.ExitNotStarted, "CreateContainerConfigError", err.Error())
@@ -269,7 +272,7 @@ func (p *pod) begin(c *corev1.Container, s slot, restarts int32, id string) (*pr
 
 // running says that the container runs. What an earlier kubelet found out about its health stays true until there is news.
 func (s slot) running(c *corev1.Container, id string, since metav1.Time) {
-	started := false
+	started, imageID := false, s.p.imageID(c.Name)
 	s.set(func(cs *corev1.ContainerStatus) {
 		if !s.p.adopted || cs.ContainerID != id || cs.State.Running == nil {
 			yes := c.StartupProbe == nil
@@ -278,7 +281,7 @@ func (s slot) running(c *corev1.Container, id string, since metav1.Time) {
 		}
 		started = isTrue(cs.Started)
 		cs.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}}
-		cs.ContainerID, cs.ImageID = id, c.Image
+		cs.ContainerID, cs.ImageID = id, imageID
 		cs.Resources, cs.AllocatedResources = c.Resources.DeepCopy(), c.Resources.Requests.DeepCopy()
 	})
 	if started && s.started != nil {

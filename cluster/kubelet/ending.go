@@ -80,7 +80,7 @@ func (p *pod) stopInTurn(patience context.Context, c *corev1.Container, proc *pr
 		defer cancel()
 		force = late.Done()
 	}
-	p.tell(proc, unix.SIGTERM, orKill)
+	p.tell(proc, proc.polite, orKill)
 	select {
 	case <-proc.exited:
 		return

@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/argosy-ml/argosy/cluster/container"
+	"github.com/argosy-ml/argosy/cluster/image"
 	"github.com/argosy-ml/argosy/cluster/podnet"
 	"github.com/argosy-ml/argosy/cluster/provisioner"
 )
@@ -52,7 +53,13 @@ type Config struct {
 	TLS       tls.Certificate // of the listener
 	ClientCAs *x509.CertPool  // who may sign the apiserver's client certificate
 	CA        []byte          // the cluster's authority in PEM, for pods
-	Log       *slog.Logger
+
+	Images             string         // one of ImageModes
+	ImageStore         string         // folder
+	Dial               image.DialFunc // reaches registries over the host's network
+	InsecureRegistries []string       // those that may speak plain http
+
+	Log *slog.Logger
 }
 
 // Kubelet runs pods.
@@ -64,7 +71,8 @@ type Kubelet struct {
 	rooms     map[string]*room                // by node
 	pods      corelisters.PodLister           // of all nodes, finished ones too
 	services  services
-	base      image
+	base      hostImage
+	images    *images
 	addresses *podnet.Addresses
 	tokens    *tokens
 	folders   *folders // of logs that are followed
@@ -112,6 +120,7 @@ func Run(ctx context.Context, cfg Config) error {
 	})
 	services.Go(func() { k.heartbeat(life) })
 	services.Go(func() { k.refresh(life) })
+	k.images.start(life)
 	volumes := provisioner.New(k.client, broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: provisioner.Name}), k.claimsDir(), k.log)
 	services.Go(func() {
 		if err := volumes.Run(life); err != nil {
@@ -121,6 +130,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := k.watch(life, &services); err != nil {
 		return err
 	}
+	services.Go(func() { k.sweepImages(life) }) // not before the pods are known
 	// Not before: a Node that is ready takes pods.
 	if err := k.registerNodes(ctx); err != nil {
 		return err
@@ -158,7 +168,10 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 	if err := os.MkdirAll(k.podsDir(), 0o711); err != nil {
 		return nil, err
 	}
-	if k.base, err = k.hostImage(); err != nil {
+	if k.base, err = k.lookAtHost(); err != nil {
+		return nil, err
+	}
+	if k.images, err = newImages(cfg); err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(k.helper("argosy-podinit")); err != nil {

@@ -148,6 +148,7 @@ func (k *Kubelet) reportNode(ctx context.Context, n Node, labels map[string]stri
 		Capacity: n.Capacity, Allocatable: n.Allocatable,
 		Conditions:      conditions(node.Status.Conditions),
 		Addresses:       []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}, {Type: corev1.NodeHostName, Address: n.Name}},
+		Images:          k.nodeImages(),
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(k.cfg.Port)}},
 		NodeInfo: corev1.NodeSystemInfo{
 			OperatingSystem: runtime.GOOS, Architecture: runtime.GOARCH, ContainerRuntimeVersion: "process://1", KubeletVersion: "v1.34.4-argosy",

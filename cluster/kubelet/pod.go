@@ -48,15 +48,16 @@ type pod struct {
 	message  string
 	record   podRecord
 	gates    []corev1.PodCondition
-	told     map[string]bool // warnings that were given
-	deleting bool            // guarded by the kubelet's lock
+	told     map[string]bool      // warnings that were given
+	images   map[string]*unpacked // by container name; nil where it runs on this machine's files
+	deleting bool                 // guarded by the kubelet's lock
 }
 
 func newPod(k *Kubelet, obj *corev1.Pod) *pod {
 	p := &pod{
 		k: k, obj: obj, dir: k.podDir(obj.UID), log: k.log.With("pod", obj.Namespace+"/"+obj.Name),
 		done: make(chan struct{}), mainOver: make(chan struct{}), changed: make(chan struct{}, 1),
-		running: map[string]*process{},
+		running: map[string]*process{}, images: map[string]*unpacked{},
 	}
 	p.starting, p.abandon = context.WithCancel(context.Background())
 	p.argo = argoStepOf(obj)

@@ -19,8 +19,9 @@ type process struct {
 	holder  *podholder.Holder
 	life    podlog.Life
 	started time.Time
-	exited  chan struct{} // closed when it is gone and its output is in the log
-	exit    podlog.Exit   // set before exited is closed
+	polite  syscall.Signal // asks it to end
+	exited  chan struct{}  // closed when it is gone and its output is in the log
+	exit    podlog.Exit    // set before exited is closed
 }
 
 // startProcess starts a container. It returns when its command runs.
@@ -67,6 +68,7 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 func (p *pod) attend(c *corev1.Container, restarts int32, run *podholder.Container) *process {
 	proc := &process{name: c.Name, holder: p.holder, life: p.life(c.Name, restarts), started: run.Started, exited: make(chan struct{})}
 	p.mu.Lock()
+	proc.polite = stopSignal(p.record.Images[c.Name].StopSignal)
 	p.running[c.Name] = proc
 	p.mu.Unlock()
 	p.k.work.Go(func() {

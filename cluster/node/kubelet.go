@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/argosy-ml/argosy/cluster/dialer"
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/kubelet"
 	"github.com/argosy-ml/argosy/cluster/machine"
@@ -77,6 +78,7 @@ func kubeletConfig(o options, log *slog.Logger) (kubelet.Config, error) {
 		Nodes: kubelet.Nodes(m, o.nodes, o.gpus),
 		Home:  string(h), Listener: listener, Port: o.port, Helpers: filepath.Dir(self),
 		Client: client, TLS: pair, ClientCAs: pool, CA: ca,
+		Images: o.images, ImageStore: h.Images(), Dial: dialer.DialContext(h.Socket("dial")), InsecureRegistries: o.insecure,
 		Log: log,
 	}, nil
 }
