@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/sirupsen/logrus"
 	"k8s.io/client-go/kubernetes"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/metrics"
 
 	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/image"
 	"github.com/argosy-ml/argosy/cluster/pki"
 )
 
@@ -37,12 +35,6 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 	if err := os.Setenv(common.EnvVarPodStatusCaptureFinalizer, "false"); err != nil {
 		return err
 	}
-	// The controller asks a registry for the command of an image where a template has none; images that were loaded are in none.
-	store, err := image.Open(h.Images())
-	if err != nil {
-		return err
-	}
-	remote.DefaultTransport = store.Answers(remote.DefaultTransport)
 	metrics.AddMetricsTransportWrapper(ctx, cfg) // the controller expects it even when it serves no metrics
 	onWatching(cfg, ready, "workflows", "pods", "workflowtaskresults", "workflowtasksets")
 	kube, err := kubernetes.NewForConfig(cfg)

@@ -18,8 +18,9 @@ import (
 	"github.com/argosy-ml/argosy/cluster/container"
 )
 
-// hostImage is what a container without an image of its own is made of: this machine.
-type hostImage struct {
+// image is what every container is made of. Image names are accepted and, for
+// now, all mean this machine.
+type image struct {
 	layers []container.Layer
 	files  []container.File // what a container has in place of the machine's own
 	hidden []string         // folders of the machine that no pod sees
@@ -44,9 +45,9 @@ func programOf(image string) string {
 	return ""
 }
 
-// lookAtHost looks at the machine once; it does not change under the sandbox.
-func (k *Kubelet) lookAtHost() (hostImage, error) {
-	img := hostImage{single: container.SingleID()}
+// hostImage looks at the machine once; it does not change under the sandbox.
+func (k *Kubelet) hostImage() (image, error) {
+	img := image{single: container.SingleID()}
 	scratch := filepath.Join(k.podsDir(), ".probe")
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		return img, err

@@ -47,21 +47,18 @@ type pod struct {
 	reason   string // why the pod as a whole failed
 	message  string
 	record   podRecord
-	gates    []corev1.PodCondition
-	told     map[string]bool      // warnings that were given
-	images   map[string]*unpacked // by container name; nil where it runs on this machine's files
-	deleting bool                 // guarded by the kubelet's lock
+	told     map[string]bool // warnings that were given
+	deleting bool            // guarded by the kubelet's lock
 }
 
 func newPod(k *Kubelet, obj *corev1.Pod) *pod {
 	p := &pod{
 		k: k, obj: obj, dir: k.podDir(obj.UID), log: k.log.With("pod", obj.Namespace+"/"+obj.Name),
 		done: make(chan struct{}), mainOver: make(chan struct{}), changed: make(chan struct{}, 1),
-		running: map[string]*process{}, images: map[string]*unpacked{},
+		running: map[string]*process{},
 	}
 	p.starting, p.abandon = context.WithCancel(context.Background())
 	p.argo = argoStepOf(obj)
-	p.gates = gatesOf(obj)
 	p.status = p.initialStatus()
 	return p
 }
@@ -228,15 +225,15 @@ func (p *pod) terminate(grace time.Duration, reason, message string) {
 	default:
 	}
 	p.k.work.Go(func() {
-		patience, cancel := context.WithTimeout(context.Background(), grace)
-		defer cancel()
-		if first && grace > 0 {
+		if first {
 			// When the node stops, waiting for a process that never hears of it would only waste time.
-			p.stopContainers(patience, reason == nodeShutdown)
+			p.signal(unix.SIGTERM, reason == nodeShutdown)
 		}
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
 		select {
 		case <-p.done:
-		case <-patience.Done():
+		case <-timer.C:
 			p.signal(unix.SIGKILL, false)
 			<-p.done
 		}
