@@ -2,22 +2,19 @@ package bootstrap
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 )
@@ -28,9 +25,6 @@ import (
 //go:generate ../build/crds.sh
 //go:embed crds
 var crds embed.FS
-
-// contentAnnotation is the hash of the file a definition was made from: at a warm start, equal ones are left alone.
-const contentAnnotation = "argosy.dev/content"
 
 var crdResource = resource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
@@ -62,55 +56,66 @@ func applyCRDs(ctx context.Context, cfg *rest.Config, client dynamic.Interface) 
 	return g.Wait()
 }
 
-// applyCRD makes the definition in a file true and returns it as the apiserver has it.
+// applyCRD makes the definition in a file true, in outline if it is a large one that is not there yet, and returns it as the
+// apiserver has it.
 func applyCRD(ctx context.Context, client dynamic.ResourceInterface, file string) (*unstructured.Unstructured, error) {
-	raw, err := crds.ReadFile(file)
+	whole, err := readDefinition(file)
 	if err != nil {
 		return nil, err
 	}
-	name, err := crdName(file)
-	if err != nil {
-		return nil, err
+	wanted := whole
+	if whole.large() {
+		if wanted, err = whole.outline(); err != nil {
+			return nil, err
+		}
 	}
-	sum := sha256.Sum256(raw)
-	content := hex.EncodeToString(sum[:])
-	found, err := client.Get(ctx, name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		found = nil
-	case err != nil:
-		return nil, err
-	case found.GetAnnotations()[contentAnnotation] == content:
+	found, err := client.Get(ctx, whole.name, metav1.GetOptions{})
+	if err == nil && found.GetAnnotations()[contentAnnotation] == whole.content {
 		return found, nil
 	}
-	crd := &unstructured.Unstructured{}
-	if err := json.Unmarshal(raw, &crd.Object); err != nil {
-		return nil, err
-	}
-	if crd.GetName() != name {
-		return nil, fmt.Errorf("expected a definition named %s", name)
-	}
-	notes := crd.GetAnnotations()
-	if notes == nil {
-		notes = map[string]string{}
-	}
-	notes[contentAnnotation] = content
-	crd.SetAnnotations(notes)
-	// Not applied field by field: for schemas of this size that takes the apiserver longer than all the rest.
-	if found == nil {
-		return client.Create(ctx, crd, metav1.CreateOptions{FieldManager: fieldManager})
-	}
-	crd.SetResourceVersion(found.GetResourceVersion())
-	return client.Update(ctx, crd, metav1.UpdateOptions{FieldManager: fieldManager})
+	return put(ctx, client, wanted, found, err)
 }
 
-// crdName is the name of the definition in a file called GROUP_PLURAL.json.
-func crdName(file string) (string, error) {
-	group, plural, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".json"), "_")
-	if !ok {
-		return "", errors.New("the file's name is not GROUP_PLURAL.json")
+// CompleteDefinition gives the kind of a resource its whole schema, if there is only an outline of it so far. Kinds that are
+// not defined here have nothing to complete.
+func CompleteDefinition(ctx context.Context, cfg *rest.Config, kind schema.GroupResource) error {
+	whole, err := readDefinition(path.Join("crds", kind.Group+"_"+kind.Resource+".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
 	}
-	return plural + "." + group, nil
+	client, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	definitions := client.Resource(crdResource)
+	found, err := definitions.Get(ctx, whole.name, metav1.GetOptions{})
+	crd, err := put(ctx, definitions, whole, found, err)
+	if err != nil {
+		return fmt.Errorf("the schema of %s: %w", kind, err)
+	}
+	raw, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return err
+	}
+	return awaitServed(ctx, raw, cfg.Host, crd)
+}
+
+// put makes a definition true, given how the search for the one that is there ended.
+func put(ctx context.Context, client dynamic.ResourceInterface, d definition, found *unstructured.Unstructured, err error) (*unstructured.Unstructured, error) {
+	// Not applied field by field: for schemas of this size that takes the apiserver longer than all the rest.
+	switch {
+	case apierrors.IsNotFound(err):
+		return client.Create(ctx, d.object(), metav1.CreateOptions{FieldManager: fieldManager})
+	case err != nil:
+		return nil, err
+	case found.GetAnnotations()[contentAnnotation] == d.content:
+		return found, nil
+	}
+	o := d.object()
+	o.SetResourceVersion(found.GetResourceVersion())
+	return client.Update(ctx, o, metav1.UpdateOptions{FieldManager: fieldManager})
 }
 
 // awaitServed returns once the apiserver lists the custom resources. Until its cache of them is filled it answers

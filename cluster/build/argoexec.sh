@@ -50,5 +50,6 @@ cp go.mod "$work/go.mod"
 cp go.sum "$work/go.sum"
 go mod edit -replace "$module=$copy" "$work/go.mod"
 mkdir -p "$(dirname "$output")"
-go build -tags argoexec -modfile="$work/go.mod" -trimpath -ldflags '-s -w' -o "$output" ./cmd/argoexec
+# Without C libraries: it has to run in images that have others, or none.
+CGO_ENABLED=0 go build -tags argoexec -modfile="$work/go.mod" -trimpath -ldflags '-s -w' -o "$output" ./cmd/argoexec
 echo "$stamp" >"$work/stamp"

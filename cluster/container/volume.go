@@ -102,6 +102,9 @@ func makeBelow(folder *os.File, path string, resolve uint64, dir bool, mode fs.F
 	at, name := int(parent.Fd()), filepath.Base(path)
 	if !dir {
 		fd, err := unix.Openat(at, name, unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_WRONLY|unix.O_CLOEXEC, uint32(mode.Perm()))
+		if errors.Is(err, fs.ErrExist) { // as with folders below
+			return open()
+		}
 		if err != nil {
 			return nil, &fs.PathError{Op: "create", Path: path, Err: err}
 		}

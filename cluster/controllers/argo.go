@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/sirupsen/logrus"
 	"k8s.io/client-go/kubernetes"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/metrics"
 
 	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/image"
 	"github.com/argosy-ml/argosy/cluster/pki"
 )
 
@@ -35,6 +37,12 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 	if err := os.Setenv(common.EnvVarPodStatusCaptureFinalizer, "false"); err != nil {
 		return err
 	}
+	// The controller asks a registry for the command of an image where a template has none; images that were loaded are in none.
+	store, err := image.Open(h.Images())
+	if err != nil {
+		return err
+	}
+	remote.DefaultTransport = store.Answers(remote.DefaultTransport)
 	metrics.AddMetricsTransportWrapper(ctx, cfg) // the controller expects it even when it serves no metrics
 	onWatching(cfg, ready, "workflows", "pods", "workflowtaskresults", "workflowtasksets")
 	kube, err := kubernetes.NewForConfig(cfg)

@@ -31,11 +31,11 @@ type Report struct {
 
 // Facts are what the checks look at.
 type Facts struct {
-	Kernel string // such as "6.1.0-18-amd64"
-	CPUs   int
-	Root   bool   // this user has all rights
-	User   string // its name
-	Apt    bool   // the machine installs packages with apt-get
+	Kernel   string // such as "6.1.0-18-amd64"
+	MilliCPU int64  // thousandths of a processor that this process may use
+	Root     bool   // this user has all rights
+	User     string // its name
+	Apt      bool   // the machine installs packages with apt-get
 
 	Sysctls    map[string]string // kernel settings, those that the kernel has
 	Namespaces string            // why they are refused; empty: they are not
@@ -48,12 +48,12 @@ type Facts struct {
 	Cgroups Cgroups
 
 	Home         string
-	HomeType     string   // of its file system
-	FreeDisk     uint64   // bytes
-	Memory       uint64   // bytes that the machine has
-	FreeMemory   uint64   // bytes that new processes can have
-	OpenFiles    uint64   // hard limit
-	GPUs         []string // device files
+	HomeType     string // of its file system
+	FreeDisk     uint64 // bytes
+	Memory       uint64 // bytes that the machine has
+	FreeMemory   uint64 // bytes that new processes can have
+	OpenFiles    uint64 // hard limit
+	GPUs         int
 	MissingTools []Tool
 
 	MissingPrograms []string // paths of those that belong beside this one

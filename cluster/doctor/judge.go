@@ -20,7 +20,12 @@ func ok(check, format string, args ...any) Finding {
 }
 
 func (f Facts) system() Finding {
-	return ok("system", "Linux %s, %d CPUs", f.Kernel, f.CPUs)
+	const oldest = "5.6" // openat2
+	var major, minor int
+	if n, _ := fmt.Sscanf(f.Kernel, "%d.%d", &major, &minor); n == 2 && (major < 5 || major == 5 && minor < 6) {
+		return Finding{"system", Block, fmt.Sprintf("Linux %s is too old; the cluster needs %s or newer", f.Kernel, oldest), []string{"# a newer kernel, or a newer release of this system"}}
+	}
+	return ok("system", "Linux %s, %g CPUs", f.Kernel, float64(f.MilliCPU)/1000)
 }
 
 // sudo is a command as this user has to give it.

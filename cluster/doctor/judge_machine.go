@@ -117,8 +117,8 @@ func (f Facts) tools() Finding {
 }
 
 func (f Facts) gpus() Finding {
-	if len(f.GPUs) == 0 {
+	if f.GPUs == 0 {
 		return ok("gpus", "none found; jobs that ask for GPUs wait, unless --gpus N pretends some")
 	}
-	return ok("gpus", "%s", strings.Join(f.GPUs, ", "))
+	return ok("gpus", "%d found", f.GPUs)
 }

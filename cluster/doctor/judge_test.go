@@ -11,7 +11,7 @@ import (
 // healthy is a machine on which nothing is to be said.
 func healthy() Facts {
 	return Facts{
-		Kernel: "6.1.0", CPUs: 8, User: "ann", Apt: true,
+		Kernel: "6.1.0", MilliCPU: 7500, User: "ann", Apt: true,
 		Sysctls: map[string]string{
 			"kernel.unprivileged_userns_clone": "1", "kernel.apparmor_restrict_unprivileged_userns": "0", "user.max_user_namespaces": "63000",
 			"fs.inotify.max_user_instances": "128", "fs.inotify.max_user_watches": "8192",
@@ -79,7 +79,9 @@ func TestJudge(t *testing.T) {
 		"missing program":  {func(f *Facts) { f.MissingPrograms = []string{"/x/argoexec"} }, "programs", Block, "there is no /x/argoexec", "make build"},
 		"other build":      {func(f *Facts) { f.OtherBuilds = []string{"argosy-podinit (go1.1 there)"} }, "programs", Warn, "argosy-podinit (go1.1 there)", "make build"},
 		"missing tools":    {func(f *Facts) { f.MissingTools = tools[:3] }, "tools", Warn, "mpirun (MPI jobs)", "sudo apt-get install -y openmpi-bin openssh-server openssh-client"},
-		"gpus":             {func(f *Facts) { f.GPUs = []string{"/dev/nvidia0"} }, "gpus", OK, "/dev/nvidia0", ""},
+		"gpus":             {func(f *Facts) { f.GPUs = 2 }, "gpus", OK, "2 found", ""},
+		"system":           {func(*Facts) {}, "system", OK, "Linux 6.1.0, 7.5 CPUs", ""},
+		"old kernel":       {func(f *Facts) { f.Kernel = "5.4.0-100-generic" }, "system", Block, "Linux 5.4.0-100-generic is too old", "a newer kernel"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

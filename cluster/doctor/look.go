@@ -1,8 +1,6 @@
 package doctor
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,13 +8,13 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/machine"
 	"github.com/argosy-ml/argosy/cluster/node"
 )
 
@@ -26,7 +24,7 @@ var podPath = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/b
 // Look gathers the facts of this machine for a cluster in the folder.
 func Look(ctx context.Context, h home.Home) Facts {
 	f := Facts{
-		Kernel: kernel(), CPUs: runtime.NumCPU(), Root: os.Geteuid() == 0, User: strconv.Itoa(os.Geteuid()),
+		Kernel: kernel(), Root: os.Geteuid() == 0, User: strconv.Itoa(os.Geteuid()),
 		Sysctls: sysctls(), IDHelpers: have("newuidmap") && have("newgidmap"), IDRanges: node.HasIDRanges(),
 		Cgroups: cgroups(), Home: string(h), MissingTools: missingTools(), Apt: have("apt-get"),
 	}
@@ -34,8 +32,10 @@ func Look(ctx context.Context, h home.Home) Facts {
 		f.User = u.Username
 	}
 	f.lookAtPrograms()
-	f.GPUs, _ = filepath.Glob("/dev/nvidia[0-9]*")
-	f.Memory, f.FreeMemory = memory()
+	if m, err := machine.Look("/"); err == nil {
+		f.GPUs, f.MilliCPU, f.Memory = len(m.GPUs), m.MilliCPU, uint64(m.Memory)
+	}
+	f.FreeMemory = min(freeMemory(), f.Memory)
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil {
 		f.OpenFiles = files.Max
@@ -121,26 +121,19 @@ next:
 	return missing
 }
 
-// memory reads /proc/meminfo.
-func memory() (all, free uint64) {
+// freeMemory is what new processes can have.
+func freeMemory() uint64 {
 	b, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
-		return 0, 0
+		return 0
 	}
-	for s := bufio.NewScanner(bytes.NewReader(b)); s.Scan(); {
-		fields := strings.Fields(s.Text())
-		if len(fields) < 2 {
-			continue
-		}
-		kib, _ := strconv.ParseUint(fields[1], 10, 64)
-		switch fields[0] {
-		case "MemTotal:":
-			all = kib << 10
-		case "MemAvailable:":
-			free = kib << 10
+	for line := range strings.Lines(string(b)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "MemAvailable:" {
+			kib, _ := strconv.ParseUint(fields[1], 10, 64)
+			return kib << 10
 		}
 	}
-	return all, free
+	return 0
 }
 
 func cgroups() Cgroups {

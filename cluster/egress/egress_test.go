@@ -244,51 +244,67 @@ func TestNothingRunsBeforeTheFirstPacket(t *testing.T) {
 	require.LessOrEqual(t, during, before+3, "the sandbox and the gateway's one reader")
 }
 
-// BenchmarkDownload compares a pod's download with one over the machine's loopback.
-func BenchmarkDownload(b *testing.B) {
+// BenchmarkTransfer compares what pods receive and send with the same over the machine's loopback.
+func BenchmarkTransfer(b *testing.B) {
 	const size = 256 << 20
-	l := listenTCP(b, world)
-	go func() {
-		chunk := make([]byte, 1<<20)
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
+	chunk := make([]byte, 1<<20)
+	send := func(c net.Conn) (err error) {
+		for range size / len(chunk) {
+			if _, err = c.Write(chunk); err != nil {
+				break
 			}
-			for range size / len(chunk) {
-				if _, err := c.Write(chunk); err != nil {
-					break
-				}
-			}
-			_ = c.Close()
 		}
-	}()
-	download := func() error {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			return err
-		}
-		defer c.Close()
+		return errors.Join(err, c.(*net.TCPConn).CloseWrite())
+	}
+	receive := func(c net.Conn) error {
 		n, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{c}, make([]byte, 1<<20))
 		if err == nil && n != size {
 			err = fmt.Errorf("%d bytes came", n)
 		}
 		return err
 	}
-	b.Run("loopback", func(b *testing.B) {
-		b.SetBytes(size)
-		for b.Loop() {
-			require.NoError(b, download())
+	for _, direction := range []struct {
+		name         string
+		here, beyond func(net.Conn) error
+	}{{"download", receive, send}, {"upload", send, receive}} {
+		l := listenTCP(b, world)
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_ = direction.beyond(c)
+				_ = c.Close()
+			}
+		}()
+		transfer := func() error {
+			c, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			if err := direction.here(c); err != nil {
+				return err
+			}
+			_, err = io.Copy(io.Discard, c) // the other end has taken everything
+			return err
 		}
-	})
-	b.Run("way out", func(b *testing.B) {
-		b.SetBytes(size)
-		var err error
-		sandbox(b, func() {
-			for b.Loop() && err == nil {
-				err = download()
+		b.Run(direction.name+" by loopback", func(b *testing.B) {
+			b.SetBytes(size)
+			for b.Loop() {
+				require.NoError(b, transfer())
 			}
 		})
-		require.NoError(b, err)
-	})
+		b.Run(direction.name+" by the way out", func(b *testing.B) {
+			b.SetBytes(size)
+			var err error
+			sandbox(b, func() {
+				for b.Loop() && err == nil {
+					err = transfer()
+				}
+			})
+			require.NoError(b, err)
+		})
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // saveOutputs puts what the step wrote into its own file system where the executor finds it.
@@ -32,18 +31,27 @@ func (s *step) saveOutputs() error {
 }
 
 func (s *step) saveParameter(path string) error {
-	data, err := os.ReadFile(path)
+	from, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) { // it may have a default; whoever reports the outputs knows
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("failed to read output parameter: %w", err)
+		return fmt.Errorf("failed to open %s: %w", path, err)
 	}
-	to := filepath.Join(s.folder, "outputs", "parameters", strings.TrimPrefix(path, "/"))
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	defer from.Close()
+	name := s.folder + "/outputs/parameters/" + path
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o644)
+	to, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	if err := errors.Join(err, to.Close()); err != nil {
+		return fmt.Errorf("failed to copy %s to %s: %w", path, name, err)
+	}
+	return nil
 }
 
 // saveArtifact packs a file or folder. One that does not exist may be optional; whoever reports the outputs knows.

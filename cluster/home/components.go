@@ -14,7 +14,7 @@ type Component struct {
 	Name     string         `json:"name"`
 	State    ComponentState `json:"state"`
 	PID      int            `json:"pid,omitempty"`   // 0 when it does not run
-	Since    time.Time      `json:"since"`           // of the state
+	Since    time.Time      `json:"since,omitzero"`  // of the state
 	Restarts int            `json:"restarts"`        // since the start of the cluster
 	Ended    string         `json:"ended,omitempty"` // how its last life ended; empty when it never did
 }
@@ -26,7 +26,8 @@ type ComponentState string
 const (
 	Starting ComponentState = "starting" // it runs, but does not serve yet
 	Ready    ComponentState = "ready"
-	Down     ComponentState = "down" // it ended, and is started again after a moment
+	Down     ComponentState = "down"    // it ended, and is started again after a moment
+	Waiting  ComponentState = "waiting" // it was never started: nothing needs it yet
 )
 
 // WriteComponents records the children of a running cluster.

@@ -90,6 +90,9 @@ func (h Home) VolcanoConfig() string { return h.cluster("volcano", "scheduler.co
 // PyTorchWait is the template of what a PyTorchJob's workers run first.
 func (h Home) PyTorchWait() string { return h.cluster("pytorch-wait.yaml") }
 
+// Images is the store of OCI images.
+func (h Home) Images() string { return h.cluster("images") }
+
 // Log is the log file of a component.
 func (h Home) Log(component string) string { return h.cluster("log", component+".log") }
 

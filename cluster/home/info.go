@@ -22,10 +22,12 @@ type Info struct {
 
 // Options are the flags that a cluster was started with.
 type Options struct {
-	Linger  time.Duration `json:"linger"`  // nanoseconds; 0: it stays until it is stopped
-	Requeue time.Duration `json:"requeue"` // nanoseconds; wait before Argo looks at a changed workflow again
-	Nodes   int           `json:"nodes"`
-	GPUs    int           `json:"gpus"` // of each node, pretended; -1: those that are found
+	Linger             time.Duration `json:"linger"`  // nanoseconds; 0: it stays until it is stopped
+	Requeue            time.Duration `json:"requeue"` // nanoseconds; wait before Argo looks at a changed workflow again
+	Nodes              int           `json:"nodes"`
+	GPUs               int           `json:"gpus"`                          // of each node, pretended; -1: those that are found
+	Images             string        `json:"images"`                        // auto, host or pull: what the names of images stand for
+	InsecureRegistries []string      `json:"insecure_registries,omitempty"` // those that may speak plain http
 }
 
 // S3 tells how to reach the object store.

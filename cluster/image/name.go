@@ -29,6 +29,9 @@ func (r Reference) Registry() string { return friendly(r.ref.Context().RegistryS
 // Pinned says that the name holds a digest, so that it can only ever mean one image.
 func (r Reference) Pinned() bool { _, ok := r.ref.(name.Digest); return ok }
 
+// At is the name of exactly one image of the repository: that with a digest.
+func (r Reference) At(digest string) string { return friendly(r.ref.Context().Digest(digest).Name()) }
+
 // friendly is a name as people write it: Docker Hub answers under another name than the one it goes by.
 func friendly(s string) string {
 	if rest, ok := strings.CutPrefix(s, name.DefaultRegistry); ok {

@@ -64,11 +64,21 @@ func (s *Store) Resolve(what string) (string, error) {
 	return "", fmt.Errorf("%d images have a digest that begins with %s", len(found), what)
 }
 
+// Changed says whether the index was replaced since Changed was asked last by this Store.
+func (s *Store) Changed() bool {
+	fi, err := os.Stat(s.index())
+	if err != nil || s.seen != nil && os.SameFile(s.seen, fi) && s.seen.ModTime().Equal(fi.ModTime()) {
+		return false
+	}
+	s.seen = fi
+	return true
+}
+
 // Sweep removes what no image needs: images without a name that are not used,
 // archives and unpacked layers of none, what interrupted work left behind. It
 // does nothing while images are being pulled, loaded or unpacked. Files of other
 // users can only be removed inside the sandbox; left says how many layers are such.
-func (s *Store) Sweep(used func(digest string) bool) (left int, err error) {
+func (s *Store) Sweep(used func(*Image) bool) (left int, err error) {
 	unlock, err := s.lock("busy", unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return 0, nil
@@ -79,7 +89,7 @@ func (s *Store) Sweep(used func(digest string) bool) (left int, err error) {
 	defer unlock()
 	var needed []Image
 	err = s.change(func(all []Image) ([]Image, error) {
-		needed = slices.DeleteFunc(all, func(i Image) bool { return len(i.Names) == 0 && !used(i.Digest) })
+		needed = slices.DeleteFunc(all, func(i Image) bool { return len(i.Names) == 0 && !used(&i) })
 		return needed, nil
 	})
 	if err != nil {

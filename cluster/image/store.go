@@ -58,7 +58,10 @@ const (
 )
 
 // Store is a folder of images. Several processes may use it at once.
-type Store struct{ dir string }
+type Store struct {
+	dir  string
+	seen os.FileInfo // the index when Changed was asked last
+}
 
 // Open makes the folder where it is missing.
 func Open(dir string) (*Store, error) {

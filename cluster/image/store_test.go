@@ -138,7 +138,7 @@ func newStore(t *testing.T) *Store {
 	return s
 }
 
-func nothingUsed(string) bool { return false }
+func nothingUsed(*Image) bool { return false }
 
 func TestPull(t *testing.T) {
 	t.Parallel()
@@ -186,12 +186,12 @@ func TestPull(t *testing.T) {
 	require.Equal(t, "two", string(b))
 
 	t.Log("the replaced image goes when nothing uses it any more")
-	sweep := func(used func(string) bool) {
+	sweep := func(used func(*Image) bool) {
 		left, err := s.Sweep(used)
 		require.NoError(t, err)
 		require.Zero(t, left)
 	}
-	sweep(func(d string) bool { return d == img.Digest })
+	sweep(func(i *Image) bool { return i.Digest == img.Digest })
 	require.FileExists(t, filepath.Join(dir, layers[0], "top"))
 	sweep(nothingUsed)
 	require.NoDirExists(t, filepath.Join(dir, layers[0]))

@@ -29,10 +29,11 @@ const recordFile = "pod.json"
 type podRecord struct {
 	Addr    netip.Addr
 	Began   time.Time
-	Volumes map[string]string // folder of each
-	Reason  string            `json:",omitempty"` // why it is made to fail, once that is decided
-	Message string            `json:",omitempty"`
-	Over    bool              `json:",omitempty"` // its end was reported
+	Volumes map[string]string      // folder of each
+	Images  map[string]imageRecord `json:",omitempty"` // of the containers that are not made of this machine's files
+	Reason  string                 `json:",omitempty"` // why it is made to fail, once that is decided
+	Message string                 `json:",omitempty"`
+	Over    bool                   `json:",omitempty"` // its end was reported
 }
 
 const lostMessage = "The node was stopped, or the pod's holder ended, while the pod was running; its processes are gone."
@@ -239,10 +240,10 @@ func (p *pod) rejoin(c *corev1.Container, restarts int32) (*process, *podlog.Exi
 	if p.holder != nil {
 		run, err := p.holder.Watch(c.Name, int(restarts))
 		if err == nil {
-			proc := p.attend(c, run)
+			proc := p.attend(c, restarts, run)
 			if p.isEnding() {
 				// Whoever ended the pod may not have found it.
-				if err := proc.signal(unix.SIGTERM, false); err != nil {
+				if err := proc.signal(proc.polite, false); err != nil {
 					p.log.Warn("container not told to stop", "container", c.Name, "err", err)
 				}
 			}

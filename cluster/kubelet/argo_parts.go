@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +23,7 @@ const (
 	maxResult     = 256 << 10
 	maxOutput     = 64 << 20 // of a file that a step left; what Kubernetes stores is far less
 	progressEvery = time.Second
+	exitFault     = 64 // Argo's own
 )
 
 // argoInit does what `argoexec init` does when there is nothing to download: it writes down the template and the script.
@@ -52,7 +54,7 @@ func (p *pod) argoWait(ctx context.Context) (int, error) {
 		return 1, fmt.Errorf("report outputs: %w", err)
 	}
 	if fault != nil {
-		return 1, fault
+		return exitFault, fault
 	}
 	return 0, nil
 }
@@ -102,28 +104,12 @@ func (p *pod) readProgress() string {
 
 // argoOutputs reads what the step put out. It returns what could be read even with an error.
 func (p *pod) argoOutputs() (map[string]any, error) {
-	root := p.volumes[argoVolume]
 	outputs := map[string]any{}
-	var fault error
-	params := p.argo.tmpl.Outputs.Parameters
-	for _, param := range params {
-		if param.path == "" {
-			continue
-		}
-		b, err := readInside(root, filepath.Join("outputs", "parameters", filepath.Clean("/"+param.path)), maxOutput)
-		text := strings.TrimSuffix(string(b), "\n")
-		switch {
-		case err == nil:
-			param.set(text)
-		case param.fallback != nil:
-			param.set(*param.fallback)
-		default:
-			fault = errors.Join(fault, fmt.Errorf("output parameter %s: the step did not write %s", param.name, param.path))
-		}
-	}
-	if len(params) > 0 && fault == nil {
+	fault := p.readParameters()
+	if params := p.argo.tmpl.Outputs.Parameters; len(params) > 0 {
 		outputs["parameters"] = params
 	}
+	root := p.volumes[argoVolume]
 	if p.argo.env["ARGO_INCLUDE_SCRIPT_OUTPUT"] == "true" {
 		b, err := readInside(root, filepath.Join("ctr", argoMain, "stdout"), maxOutput)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -133,6 +119,28 @@ func (p *pod) argoOutputs() (map[string]any, error) {
 		outputs["result"] = text[max(0, len(text)-maxResult):]
 	}
 	return outputs, fault
+}
+
+// readParameters stops at the first that is missing, as Argo does, and says it in Argo's words: they become the step's message.
+func (p *pod) readParameters() error {
+	for _, param := range p.argo.tmpl.Outputs.Parameters {
+		if param.path == "" {
+			continue
+		}
+		where := filepath.Join("outputs", "parameters", filepath.Clean("/"+param.path))
+		b, err := readInside(p.volumes[argoVolume], where, maxOutput)
+		text := string(b)
+		switch {
+		case err != nil && param.fallback != nil:
+			text = *param.fallback
+		case errors.Is(err, fs.ErrNotExist):
+			return &fs.PathError{Op: "open", Path: filepath.Join(emissary.Folder, where), Err: syscall.ENOENT}
+		case err != nil:
+			return err
+		}
+		param.set(strings.TrimSuffix(text, "\n"))
+	}
+	return nil
 }
 
 // report makes or completes the WorkflowTaskResult that Argo's controller waits for.

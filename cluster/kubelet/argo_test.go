@@ -111,7 +111,7 @@ func TestArgoOutputs(t *testing.T) {
 
 	require.NoError(t, os.Remove(filepath.Join(root, "outputs/parameters/tmp/a")))
 	_, err = testPodOutputs(t, obj, root)
-	require.EqualError(t, err, "output parameter a: the step did not write /tmp/a")
+	require.EqualError(t, err, "open /var/run/argo/outputs/parameters/tmp/a: no such file or directory")
 }
 
 func testPodOutputs(t *testing.T, obj *corev1.Pod, root string) (map[string]any, error) {

@@ -26,11 +26,18 @@ const (
 func (p *pod) runContainers() {
 	var sidecars sync.WaitGroup
 	stopSidecars := make(chan struct{})
-	defer sidecars.Wait()
-	defer close(stopSidecars)
+	defer func() {
+		close(stopSidecars)
+		if !p.isEnding() { // else they are being stopped
+			patience, cancel := context.WithTimeout(context.Background(), p.grace())
+			defer cancel()
+			p.stopContainers(patience, false)
+		}
+		sidecars.Wait()
+	}()
 	for i := range p.obj.Spec.InitContainers {
 		c := &p.obj.Spec.InitContainers[i]
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+		if isSidecar(c) {
 			started := make(chan struct{})
 			sidecars.Go(func() { p.keepSidecar(c, i, started, stopSidecars) })
 			select {
@@ -71,32 +78,9 @@ func (p *pod) runContainers() {
 func (p *pod) keepSidecar(c *corev1.Container, i int, started chan<- struct{}, stop <-chan struct{}) {
 	var once sync.Once
 	slot := p.slot(true, i)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-stop:
-			p.stopContainer(c.Name)
-		case <-p.starting.Done():
-		}
-	}()
 	slot.started = func() { once.Do(func() { close(started) }) }
 	slot.stop = stop
 	p.keep(c, slot, corev1.RestartPolicyAlways)
-	<-ended
-}
-
-// stopContainer ends one container, gently first.
-func (p *pod) stopContainer(name string) {
-	p.mu.Lock()
-	proc := p.running[name]
-	p.mu.Unlock()
-	if proc == nil {
-		return
-	}
-	if err := proc.stop(p.grace()); err != nil {
-		p.log.Warn("container not stopped", "container", name, "err", err)
-	}
 }
 
 // slot is a container's place in the pod's status.
@@ -118,6 +102,16 @@ func (s slot) set(change func(*corev1.ContainerStatus)) {
 			change(&st.ContainerStatuses[s.index])
 		}
 	})
+}
+
+// get is the container's status as it is now.
+func (s slot) get() corev1.ContainerStatus {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	if s.init {
+		return *s.p.status.InitContainerStatuses[s.index].DeepCopy()
+	}
+	return *s.p.status.ContainerStatuses[s.index].DeepCopy()
 }
 
 func (s slot) stopped() bool {
@@ -222,7 +216,7 @@ func (p *pod) runOnce(c *corev1.Container, s slot, restarts int32) *corev1.Conta
 		}
 		if do := p.argo.standIn(p, c); do != nil {
 			began := metav1.Now()
-			s.running(id, c.Image, began)
+			s.running(c, id, began)
 			code, err := do(p.starting)
 			end := terminatedNow(id, code, reasonOf(code), "")
 			if err != nil {
@@ -235,9 +229,14 @@ func (p *pod) runOnce(c *corev1.Container, s slot, restarts int32) *corev1.Conta
 		if proc, end = p.begin(c, s, restarts, id); end != nil {
 			return end
 		}
-		p.event(corev1.EventTypeNormal, "Started", "Started container %s", c.Name)
+		p.containerEvent(c, corev1.EventTypeNormal, "Started", "Started container %s", c.Name)
+		p.postStart(c, proc)
 	}
-	s.running(id, c.Image, metav1.NewTime(proc.started))
+	s.running(c, id, metav1.NewTime(proc.started))
+	p.watchHealth(c, s, proc)
+	if s.stopped() && !p.isEnding() { // those that stop the sidecars may not have found it
+		p.endContainer(c, proc, p.grace())
+	}
 	<-proc.exited
 	p.mu.Lock()
 	delete(p.running, c.Name)
@@ -247,9 +246,15 @@ func (p *pod) runOnce(c *corev1.Container, s slot, restarts int32) *corev1.Conta
 
 // begin starts a container, or says why that was not possible.
 func (p *pod) begin(c *corev1.Container, s slot, restarts int32, id string) (*process, *corev1.ContainerStateTerminated) {
+	if err := p.imageWhenPossible(c, s); err != nil {
+		return nil, terminatedNow(id, container.ExitNotStarted, errImagePull, err.Error())
+	}
 	spec, err := p.specWhenPossible(c, s)
 	if err != nil {
 		return nil, terminatedNow(id, container.ExitNotStarted, "CreateContainerConfigError", err.Error())
+	}
+	if p.argo == nil { // of a step, the fewer words the better: it is to be quick, and its start says the same
+		p.containerEvent(c, corev1.EventTypeNormal, "Created", "Created container: %s", c.Name)
 	}
 	proc, err := p.startProcess(c, spec, restarts)
 	if err != nil && p.starting.Err() != nil {
@@ -259,20 +264,27 @@ func (p *pod) begin(c *corev1.Container, s slot, restarts int32, id string) (*pr
 		return nil, p.terminated(c, restarts, id, lostExit(time.Time{}))
 	}
 	if err != nil {
-		p.event(corev1.EventTypeWarning, "Failed", "Container %s was not started: %v", c.Name, err)
+		p.containerEvent(c, corev1.EventTypeWarning, "Failed", "Error: %v", err)
 		return nil, terminatedNow(id, container.ExitNotStarted, "StartError", err.Error())
 	}
 	return proc, nil
 }
 
-// running says that the container runs.
-func (s slot) running(id, image string, since metav1.Time) {
+// running says that the container runs. What an earlier kubelet found out about its health stays true until there is news.
+func (s slot) running(c *corev1.Container, id string, since metav1.Time) {
+	started, imageID := false, s.p.imageID(c.Name)
 	s.set(func(cs *corev1.ContainerStatus) {
-		started := true
+		if !s.p.adopted || cs.ContainerID != id || cs.State.Running == nil {
+			yes := c.StartupProbe == nil
+			cs.Started = &yes
+			cs.Ready = yes && c.ReadinessProbe == nil && (!s.init || isSidecar(c))
+		}
+		started = isTrue(cs.Started)
 		cs.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}}
-		cs.Ready, cs.Started, cs.ContainerID, cs.ImageID = true, &started, id, image
+		cs.ContainerID, cs.ImageID = id, imageID
+		cs.Resources, cs.AllocatedResources = c.Resources.DeepCopy(), c.Resources.Requests.DeepCopy()
 	})
-	if s.started != nil {
+	if started && s.started != nil {
 		s.started()
 	}
 }
@@ -282,14 +294,9 @@ func (s slot) reported(id string) *corev1.ContainerStateTerminated {
 	if !s.p.adopted {
 		return nil
 	}
-	s.p.mu.Lock()
-	defer s.p.mu.Unlock()
-	list := s.p.status.ContainerStatuses
-	if s.init {
-		list = s.p.status.InitContainerStatuses
-	}
-	if end := list[s.index].State.Terminated; end != nil && end.ContainerID == id {
-		return end.DeepCopy()
+	cs := s.get()
+	if end := cs.State.Terminated; end != nil && end.ContainerID == id {
+		return end
 	}
 	return nil
 }
@@ -339,7 +346,7 @@ func (p *pod) specWhenPossible(c *corev1.Container, s slot) (*container.Spec, er
 		}
 		if msg := err.Error(); msg != told {
 			told = msg
-			p.event(corev1.EventTypeWarning, "Failed", "Error: %s", msg)
+			p.containerEvent(c, corev1.EventTypeWarning, "Failed", "Error: %s", msg)
 			s.set(func(cs *corev1.ContainerStatus) {
 				cs.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: msg}}
 			})

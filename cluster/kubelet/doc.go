@@ -26,7 +26,7 @@
 // # What it does not do
 //
 // Nothing is weighed or limited: requests and limits have no effect yet. There
-// are no probes, no lifecycle hooks, no attach and no port-forward.
+// are no probes, no lifecycle hooks, no port-forward.
 //
 // # When something dies
 //

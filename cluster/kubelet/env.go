@@ -87,6 +87,13 @@ func (p *pod) environmentOf(c *corev1.Container) (environment, error) {
 		// Every pod runs as root of its own; images for MPI set these too.
 		"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 	}
+	if img := p.imageOf(c.Name); img != nil {
+		for _, e := range img.config.Env {
+			if name, value, ok := strings.Cut(e, "="); ok {
+				env[name] = value
+			}
+		}
+	}
 	if err := p.serviceVariables(env); err != nil {
 		return nil, err
 	}

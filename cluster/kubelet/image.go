@@ -18,9 +18,8 @@ import (
 	"github.com/argosy-ml/argosy/cluster/container"
 )
 
-// image is what every container is made of. Image names are accepted and, for
-// now, all mean this machine.
-type image struct {
+// hostImage is what a container without an image of its own is made of: this machine.
+type hostImage struct {
 	layers []container.Layer
 	files  []container.File // what a container has in place of the machine's own
 	hidden []string         // folders of the machine that no pod sees
@@ -45,9 +44,9 @@ func programOf(image string) string {
 	return ""
 }
 
-// hostImage looks at the machine once; it does not change under the sandbox.
-func (k *Kubelet) hostImage() (image, error) {
-	img := image{single: container.SingleID()}
+// lookAtHost looks at the machine once; it does not change under the sandbox.
+func (k *Kubelet) lookAtHost() (hostImage, error) {
+	img := hostImage{single: container.SingleID()}
 	scratch := filepath.Join(k.podsDir(), ".probe")
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		return img, err

@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 
-	"github.com/argosy-ml/argosy/cluster/cgroup"
 	"github.com/argosy-ml/argosy/cluster/container"
+	"github.com/argosy-ml/argosy/cluster/image"
 	"github.com/argosy-ml/argosy/cluster/podnet"
 	"github.com/argosy-ml/argosy/cluster/provisioner"
 )
@@ -53,9 +53,13 @@ type Config struct {
 	TLS       tls.Certificate // of the listener
 	ClientCAs *x509.CertPool  // who may sign the apiserver's client certificate
 	CA        []byte          // the cluster's authority in PEM, for pods
-	Cgroups   *cgroup.Tree    // below it each container has a group; nil: limits are enforced in other ways
-	Limits    string          // how limits are enforced, for the reader
-	Log       *slog.Logger
+
+	Images             string         // one of ImageModes
+	ImageStore         string         // folder
+	Dial               image.DialFunc // reaches registries over the host's network
+	InsecureRegistries []string       // those that may speak plain http
+
+	Log *slog.Logger
 }
 
 // Kubelet runs pods.
@@ -67,11 +71,11 @@ type Kubelet struct {
 	rooms     map[string]*room                // by node
 	pods      corelisters.PodLister           // of all nodes, finished ones too
 	services  services
-	base      image
+	base      hostImage
+	images    *images
 	addresses *podnet.Addresses
 	tokens    *tokens
 	folders   *folders // of logs that are followed
-	limits    *limiter
 	starting  chan struct{}
 	// reporting ends when the ends of pods are no longer to be reported: the apiserver may be gone for good.
 	reporting context.Context
@@ -110,12 +114,13 @@ func Run(ctx context.Context, cfg Config) error {
 	defer func() { _ = server.Close() }()
 	failed := make(chan error, 2)
 	services.Go(func() {
-		if err := server.Serve(tls.NewListener(cfg.Listener, k.tlsConfig())); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(tls.NewListener(lines{cfg.Listener}, k.tlsConfig())); !errors.Is(err, http.ErrServerClosed) {
 			failed <- fmt.Errorf("serve logs and exec: %w", err)
 		}
 	})
 	services.Go(func() { k.heartbeat(life) })
 	services.Go(func() { k.refresh(life) })
+	k.images.start(life)
 	volumes := provisioner.New(k.client, broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: provisioner.Name}), k.claimsDir(), k.log)
 	services.Go(func() {
 		if err := volumes.Run(life); err != nil {
@@ -125,11 +130,12 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := k.watch(life, &services); err != nil {
 		return err
 	}
+	services.Go(func() { k.sweepImages(life) }) // not before the pods are known
 	// Not before: a Node that is ready takes pods.
 	if err := k.registerNodes(ctx); err != nil {
 		return err
 	}
-	k.log.Info("ready", "nodes", len(cfg.Nodes), "limits", cfg.Limits, "userNamespace", container.InUserNamespace(), "singleID", container.SingleID())
+	k.log.Info("ready", "nodes", len(cfg.Nodes), "userNamespace", container.InUserNamespace(), "singleID", container.SingleID())
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
@@ -162,14 +168,14 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 	if err := os.MkdirAll(k.podsDir(), 0o711); err != nil {
 		return nil, err
 	}
-	if k.base, err = k.hostImage(); err != nil {
+	if k.base, err = k.lookAtHost(); err != nil {
+		return nil, err
+	}
+	if k.images, err = newImages(cfg); err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(k.helper("argosy-podinit")); err != nil {
 		return nil, fmt.Errorf("%w (it belongs beside argosy-cluster)", err)
-	}
-	if k.limits, err = newLimiter(cfg.Cgroups); err != nil {
-		return nil, err
 	}
 	k.folders, err = watchFolders()
 	return k, err

@@ -265,5 +265,5 @@ func TestChooseLog(t *testing.T) {
 	_, err = p.k.chooseLog("u-1", "other", false)
 	require.ErrorContains(t, err, "waiting to start")
 	_, err = p.k.chooseLog("u-1", "../../../etc", false)
-	require.ErrorContains(t, err, "no such container")
+	require.ErrorContains(t, err, "does not exist")
 }

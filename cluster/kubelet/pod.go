@@ -47,18 +47,21 @@ type pod struct {
 	reason   string // why the pod as a whole failed
 	message  string
 	record   podRecord
-	told     map[string]bool // warnings that were given
-	deleting bool            // guarded by the kubelet's lock
+	gates    []corev1.PodCondition
+	told     map[string]bool      // warnings that were given
+	images   map[string]*unpacked // by container name; nil where it runs on this machine's files
+	deleting bool                 // guarded by the kubelet's lock
 }
 
 func newPod(k *Kubelet, obj *corev1.Pod) *pod {
 	p := &pod{
 		k: k, obj: obj, dir: k.podDir(obj.UID), log: k.log.With("pod", obj.Namespace+"/"+obj.Name),
 		done: make(chan struct{}), mainOver: make(chan struct{}), changed: make(chan struct{}, 1),
-		running: map[string]*process{},
+		running: map[string]*process{}, images: map[string]*unpacked{},
 	}
 	p.starting, p.abandon = context.WithCancel(context.Background())
 	p.argo = argoStepOf(obj)
+	p.gates = gatesOf(obj)
 	p.status = p.initialStatus()
 	return p
 }
@@ -225,15 +228,15 @@ func (p *pod) terminate(grace time.Duration, reason, message string) {
 	default:
 	}
 	p.k.work.Go(func() {
-		if first {
+		patience, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		if first && grace > 0 {
 			// When the node stops, waiting for a process that never hears of it would only waste time.
-			p.signal(unix.SIGTERM, reason == nodeShutdown)
+			p.stopContainers(patience, reason == nodeShutdown)
 		}
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
 		select {
 		case <-p.done:
-		case <-timer.C:
+		case <-patience.Done():
 			p.signal(unix.SIGKILL, false)
 			<-p.done
 		}

@@ -17,9 +17,11 @@ import (
 type process struct {
 	name    string
 	holder  *podholder.Holder
+	life    podlog.Life
 	started time.Time
-	exited  chan struct{} // closed when it is gone and its output is in the log
-	exit    podlog.Exit   // set before exited is closed
+	polite  syscall.Signal // asks it to end
+	exited  chan struct{}  // closed when it is gone and its output is in the log
+	exit    podlog.Exit    // set before exited is closed
 }
 
 // startProcess starts a container. It returns when its command runs.
@@ -41,20 +43,18 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 		return nil, err
 	}
 	cmd := podholder.Command{Stdin: c.Stdin, StdinOnce: c.StdinOnce, TTY: c.TTY}
-	free, err := p.k.limits.limit(p, c, restarts, spec, &cmd)
+	run, err := p.holder.Run(p.starting, c.Name, int(restarts), cmd, spec)
 	if err != nil {
 		return nil, err
 	}
-	run, err := p.runCommand(c, cmd, spec, restarts)
-	if err != nil {
-		free()
-		return nil, err
+	if run.Started.IsZero() {
+		exit, err := run.Wait()
+		if err != nil {
+			return nil, err
+		}
+		return nil, errors.New(exit.Fault)
 	}
-	proc := p.attend(c, run)
-	p.k.work.Go(func() {
-		<-proc.exited
-		free()
-	})
+	proc := p.attend(c, restarts, run)
 	if p.isEnding() {
 		// The order to stop came while the container was being set up and has not reached it.
 		if err := proc.signal(syscall.SIGKILL, false); err != nil {
@@ -64,26 +64,11 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 	return proc, nil
 }
 
-// runCommand has the pod's holder start a container.
-func (p *pod) runCommand(c *corev1.Container, cmd podholder.Command, spec *container.Spec, restarts int32) (*podholder.Container, error) {
-	run, err := p.holder.Run(p.starting, c.Name, int(restarts), cmd, spec)
-	if err != nil {
-		return nil, err
-	}
-	if !run.Started.IsZero() {
-		return run, nil
-	}
-	exit, err := run.Wait()
-	if err != nil {
-		return nil, err
-	}
-	return nil, errors.New(exit.Fault)
-}
-
 // attend waits for the end of a running container.
-func (p *pod) attend(c *corev1.Container, run *podholder.Container) *process {
-	proc := &process{name: c.Name, holder: p.holder, started: run.Started, exited: make(chan struct{})}
+func (p *pod) attend(c *corev1.Container, restarts int32, run *podholder.Container) *process {
+	proc := &process{name: c.Name, holder: p.holder, life: p.life(c.Name, restarts), started: run.Started, exited: make(chan struct{})}
 	p.mu.Lock()
+	proc.polite = stopSignal(p.record.Images[c.Name].StopSignal)
 	p.running[c.Name] = proc
 	p.mu.Unlock()
 	p.k.work.Go(func() {
@@ -124,23 +109,4 @@ func (proc *process) signal(sig syscall.Signal, orKill bool) error {
 	default:
 		return err
 	}
-}
-
-// stop ends the container, by force when the grace is over, and waits for it.
-func (proc *process) stop(grace time.Duration) error {
-	if err := proc.signal(syscall.SIGTERM, false); err != nil {
-		return err
-	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-proc.exited:
-		return nil
-	case <-timer.C:
-	}
-	if err := proc.signal(syscall.SIGKILL, false); err != nil {
-		return err
-	}
-	<-proc.exited
-	return nil
 }

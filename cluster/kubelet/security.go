@@ -3,6 +3,8 @@ package kubelet
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -78,8 +80,21 @@ func isTrue(b *bool) bool { return b != nil && *b }
 // identity finds the user and groups of a container.
 func (p *pod) identity(c *corev1.Container, own corev1.SecurityContext, pod corev1.PodSecurityContext, proc *container.Process) error {
 	who := fmt.Sprintf("(pod: %q, container: %s)", fmt.Sprintf("%s_%s(%s)", p.obj.Name, p.obj.Namespace, p.obj.UID), c.Name)
+	imageUser := ""
+	if img := p.imageOf(c.Name); img != nil && own.RunAsUser == nil {
+		imageUser = img.config.User
+	}
 	if isTrue(own.RunAsNonRoot) {
-		if own.RunAsUser == nil {
+		if own.RunAsUser == nil && imageUser != "" {
+			name, _, _ := strings.Cut(imageUser, ":")
+			uid, err := strconv.ParseUint(name, 10, 32)
+			if err != nil {
+				return unusable("container has runAsNonRoot and image has non-numeric user (%s), cannot verify user is non-root %s", name, who)
+			}
+			if uid == 0 {
+				return unusable("container has runAsNonRoot and image will run as root %s", who)
+			}
+		} else if own.RunAsUser == nil {
 			return unusable("container has runAsNonRoot and image will run as root %s", who)
 		}
 		if *own.RunAsUser == 0 {
@@ -90,7 +105,10 @@ func (p *pod) identity(c *corev1.Container, own corev1.SecurityContext, pod core
 	if pod.FSGroup != nil {
 		groups = append(groups, *pod.FSGroup)
 	}
-	if own.RunAsUser == nil && own.RunAsGroup == nil && len(groups) == 0 || programOf(c.Image) == "argoexec" {
+	if isRoot(imageUser) {
+		imageUser = ""
+	}
+	if own.RunAsUser == nil && own.RunAsGroup == nil && len(groups) == 0 && imageUser == "" || programOf(c.Image) == "argoexec" {
 		return nil // Argo's executor moves files of every user about, and on this machine it is trusted
 	}
 	if p.k.base.single {
@@ -99,6 +117,7 @@ func (p *pod) identity(c *corev1.Container, own corev1.SecurityContext, pod core
 		return nil
 	}
 	user := &container.User{Merge: pod.SupplementalGroupsPolicy == nil || *pod.SupplementalGroupsPolicy == corev1.SupplementalGroupsPolicyMerge}
+	user.Name = imageUser
 	if own.RunAsUser != nil {
 		user.UID = uint32(*own.RunAsUser)
 	}
@@ -111,6 +130,11 @@ func (p *pod) identity(c *corev1.Container, own corev1.SecurityContext, pod core
 	}
 	proc.User = user
 	return nil
+}
+
+// isRoot says whether an image's USER is what a container runs as anyway.
+func isRoot(user string) bool {
+	return slices.Contains([]string{"0", "root", "0:0", "root:root"}, user)
 }
 
 // unusableError says that a container cannot be made as it is described. Like Kubernetes, the kubelet waits for what

@@ -7,13 +7,12 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	remotecommandconsts "k8s.io/apimachinery/pkg/util/remotecommand"
-	"k8s.io/kubelet/pkg/cri/streaming/remotecommand"
 
 	"github.com/argosy-ml/argosy/cluster/podholder"
 	"github.com/argosy-ml/argosy/cluster/podlog"
@@ -22,12 +21,6 @@ import (
 // apiserverName is the only client that is served.
 const apiserverName = "kube-apiserver-kubelet-client"
 
-// Limits of an exec session.
-const (
-	execIdle   = 4 * time.Hour
-	execCreate = 30 * time.Second
-)
-
 // server answers the apiserver's questions for logs and its orders to run commands.
 func (k *Kubelet) server() *http.Server {
 	mux := http.NewServeMux()
@@ -35,11 +28,14 @@ func (k *Kubelet) server() *http.Server {
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", k.serveLogs)
 	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", k.serveExec)
 	mux.HandleFunc("/exec/{namespace}/{pod}/{uid}/{container}", k.serveExec)
+	mux.HandleFunc("/attach/{namespace}/{pod}/{container}", k.serveAttach)
+	mux.HandleFunc("/attach/{namespace}/{pod}/{uid}/{container}", k.serveAttach)
 	mux.HandleFunc("/portForward/{namespace}/{pod}", k.servePortForward)
 	mux.HandleFunc("/portForward/{namespace}/{pod}/{uid}", k.servePortForward)
 	return &http.Server{
 		Handler: onlyApiserver(mux), ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog: slog.NewLogLogger(k.log.Handler(), slog.LevelDebug),
+		ErrorLog:    slog.NewLogLogger(k.log.Handler(), slog.LevelDebug),
+		ConnContext: whileConnected,
 		// Exec upgrades its connection, which HTTP/2 cannot do.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
@@ -87,8 +83,11 @@ func (k *Kubelet) serveLogs(w http.ResponseWriter, r *http.Request) {
 	}
 	container := r.PathValue("container")
 	life, err := k.chooseLog(obj.UID, container, previous)
+	if errors.Is(err, errNoLog) && !previous && hasRun(obj, container) { // the kubelet played it and wrote nothing
+		return
+	}
 	if err != nil {
-		http.Error(w, fmt.Sprintf("container %q in pod %q: %v", container, obj.Name, err), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("container %q in pod %q %v", container, obj.Name, err), http.StatusBadRequest)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain")
@@ -102,10 +101,19 @@ type flushed struct{ http.ResponseWriter }
 
 func (f flushed) Flush() { _ = http.NewResponseController(f.ResponseWriter).Flush() }
 
+var errNoLog = errors.New("is waiting to start, or has no log")
+
+// hasRun says whether a container of the pod runs or has ended.
+func hasRun(obj *corev1.Pod, container string) bool {
+	return slices.ContainsFunc(slices.Concat(obj.Status.InitContainerStatuses, obj.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return s.Name == container && (s.State.Running != nil || s.State.Terminated != nil)
+	})
+}
+
 // chooseLog finds the log of a container's latest life, or of the one before.
 func (k *Kubelet) chooseLog(uid types.UID, container string, previous bool) (podlog.Life, error) {
 	if container != filepath.Base(container) {
-		return podlog.Life{}, errors.New("no such container")
+		return podlog.Life{}, errors.New("does not exist")
 	}
 	folder := filepath.Join(k.podDir(uid), podholder.LogFolder, container)
 	lives, err := podlog.Lives(folder)
@@ -113,13 +121,13 @@ func (k *Kubelet) chooseLog(uid types.UID, container string, previous bool) (pod
 		return podlog.Life{}, err
 	}
 	if previous && len(lives) == 1 {
-		return podlog.Life{}, errors.New("it was not restarted, there is no previous log")
+		return podlog.Life{}, errors.New("was not restarted, there is no previous log")
 	}
 	if previous && len(lives) > 0 {
 		lives = lives[:len(lives)-1]
 	}
 	if len(lives) == 0 {
-		return podlog.Life{}, errors.New("it is waiting to start, or has no log")
+		return podlog.Life{}, errNoLog
 	}
 	return podlog.Life{Folder: folder, Number: lives[len(lives)-1]}, nil
 }
@@ -160,19 +168,4 @@ func parseLogOptions(r *http.Request) (o logOptions, previous bool, err error) {
 		}
 	}
 	return o, previous, err
-}
-
-func (k *Kubelet) serveExec(w http.ResponseWriter, r *http.Request) {
-	p, obj, err := k.find(r.PathValue("namespace"), r.PathValue("pod"))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusNotFound)
-		return
-	}
-	streams, err := remotecommand.NewOptions(r)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	remotecommand.ServeExec(w, r, &executor{pod: p}, obj.Name, obj.UID, r.PathValue("container"), r.URL.Query()["command"],
-		streams, execIdle, execCreate, remotecommandconsts.SupportedStreamingProtocols)
 }

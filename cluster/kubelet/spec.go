@@ -37,6 +37,9 @@ func (p *pod) containerSpec(c *corev1.Container) (*container.Spec, error) {
 		Shm:     p.path("shm"),
 		Devices: p.devicesOf(c),
 	}
+	if img := p.imageOf(c.Name); img != nil {
+		img.use(spec, own)
+	}
 	if err := p.command(c, env, spec); err != nil {
 		return nil, err
 	}
@@ -54,17 +57,30 @@ func (p *pod) command(c *corev1.Container, env environment, spec *container.Spec
 	for _, a := range slices.Concat(c.Command, c.Args) {
 		spec.Args = append(spec.Args, env.expand(a))
 	}
-	program := programOf(c.Image)
-	if len(c.Command) == 0 && program != "" {
-		spec.Args = slices.Insert(spec.Args, 0, program)
-	}
-	if len(c.Command) == 0 && program == "" {
-		return fmt.Errorf("container %s has no command: every image stands for this machine, which has no entry point; set `command`", c.Name)
+	if img := p.imageOf(c.Name); img != nil {
+		spec.Args = img.args(spec.Args[:len(c.Command)], spec.Args[len(c.Command):])
+		if len(spec.Args) == 0 {
+			return unusable("container %s has no command, and neither has image %s: set `command`", c.Name, c.Image)
+		}
+	} else if err := hostCommand(c, spec); err != nil {
+		return err
 	}
 	p.argo.quick(c, spec.Args)
 	if p.argo.plainEmissary(c) {
 		// What Argo wraps around the command is played by argosy-podinit itself.
 		spec.Args[0], spec.SelfExec = "argosy-podinit", true
+	}
+	return nil
+}
+
+// hostCommand finds the command of a container on this machine's files.
+func hostCommand(c *corev1.Container, spec *container.Spec) error {
+	program := programOf(c.Image)
+	if len(c.Command) == 0 && program != "" {
+		spec.Args = slices.Insert(spec.Args, 0, program)
+	}
+	if len(c.Command) == 0 && program == "" {
+		return fmt.Errorf("container %s has no command: image %s stands for this machine, which has no entry point; set `command`", c.Name, c.Image)
 	}
 	return nil
 }

@@ -41,20 +41,6 @@ func (p *pod) initialStatus() corev1.PodStatus {
 	return s
 }
 
-func setCondition(s *corev1.PodStatus, kind corev1.PodConditionType, value corev1.ConditionStatus, reason string) {
-	c := corev1.PodCondition{Type: kind, Status: value, Reason: reason, LastTransitionTime: metav1.Now()}
-	for i := range s.Conditions {
-		if s.Conditions[i].Type == kind {
-			if s.Conditions[i].Status == value {
-				c.LastTransitionTime = s.Conditions[i].LastTransitionTime
-			}
-			s.Conditions[i] = c
-			return
-		}
-	}
-	s.Conditions = append(s.Conditions, c)
-}
-
 // update changes the status and has it sent.
 func (p *pod) update(change func(*corev1.PodStatus)) {
 	p.mu.Lock()
@@ -65,32 +51,6 @@ func (p *pod) update(change func(*corev1.PodStatus)) {
 	case p.changed <- struct{}{}:
 	default: // about to be sent anyway
 	}
-}
-
-// settle brings phase and conditions in line with the containers. The lock is held.
-func (p *pod) settle() {
-	s := &p.status
-	if s.Phase == corev1.PodSucceeded || s.Phase == corev1.PodFailed {
-		return
-	}
-	if len(s.ContainerStatuses) == 0 {
-		return
-	}
-	ready, started := true, false
-	for _, c := range s.ContainerStatuses {
-		ready = ready && c.Ready
-		started = started || c.State.Running != nil || c.State.Terminated != nil || c.RestartCount > 0
-	}
-	if started {
-		s.Phase = corev1.PodRunning
-		setCondition(s, corev1.PodInitialized, corev1.ConditionTrue, "")
-	}
-	value, reason := corev1.ConditionFalse, "ContainersNotReady"
-	if ready {
-		value, reason = corev1.ConditionTrue, ""
-	}
-	setCondition(s, corev1.ContainersReady, value, reason)
-	setCondition(s, corev1.PodReady, value, reason)
 }
 
 // finish decides how the pod ended. It is not sent here.
@@ -222,6 +182,17 @@ func (p *pod) warnOnce(reason, format string, args ...any) {
 	if !told {
 		p.event(corev1.EventTypeWarning, reason, "%s", text)
 	}
+}
+
+// containerEvent is an event of one container.
+func (p *pod) containerEvent(c *corev1.Container, kind, reason, format string, args ...any) {
+	field := "spec.containers{" + c.Name + "}"
+	if findContainer(p.obj.Spec.InitContainers, c.Name) != nil {
+		field = "spec.initContainers{" + c.Name + "}"
+	}
+	p.k.events[p.obj.Spec.NodeName].Event(&corev1.ObjectReference{
+		APIVersion: "v1", Kind: "Pod", Namespace: p.obj.Namespace, Name: p.obj.Name, UID: p.obj.UID, ResourceVersion: p.obj.ResourceVersion, FieldPath: field,
+	}, kind, reason, fmt.Sprintf(format, args...))
 }
 
 func (p *pod) event(kind, reason, format string, args ...any) {

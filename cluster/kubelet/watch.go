@@ -93,6 +93,9 @@ func (k *Kubelet) see(obj *corev1.Pod) {
 		}
 		return
 	}
+	if p != nil {
+		p.seeGates(obj)
+	}
 	if p != nil || finished(obj) || k.over[obj.UID] {
 		return
 	}

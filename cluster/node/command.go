@@ -21,9 +21,6 @@ import (
 	"github.com/argosy-ml/argosy/cluster/kubelet"
 )
 
-// LimitsAnnotation says on a Node how the limits of its containers are enforced.
-const LimitsAnnotation = kubelet.LimitsAnnotation
-
 // Descriptors that the processes of the node hand down.
 const (
 	listenerFD = 3 // the kubelet's HTTPS listener, of the host's loopback
@@ -31,20 +28,26 @@ const (
 	outsideFD  = 5 // takes the packets that leave the sandbox
 )
 
+// ImageModes are what the names of images can stand for, the default first.
+var ImageModes = kubelet.ImageModes
+
 // options are the same for all three processes.
 type options struct {
-	home  string
-	port  int
-	nodes int
-	gpus  int
-
-	cgroup   string // folder for the groups of containers; empty: there are none
-	noCgroup string // why there are none
+	home     string
+	port     int
+	nodes    int
+	gpus     int
+	images   string   // what the names of images stand for
+	insecure []string // registries that may speak plain http
 }
 
 func (o options) args(command ...string) []string {
-	return append(append([]string{"argosy-cluster", "node"}, command...), "--home", o.home, "--port", itoa(o.port), "--nodes", itoa(o.nodes), "--gpus", itoa(o.gpus),
-		"--cgroup", o.cgroup, "--no-cgroup", o.noCgroup)
+	args := append(append([]string{"argosy-cluster", "node"}, command...), "--home", o.home, "--port", itoa(o.port),
+		"--nodes", itoa(o.nodes), "--gpus", itoa(o.gpus), "--images", o.images)
+	for _, r := range o.insecure {
+		args = append(args, "--insecure-registry", r)
+	}
+	return args
 }
 
 // Command is the subcommand `node` of argosy-cluster. The supervisor starts it
@@ -73,8 +76,8 @@ func Command() *cobra.Command {
 	cmd.PersistentFlags().IntVar(&o.port, "port", 0, "port of the kubelet's listener, for the Node object")
 	cmd.PersistentFlags().IntVar(&o.nodes, "nodes", 1, "number of nodes")
 	cmd.PersistentFlags().IntVar(&o.gpus, "gpus", -1, "number of GPUs that each node pretends to have (-1: those that are found)")
-	cmd.PersistentFlags().StringVar(&o.cgroup, "cgroup", "", "folder for the control groups of containers, for the node's own processes")
-	cmd.PersistentFlags().StringVar(&o.noCgroup, "no-cgroup", "", "why there is no such folder")
+	cmd.PersistentFlags().StringVar(&o.images, "images", kubelet.ImagesAuto, "what the names of images stand for")
+	cmd.PersistentFlags().StringSliceVar(&o.insecure, "insecure-registry", nil, "registries that may speak plain http")
 	cmd.AddCommand(holderCommand(&o), kubeletCommand(&o))
 	return cmd
 }

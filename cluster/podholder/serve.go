@@ -131,6 +131,10 @@ func (s *server) fork(files []*os.File, attr *syscall.SysProcAttr, args ...strin
 	fds := make([]uintptr, len(files))
 	for i, f := range files {
 		fds[i] = f.Fd()
+		// Fd leaves those that came over the socket as they are, and a program that says much would lose what finds no room.
+		if err := syscall.SetNonblock(int(fds[i]), false); err != nil {
+			return nil, fmt.Errorf("descriptor %d of a command: %w", i, err)
+		}
 	}
 	pidfd := -1
 	attr.Setsid, attr.PidFD, attr.Pdeathsig = true, &pidfd, syscall.SIGKILL

@@ -16,6 +16,7 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	wfclientset "github.com/argoproj/argo-workflows/v3/pkg/client/clientset/versioned"
 	wfclient "github.com/argoproj/argo-workflows/v3/pkg/client/clientset/versioned/typed/workflow/v1alpha1"
+	hydratorfake "github.com/argoproj/argo-workflows/v3/workflow/hydrator/fake"
 	wfutil "github.com/argoproj/argo-workflows/v3/workflow/util"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -27,13 +28,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// scenarios is where the workflows of the table of features are.
-const scenarios = "testdata/argo"
+// Where the workflows are: one for each feature, and those that look at the corners where fast paths could differ.
+const (
+	features = "testdata/argo"
+	corners  = "testdata/conformance"
+)
 
 // workflowLimit is how long a workflow of a test may take; the real executor on a busy machine needs some of it.
 const workflowLimit = 3 * time.Minute
 
-// scenario is a file of testdata/argo: what is to come of it in the first document, what is to be created in the others.
+// scenario is a file of testdata: what is to come of it in the first document, what is to be created in the others.
 type scenario struct {
 	want     outcome
 	objects  []*unstructured.Unstructured
@@ -48,7 +52,11 @@ type outcome struct {
 	Nodes   map[string]nodeOutcome // by display name; of several nodes with that name one must be so
 	Logs    map[string]string      // what `main` of a node wrote
 	Absent  []string               // nodes that must not exist
+	Act     *action
 }
+
+// action is done to a workflow once a node of it has said something.
+type action struct{ Node, Says, Do string }
 
 type nodeOutcome struct {
 	Phase     wfv1.NodePhase
@@ -71,9 +79,21 @@ var argoResources = map[string]schema.GroupVersionResource{
 	"ClusterWorkflowTemplate": {Group: "argoproj.io", Version: "v1alpha1", Resource: "clusterworkflowtemplates"},
 }
 
-func readScenario(t *testing.T, name string) *scenario {
+// scenarioNames are the files of a folder.
+func scenarioNames(t *testing.T, folder string) (names []string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(scenarios, name+".yaml"))
+	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(f), ".yaml"))
+	}
+	return names
+}
+
+func readScenario(t *testing.T, folder, name string) *scenario {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(folder, name+".yaml"))
 	require.NoError(t, err)
 	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	s := &scenario{}
@@ -112,6 +132,43 @@ func newArgo(t *testing.T, c *cluster) *argo {
 	clients, err := wfclientset.NewForConfig(c.config)
 	require.NoError(t, err)
 	return &argo{cluster: c, clients: clients, workflows: clients.ArgoprojV1alpha1().Workflows(c.namespace)}
+}
+
+// run runs a scenario to its end.
+func (a *argo) run(t *testing.T, s *scenario) *wfv1.Workflow {
+	t.Helper()
+	a.createObjects(t, s.objects)
+	name := a.submit(t, s.workflow).Name
+	if do := s.want.Act; do != nil {
+		a.untilSays(t, name, do.Node, do.Says)
+		switch do.Do {
+		case "stop":
+			require.NoError(t, wfutil.StopWorkflow(t.Context(), a.workflows, hydratorfake.Noop, name, "", ""))
+		case "terminate":
+			require.NoError(t, wfutil.TerminateWorkflow(t.Context(), a.workflows, name))
+		default:
+			t.Fatalf("unknown action %q", do.Do)
+		}
+	}
+	return a.finish(t, name)
+}
+
+// untilSays waits until the main container of a node has written something.
+func (a *argo) untilSays(t *testing.T, workflow, node, text string) {
+	t.Helper()
+	wf := a.until(t, workflow, node+" runs", func(wf *wfv1.Workflow) bool {
+		n := nodesNamed(wf, node)
+		return len(n) > 0 && n[0].Phase == wfv1.NodeRunning
+	})
+	pod := podOfNode(wf, nodesNamed(wf, node)[0])
+	eventually(t, node+" says "+text, func(ctx context.Context) bool {
+		p, err := a.kube.CoreV1().Pods(a.namespace).Get(ctx, pod, metav1.GetOptions{})
+		if err != nil || p.Status.Phase != corev1.PodRunning { // one that Argo believes to be pending it would only delete
+			return false
+		}
+		b, err := a.kube.CoreV1().Pods(a.namespace).GetLogs(pod, &corev1.PodLogOptions{Container: "main"}).DoRaw(ctx)
+		return err == nil && strings.Contains(string(b), text)
+	})
 }
 
 // createObjects creates what a scenario needs beside its workflow.
@@ -207,11 +264,14 @@ func nodesNamed(wf *wfv1.Workflow, name string) (found []wfv1.NodeStatus) {
 	return found
 }
 
+func podOfNode(wf *wfv1.Workflow, n wfv1.NodeStatus) string {
+	return wfutil.GeneratePodName(wf.Name, n.Name, wfutil.GetTemplateFromNode(n), n.ID, wfutil.GetWorkflowPodNameVersion(wf))
+}
+
 // nodeLog is what the main container of a node's pod wrote.
 func (a *argo) nodeLog(t *testing.T, wf *wfv1.Workflow, n wfv1.NodeStatus, container string) string {
 	t.Helper()
-	pod := wfutil.GeneratePodName(wf.Name, n.Name, wfutil.GetTemplateFromNode(n), n.ID, wfutil.GetWorkflowPodNameVersion(wf))
-	b, err := a.kube.CoreV1().Pods(wf.Namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container}).DoRaw(t.Context())
+	b, err := a.kube.CoreV1().Pods(wf.Namespace).GetLogs(podOfNode(wf, n), &corev1.PodLogOptions{Container: container}).DoRaw(t.Context())
 	require.NoError(t, err)
 	return string(b)
 }
@@ -264,7 +324,7 @@ func (s *scenario) check(t *testing.T, a *argo, wf *wfv1.Workflow) {
 	for name, text := range s.want.Logs {
 		nodes := nodesNamed(wf, name)
 		require.NotEmpty(t, nodes, "node %s", name)
-		require.Equal(t, text, a.nodeLog(t, wf, nodes[0], "main"), "log of %s", name)
+		require.Equal(t, strings.TrimSuffix(text, "\n"), withoutArgo(a.nodeLog(t, wf, nodes[0], "main")), "log of %s", name)
 	}
 }
 

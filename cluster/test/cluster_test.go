@@ -70,7 +70,13 @@ type cluster struct {
 // up starts a cluster, waits until it is ready, and stops it when the test ends.
 func up(t *testing.T, dir string, args ...string) *cluster {
 	t.Helper()
-	return start(t, dir, command(append([]string{"up", "--home", dir}, args...)...))
+	return start(t, dir, upCommand(dir, args...))
+}
+
+// upCommand runs pods on this machine's files unless the flags say otherwise: what a test's pods run must not depend on
+// whether there is a way to a registry.
+func upCommand(dir string, args ...string) *exec.Cmd {
+	return command(append([]string{"up", "--home", dir, "--images", "host"}, args...)...)
 }
 
 // start is up for a command of the test's own making.

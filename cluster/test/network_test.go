@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -156,6 +155,21 @@ func TestServices(t *testing.T) {
 			require.Equal(t, []string{q.name + " is " + q.want}, lines(t, "lookup", q.kind, q.name))
 		}
 	})
+	t.Run("pods that are not ready have names where the Service wants that", func(t *testing.T) {
+		t.Parallel()
+		early := peerPod("early", peer, "serve", "early", "8080")
+		early.Spec.Hostname, early.Spec.Subdomain = "early", "early"
+		early.Spec.InitContainers = []corev1.Container{{Name: "forever", Image: "host", Command: []string{"sleep", "1000"}}}
+		c.createPod(t, early)
+		c.createService(t, "early", corev1.ServiceSpec{Ports: webPorts, ClusterIP: corev1.ClusterIPNone, PublishNotReadyAddresses: true})
+		c.createService(t, "strict", corev1.ServiceSpec{Ports: webPorts, ClusterIP: corev1.ClusterIPNone, Selector: early.Labels})
+		c.awaitEndpoints(t, "early", 1)
+		p := c.awaitPod(t, "early", "has an address", func(p *corev1.Pod) bool { return p.Status.PodIP != "" })
+		eventually(t, "early has a name", func(context.Context) bool {
+			return slices.Equal([]string{"early.early is " + p.Status.PodIP}, lines(t, "lookup", "host", "early.early"))
+		})
+		require.Equal(t, []string{"strict is unknown"}, lines(t, "lookup", "host", "strict"))
+	})
 	t.Run("the C library finds them too", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, web.Spec.ClusterIP, strings.Fields(c.said(t, podOf("getent", "getent hosts web")))[0])
@@ -276,8 +290,8 @@ func gitRepository(t *testing.T) string {
 	return dir
 }
 
-// What pods have open is held by the sandbox, not by those that serve the API.
-func TestConnectionsOutliveTheControlPlane(t *testing.T) {
+// What pods have open is held by the sandbox, not by the kubelet or those that serve the API.
+func TestConnectionsOutliveTheKubeletAndTheAPI(t *testing.T) {
 	t.Parallel()
 	c := up(t, t.TempDir())
 	peer := c.installPeer(t)
@@ -286,8 +300,14 @@ func TestConnectionsOutliveTheControlPlane(t *testing.T) {
 	c.awaitAnswer(t, peer, "web:80", "hello")
 	c.createPod(t, peerPod("holder", peer, "hold", "web:80"))
 	c.awaitLog(t, "holder", "still there 1\n")
+
+	c.kill(t, c.kubeletProcess(t))
+	c.awaitAnswer(t, peer, "web:80", "hello")
+	seen := strings.Count(c.logOf(t, "holder"), "\n")
+	c.awaitLog(t, "holder", fmt.Sprintf("still there %d\n", seen+5))
+
 	before := c.pids(t)["apiserver"]
-	require.NoError(t, syscall.Kill(before, syscall.SIGKILL))
+	c.kill(t, before)
 	eventually(t, "the apiserver is back", func(ctx context.Context) bool {
 		return c.pids(t)["apiserver"] != before && c.kube.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error() == nil
 	})
@@ -295,7 +315,7 @@ func TestConnectionsOutliveTheControlPlane(t *testing.T) {
 	eventually(t, "a new Service has an answer", func(ctx context.Context) bool {
 		return strings.HasPrefix(c.said(t, peerPod("client", peer, "lookup", "host", "late")), "late is 10.96.")
 	})
-	seen := strings.Count(c.logOf(t, "holder"), "\n")
+	seen = strings.Count(c.logOf(t, "holder"), "\n")
 	c.awaitLog(t, "holder", fmt.Sprintf("still there %d\n", seen+5))
 }
 

@@ -58,7 +58,7 @@ func podTests(t *testing.T, c *cluster) {
 }
 
 // upAs starts a cluster as another user, with a home and binaries that this user can reach.
-func upAs(t *testing.T, uid int) *cluster {
+func upAs(t *testing.T, uid int, args ...string) *cluster {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "argosy")
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func upAs(t *testing.T, uid int) *cluster {
 	home := filepath.Join(dir, "home")
 	require.NoError(t, os.Mkdir(home, 0o700))
 	require.NoError(t, os.Chown(home, uid, uid))
-	cmd := exec.Command(filepath.Join(dir, "argosy-cluster"), "up", "--home", home)
+	cmd := exec.Command(filepath.Join(dir, "argosy-cluster"), append([]string{"up", "--home", home, "--images", "host"}, args...)...)
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), "HOME="+home)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
@@ -433,6 +433,8 @@ func (c *cluster) testExec(t *testing.T) {
 	code, out, _ = c.exec(t, "inside", strings.NewReader("through and back"), "cat")
 	require.Zero(t, code)
 	require.Equal(t, "through and back", out)
+	_, out, _ = c.exec(t, "inside", strings.NewReader(""), "grep", "-h", "flags", "/proc/self/fdinfo/0", "/proc/self/fdinfo/1", "/proc/self/fdinfo/2")
+	require.Equal(t, "flags:\t00\nflags:\t01\nflags:\t01\n", out, "commands wait for slow readers: their descriptors are blocking ones")
 	require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), "inside", metav1.DeleteOptions{}))
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -275,6 +276,29 @@ func nameCases() []specCase {
 		}, "nameserver 192.0.2.1\nsearch a.example\noptions ndots:3\n"},
 		{"dnsPolicy Default", "grep -c svc.cluster.local /etc/resolv.conf; grep -c nameserver /etc/resolv.conf", func(s *corev1.PodSpec) { s.DNSPolicy = corev1.DNSDefault }, "0\n1\n"},
 	}
+}
+
+// claim makes a claim and returns a volume of it.
+func (c *cluster) claim(t *testing.T, name string) corev1.VolumeSource {
+	t.Helper()
+	_, err := c.kube.CoreV1().PersistentVolumeClaims(c.namespace).Create(t.Context(), &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")}},
+		},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
+}
+
+// awaitGone waits until a deleted pod's object is gone.
+func (c *cluster) awaitGone(t *testing.T, pod string) {
+	t.Helper()
+	eventually(t, pod+" is gone", func(ctx context.Context) bool {
+		_, err := c.kube.CoreV1().Pods(c.namespace).Get(ctx, pod, metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
 }
 
 // awaitEvent waits until an event of the pod has a reason and a text.

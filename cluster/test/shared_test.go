@@ -32,7 +32,7 @@ func shared(t *testing.T) *cluster {
 	defer s.Unlock()
 	if s.cluster == nil && s.err == nil {
 		if s.dir, s.err = os.MkdirTemp("", "argosy"); s.err == nil {
-			s.cluster, s.err = launch(filepath.Join(s.dir, "home"), command("up", "--home", filepath.Join(s.dir, "home")))
+			s.cluster, s.err = launch(filepath.Join(s.dir, "home"), upCommand(filepath.Join(s.dir, "home")))
 		}
 	}
 	require.NoError(t, s.err)

@@ -4,15 +4,18 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -41,8 +44,8 @@ type clusterState struct {
 		Memory      int64
 	}
 	Nodes []struct {
-		Name  string
-		Ready bool
+		Name, GPUs string
+		Ready      bool
 	}
 }
 
@@ -113,14 +116,19 @@ func TestClusterAlone(t *testing.T) {
 	require.Contains(t, string(kept), `"a":"b"`)
 }
 
-// keep puts something into the cluster.
-func keep(t *testing.T, home string) {
+func clientOf(t *testing.T, home string) kubernetes.Interface {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(home, "kubeconfig"))
 	require.NoError(t, err)
 	client, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
-	_, err = client.CoreV1().ConfigMaps("kubeflow").Create(t.Context(), &corev1.ConfigMap{
+	return client
+}
+
+// keep puts something into the cluster.
+func keep(t *testing.T, home string) {
+	t.Helper()
+	_, err := clientOf(t, home).CoreV1().ConfigMaps("kubeflow").Create(t.Context(), &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: "kept"}, Data: map[string]string{"a": "b"},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -149,6 +157,58 @@ func kubectl(t *testing.T, home string) {
 		require.NoError(t, err, "kubectl %s: %s", c.args, out)
 		require.Contains(t, string(out), c.want, "kubectl %s", c.args)
 	}
+}
+
+// TestTwoNodes rehearses placement: two nodes on one machine, each with a pod of its own.
+func TestTwoNodes(t *testing.T) {
+	t.Parallel()
+	home := filepath.Join(t.TempDir(), "home")
+	a := up(t, home, func(c *exec.Cmd) { c.Args = append(c.Args, "--nodes", "2", "--gpus", "1") })
+	running := clusterStatus(t, home, 0)
+	require.Len(t, running.Nodes, 2)
+	client := clientOf(t, home)
+	for _, n := range running.Nodes {
+		require.True(t, n.Ready, n.Name)
+		require.Equal(t, "1", n.GPUs, n.Name)
+		_, err := client.CoreV1().Pods("kubeflow").Create(t.Context(), &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "on-" + n.Name},
+			Spec: corev1.PodSpec{
+				NodeSelector: map[string]string{"kubernetes.io/hostname": n.Name}, RestartPolicy: corev1.RestartPolicyNever,
+				Containers: []corev1.Container{{Name: "main", Image: "host", Command: []string{"sh", "-c", "echo GPU $CUDA_VISIBLE_DEVICES"}, Resources: corev1.ResourceRequirements{
+					Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")},
+				}}},
+			},
+		}, metav1.CreateOptions{})
+		require.NoError(t, err)
+	}
+	for _, n := range running.Nodes {
+		pod := awaitEnd(t, client, "on-"+n.Name)
+		require.Equal(t, corev1.PodSucceeded, pod.Status.Phase, "%+v", pod.Status)
+		require.Equal(t, n.Name, pod.Spec.NodeName)
+	}
+	code, _, errs := command(t, "cluster", "start", "--home", home, "--nodes", "3")
+	require.Equal(t, 3, code)
+	require.Contains(t, errs, "already, with --nodes=2; stop it first")
+	a.stop(t)
+}
+
+// awaitEnd follows a pod to its end.
+func awaitEnd(t *testing.T, client kubernetes.Interface, name string) *corev1.Pod {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	pods := client.CoreV1().Pods("kubeflow")
+	watching, err := pods.Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: name}))
+	require.NoError(t, err)
+	defer watching.Stop()
+	for e := range watching.ResultChan() {
+		pod, ok := e.Object.(*corev1.Pod)
+		if ok && (pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed) {
+			return pod
+		}
+	}
+	t.Fatalf("pod %s does not end", name)
+	return nil
 }
 
 // TestDoctor finds nothing that blocks on a machine where the other tests run, and makes nothing.

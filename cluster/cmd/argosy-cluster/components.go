@@ -98,7 +98,7 @@ func dependent(h home.Home, o home.Options, files map[string]*os.File, ports map
 			Follows: apiserver,
 		}),
 		child(h, nodeAgent, supervisor.Child{
-			Args:  []string{"--port", strconv.Itoa(ports[kubelet]), "--nodes", strconv.Itoa(o.Nodes), "--gpus", strconv.Itoa(o.GPUs)},
+			Args:  nodeArgs(ports[kubelet], o),
 			Files: []*os.File{files[kubelet]},
 			Stage: stageNode,
 			Env:   memory(100, "256MiB"),
@@ -117,6 +117,15 @@ func argoEnvironment(requeue time.Duration) []string {
 		// no node has, which excludes none.
 		"RETRY_HOST_NAME_LABEL_KEY=argosy.dev/no-such-label",
 	}
+}
+
+// nodeArgs are the flags of the cluster that its node has to know.
+func nodeArgs(port int, o home.Options) []string {
+	args := []string{"--port", strconv.Itoa(port), "--nodes", strconv.Itoa(o.Nodes), "--gpus", strconv.Itoa(o.GPUs), "--images", o.Images}
+	for _, r := range o.InsecureRegistries {
+		args = append(args, "--insecure-registry", r)
+	}
+	return args
 }
 
 func child(h home.Home, name string, c supervisor.Child) supervisor.Child {

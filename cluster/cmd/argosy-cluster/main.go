@@ -58,7 +58,7 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(upCommand(), stopCommand(), statusCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(upCommand(), stopCommand(), statusCommand(), imageCommand(), doctorCommand(), versionCommand())
 	// Children of the supervisor; the others are commands of argosy-controlplane.
 	root.AddCommand(objectstore.Command(), node.Command())
 	return root

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 
+	"github.com/argosy-ml/argosy/cluster/bootstrap"
 	"github.com/argosy-ml/argosy/cluster/demand"
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/supervisor"
@@ -57,6 +58,10 @@ func (c *cluster) serveDemand(ctx context.Context) error {
 			tell := func(err error) { c.log.Warn("waiting for distributed jobs", "error", err) }
 			if demand.First(ctx, client, d.Kind, tell) != nil {
 				return
+			}
+			// From now on its objects are checked in full, as the operator that is to read them expects.
+			if err := bootstrap.CompleteDefinition(ctx, c.admin, d.Resource.GroupResource()); err != nil {
+				tell(err)
 			}
 			for _, name := range []string{d.operator, volcano} {
 				once[name].Do(func() { waiting.Go(func() { c.startOnDemand(ctx, name, d.Resource) }) })

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -17,7 +19,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/node"
 )
 
 // What a cluster as a whole does.
@@ -52,10 +53,9 @@ type nodeStatus struct {
 	Name   string `json:"name"`
 	Ready  bool   `json:"ready"`
 	CPU    string `json:"cpu"`
-	Memory string `json:"memory"`
+	Memory int64  `json:"memory"` // bytes
 	GPUs   string `json:"gpus,omitempty"`
-	Pods   int    `json:"pods"`   // that have not ended
-	Limits string `json:"limits"` // how those of containers are enforced
+	Pods   int    `json:"pods"` // that have not ended
 }
 
 func statusCommand() *cobra.Command {
@@ -109,6 +109,11 @@ func look(ctx context.Context, h home.Home) (status, error) {
 	for _, c := range recorded {
 		s.Components = append(s.Components, component{c, residentMemory(c.PID)})
 	}
+	for _, name := range slices.Sorted(maps.Keys(onDemand(h))) {
+		if !slices.ContainsFunc(recorded, func(c home.Component) bool { return c.Name == name }) {
+			s.Components = append(s.Components, component{home.Component{Name: name, State: home.Waiting}, 0})
+		}
+	}
 	info, err := h.ReadInfo()
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -118,7 +123,7 @@ func look(ctx context.Context, h home.Home) (status, error) {
 	s.State, s.Since, s.Options = stateReady, &info.Started, info.Options
 	s.APIServer, s.Kubeconfig, s.Objects = info.APIServer, info.Kubeconfig, "http://"+info.S3.Endpoint+"/"+info.S3.Bucket
 	for _, c := range s.Components {
-		if c.State != home.Ready {
+		if c.State == home.Down || c.State == home.Starting && c.Restarts > 0 {
 			s.State = stateDegraded
 		}
 	}
@@ -159,7 +164,7 @@ func nodesOf(ctx context.Context, config string) ([]nodeStatus, error) {
 	}
 	all := []nodeStatus{}
 	for _, n := range nodes.Items {
-		s := nodeStatus{Name: n.Name, Limits: n.Annotations[node.LimitsAnnotation], Pods: busy[n.Name], CPU: n.Status.Allocatable.Cpu().String(), Memory: n.Status.Allocatable.Memory().String()}
+		s := nodeStatus{Name: n.Name, Pods: busy[n.Name], CPU: n.Status.Allocatable.Cpu().String(), Memory: n.Status.Allocatable.Memory().Value()}
 		if gpus, ok := n.Status.Allocatable["nvidia.com/gpu"]; ok {
 			s.GPUs = gpus.String()
 		}
@@ -184,16 +189,6 @@ func (s status) print(out io.Writer) error {
 	}
 	for _, c := range s.Components {
 		fmt.Fprintf(w, "%s\t%s\tpid %d\trestarts %d\t%d MB\n", c.Name, c.State, c.PID, c.Restarts, c.Memory>>20)
-	}
-	for _, n := range s.Nodes {
-		gpus := ""
-		if n.GPUs != "" && n.GPUs != "0" {
-			gpus = "\tgpus " + n.GPUs
-		}
-		fmt.Fprintf(w, "node %s\tready %v\tpods %d\tcpu %s\tmemory %s%s\n", n.Name, n.Ready, n.Pods, n.CPU, n.Memory, gpus)
-	}
-	if len(s.Nodes) > 0 {
-		fmt.Fprintf(w, "limits\t%s\n", s.Nodes[0].Limits)
 	}
 	return w.Flush()
 }

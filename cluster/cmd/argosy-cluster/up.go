@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,6 +23,7 @@ import (
 	"github.com/argosy-ml/argosy/cluster/doctor"
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/kubeconfig"
+	"github.com/argosy-ml/argosy/cluster/node"
 	"github.com/argosy-ml/argosy/cluster/objectstore"
 	"github.com/argosy-ml/argosy/cluster/pki"
 	"github.com/argosy-ml/argosy/cluster/relay"
@@ -51,6 +54,9 @@ func upCommand() *cobra.Command {
 			if o.Nodes < 1 || o.Nodes > maxNodes {
 				return fmt.Errorf("--nodes %d: want 1 to %d", o.Nodes, maxNodes)
 			}
+			if !slices.Contains(node.ImageModes, o.Images) {
+				return fmt.Errorf("--images %s: want %s", o.Images, strings.Join(node.ImageModes, ", "))
+			}
 			h, err := home.Open(dir)
 			if err != nil {
 				return err
@@ -64,6 +70,9 @@ func upCommand() *cobra.Command {
 	_ = cmd.Flags().MarkHidden("requeue") // for comparisons only
 	cmd.Flags().IntVar(&o.Nodes, "nodes", 1, "number of nodes, which share the machine's processors, memory and GPUs")
 	cmd.Flags().IntVar(&o.GPUs, "gpus", -1, "number of GPUs that each node pretends to have (-1: those that are found)")
+	cmd.Flags().StringVar(&o.Images, "images", node.ImageModes[0],
+		"what the names of images stand for: pull (images of registries), host (this machine's own files), auto (images while their registry can be reached, else this machine's files)")
+	cmd.Flags().StringSliceVar(&o.InsecureRegistries, "insecure-registry", nil, "registry (host or host:port) that may be talked to without encryption; those of this machine always are")
 	return cmd
 }
 

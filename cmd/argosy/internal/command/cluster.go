@@ -52,6 +52,15 @@ func clusterHome(cmd *cobra.Command) (home.Home, error) {
 	return h, exit.With(exit.Environment, err)
 }
 
+// programHome is clusterHome for a command that needs argosy-cluster: without it there is nothing to be done with the folder.
+func programHome(cmd *cobra.Command) (home.Home, error) {
+	h, err := clusterHome(cmd)
+	if err == nil {
+		_, err = embedded.Program("")
+	}
+	return h, exit.With(exit.Environment, err)
+}
+
 // hint is a command of this group as the user has to type it: with --home unless the folder is the one that is meant
 // without it.
 func hint(h home.Home, command string) string {
@@ -64,9 +73,10 @@ func hint(h home.Home, command string) string {
 
 // clusterFlags are what a cluster can be told when it starts.
 type clusterFlags struct {
-	images string
-	nodes  int
-	gpus   int
+	images   string
+	insecure []string
+	nodes    int
+	gpus     int
 }
 
 var imageModes = []string{
@@ -77,9 +87,11 @@ var imageModes = []string{
 
 func (f *clusterFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.images, "images", "auto", "where pods' files come from: `auto`, host or pull")
+	cmd.Flags().StringSliceVar(&f.insecure, "insecure-registry", nil, "`registry` (host or host:port) that pods' images may be pulled from without encryption")
 	cmd.Flags().IntVar(&f.nodes, "nodes", 1, "`number` of virtual nodes that share this machine")
 	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "pretend this `number` of GPUs on each node (default: those that are found)")
 	must(cmd.RegisterFlagCompletionFunc("images", cobra.FixedCompletions(imageModes, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("insecure-registry", cobra.NoFileCompletions))
 	must(cmd.RegisterFlagCompletionFunc("nodes", cobra.FixedCompletions([]string{"1", "2", "3", "4"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("gpus", cobra.FixedCompletions([]string{"0", "1", "2", "4", "8"}, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -94,6 +106,7 @@ func (f *clusterFlags) options(cmd *cobra.Command) (o embedded.Options, err erro
 		}
 		o.Images = f.images
 	}
+	o.InsecureRegistries = f.insecure
 	if cmd.Flags().Changed("nodes") {
 		if f.nodes < 1 || f.nodes > mostNodes {
 			return o, exit.Usagef("--nodes %d: want a number from 1 to %d", f.nodes, mostNodes)
@@ -123,11 +136,11 @@ started with other flags (exit code 3).`,
 			if err != nil {
 				return err
 			}
-			h, err := clusterHome(cmd)
-			if err == nil {
-				h, err = home.Open(string(h))
-			}
+			h, err := programHome(cmd)
 			if err != nil {
+				return err
+			}
+			if h, err = home.Open(string(h)); err != nil {
 				return exit.With(exit.Environment, err)
 			}
 			return c.startCluster(cmd.Context(), h, options)
@@ -173,7 +186,7 @@ func (c *cli) startCluster(ctx context.Context, h home.Home, options embedded.Op
 // clusterFailure gives the failure of a start its exit code.
 func clusterFailure(err error) error {
 	if different := (*embedded.Different)(nil); errors.As(err, &different) {
-		return exit.With(exit.Refused, err)
+		return exit.With(exit.Refused, fmt.Errorf("%w; stop it first with %s, or choose another folder with --home", err, hint(different.Home, "stop")))
 	}
 	if errors.Is(err, context.Canceled) {
 		return exit.With(exit.Interrupted, err)

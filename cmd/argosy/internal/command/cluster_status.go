@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,18 +58,23 @@ func printStatus(p output.Printer, s embedded.Status) {
 	p.Fields("State", state, "Process", strconv.Itoa(s.PID), "API server", s.APIServer, "Kubeconfig", s.Kubeconfig,
 		"Objects", s.Objects, "Images", s.Options.Images, "Trouble", s.Trouble)
 	var total int64
+	running := 0
 	var rows [][]string
 	for _, c := range s.Components {
 		total += c.Memory
-		pid := ""
+		row := []string{c.Name, p.Status(c.State), "", "", "", bytesOf(c.Memory), c.Ended}
 		if c.PID != 0 {
-			pid = strconv.Itoa(c.PID)
+			row[2] = strconv.Itoa(c.PID)
+			running++
 		}
-		rows = append(rows, []string{c.Name, p.Status(c.State), pid, output.Duration(time.Since(c.Since)), strconv.Itoa(c.Restarts), megabytes(c.Memory), c.Ended})
+		if !c.Since.IsZero() {
+			row[3], row[4] = output.Duration(time.Since(c.Since)), strconv.Itoa(c.Restarts)
+		}
+		rows = append(rows, row)
 	}
 	fmt.Fprintln(p.Out)
 	p.Rows("no components yet", []string{"component", "state", "pid", "for", "restarts", "memory", "last end"}, rows)
-	fmt.Fprintf(p.Out, "%d components, %s\n", len(rows), megabytes(total))
+	fmt.Fprintf(p.Out, "%d components run, in %s\n", running, bytesOf(total))
 	if len(s.Nodes) == 0 {
 		return
 	}
@@ -80,15 +84,19 @@ func printStatus(p output.Printer, s embedded.Status) {
 		if !n.Ready {
 			state = "down"
 		}
-		rows = append(rows, []string{n.Name, p.Status(state), n.CPU, n.Memory, strings.TrimSpace(n.GPUs), strconv.Itoa(n.Pods)})
+		rows = append(rows, []string{n.Name, p.Status(state), n.CPU, bytesOf(n.Memory), n.GPUs, strconv.Itoa(n.Pods)})
 	}
 	fmt.Fprintln(p.Out)
 	p.Rows("", []string{"node", "state", "cpu", "memory", "gpus", "pods"}, rows)
 }
 
-func megabytes(n int64) string {
-	if n == 0 {
+func bytesOf(n int64) string {
+	const gib = 1 << 30
+	switch {
+	case n == 0:
 		return ""
+	case n >= gib:
+		return strconv.FormatFloat(float64(n)/gib, 'f', 1, 64) + " GiB"
 	}
 	return strconv.FormatInt((n+1<<19)>>20, 10) + " MiB"
 }

@@ -235,8 +235,9 @@ func TestOptions(t *testing.T) {
 	_, err = Up(t.Context(), Config{Home: h, Program: os.Args[0], Options: Options{Images: "pull", Nodes: 3, GPUs: &one}})
 	var different *Different
 	require.ErrorAs(t, err, &different)
-	require.Equal(t, []string{"--images=host", "--gpus=2"}, different.Flags)
-	require.ErrorContains(t, err, "argosy cluster stop")
+	require.Equal(t, []string{"with --images=host", "with --gpus=2"}, different.How)
+	_, err = Up(t.Context(), Config{Home: h, Program: os.Args[0], Options: Options{InsecureRegistries: []string{"r:5000"}}})
+	require.ErrorContains(t, err, "without --insecure-registry=r:5000")
 }
 
 func TestAttachIsToldOfTheEnd(t *testing.T) {

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,8 @@ type Options struct {
 	Images string `json:"images,omitempty"` // auto, host or pull; empty: not said
 	Nodes  int    `json:"nodes,omitempty"`  // 0: not said
 	GPUs   *int   `json:"gpus,omitempty"`   // of each node; nil: not said
+
+	InsecureRegistries []string `json:"insecure_registries,omitempty"` // that may speak plain HTTP; those of this machine always may
 }
 
 // flags are the options as argosy-cluster takes them.
@@ -26,18 +29,20 @@ func (o Options) flags() (flags []string) {
 	if o.GPUs != nil {
 		flags = append(flags, "--gpus="+strconv.Itoa(*o.GPUs))
 	}
+	for _, registry := range o.InsecureRegistries {
+		flags = append(flags, "--insecure-registry="+registry)
+	}
 	return flags
 }
 
 // Different says that a cluster runs, but with other options than those asked for.
 type Different struct {
-	Home  home.Home
-	Flags []string // it runs with, where they are not as asked
+	Home home.Home
+	How  []string // such as "with --nodes=1"
 }
 
 func (e *Different) Error() string {
-	return fmt.Sprintf("a cluster runs on %s already, with %s; stop it first with `argosy cluster stop`, or choose another folder with --home",
-		e.Home, strings.Join(e.Flags, " "))
+	return fmt.Sprintf("a cluster runs on %s already, %s", e.Home, strings.Join(e.How, ", "))
 }
 
 // agree is a *Different unless the running cluster is as asked.
@@ -52,8 +57,17 @@ func agree(h home.Home, asked, running Options) error {
 	if asked.GPUs != nil && running.GPUs != nil && *asked.GPUs != *running.GPUs {
 		not.GPUs = running.GPUs
 	}
-	if flags := not.flags(); len(flags) > 0 {
-		return &Different{Home: h, Flags: flags}
+	var how []string
+	for _, flag := range not.flags() {
+		how = append(how, "with "+flag)
+	}
+	for _, registry := range asked.InsecureRegistries {
+		if !slices.Contains(running.InsecureRegistries, registry) {
+			how = append(how, "without --insecure-registry="+registry)
+		}
+	}
+	if len(how) > 0 {
+		return &Different{Home: h, How: how}
 	}
 	return nil
 }

@@ -42,9 +42,9 @@ type Status struct {
 // Component is one process of the control plane, or the node.
 type Component struct {
 	Name     string    `json:"name"`
-	State    string    `json:"state"` // starting, ready or down
+	State    string    `json:"state"` // starting, ready, down, or waiting for the first object that needs it
 	PID      int       `json:"pid,omitempty"`
-	Since    time.Time `json:"since"` // of the state
+	Since    time.Time `json:"since,omitzero"` // of the state
 	Restarts int       `json:"restarts"`
 	Ended    string    `json:"ended,omitempty"` // how its last life ended
 	Memory   int64     `json:"memory"`          // bytes
@@ -55,7 +55,7 @@ type Node struct {
 	Name   string `json:"name"`
 	Ready  bool   `json:"ready"`
 	CPU    string `json:"cpu"`
-	Memory string `json:"memory"`
+	Memory int64  `json:"memory"` // bytes
 	GPUs   string `json:"gpus,omitempty"`
 	Pods   int    `json:"pods"` // that have not ended
 }

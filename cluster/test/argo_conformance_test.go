@@ -1,0 +1,143 @@
+package test
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// Features whose outcome hangs on time, or in which no step of the kind that the kubelet speeds up takes part.
+var notCompared = map[string]string{
+	"progress":          "Argo's own executor reports progress once a minute",
+	"exit-handlers":     "the list of failures holds times, and comes in any order",
+	"locks":             "the controller keeps them, and this takes long",
+	"parallelism":       "the controller keeps it, and this takes long",
+	"workflow-deadline": "the workflow's clock or the pod's may strike first",
+	"http":              "the agent is Argo's own in any case",
+	"suspend":           "it is about time, not about pods",
+}
+
+// What the kubelet and argosy-podinit do in place of Argo's executor comes out the same as with Argo's own.
+func TestArgoConformance(t *testing.T) {
+	t.Parallel()
+	for _, folder := range []string{corners, features} {
+		for _, name := range scenarioNames(t, folder) {
+			if folder == features && notCompared[name] != "" {
+				continue
+			}
+			t.Run(strings.TrimPrefix(folder, "testdata/")+"-"+name, func(t *testing.T) {
+				t.Parallel()
+				s := readScenario(t, folder, name)
+				quick, stock := newArgo(t, shared(t)), newArgo(t, shared(t))
+				stock.executor = "argo"
+				a, b := quick.run(t, s), stock.run(t, s)
+				s.check(t, quick, a)
+				s.check(t, stock, b)
+				same(t, stock.summary(t, b), quick.summary(t, a), "with Argo's own executor (expected) and with the kubelet's (actual)")
+			})
+		}
+	}
+}
+
+// same compares texts whose lines may be very long.
+func same(t *testing.T, want, got, what string) {
+	t.Helper()
+	short := regexp.MustCompile(`(.{400}).{100,}`)
+	if want != got {
+		require.Equal(t, short.ReplaceAllString(want, "$1..."), short.ReplaceAllString(got, "$1..."), what)
+		t.Fatalf("%s: long lines differ", what)
+	}
+}
+
+// summary is all that a user can see of a finished workflow, without what differs from one run to the next.
+func (a *argo) summary(t *testing.T, wf *wfv1.Workflow) string {
+	t.Helper()
+	var pods *corev1.PodList
+	eventually(t, "the pods of "+wf.Name+" end", func(ctx context.Context) bool {
+		var err error
+		pods, err = a.kube.CoreV1().Pods(wf.Namespace).List(ctx, metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=" + wf.Name})
+		require.NoError(t, err)
+		return !slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return !ended(&p) })
+	})
+	var out strings.Builder
+	write := func(value any) {
+		b, err := yaml.Marshal(value)
+		require.NoError(t, err)
+		out.Write(b)
+	}
+	write(map[string]any{"phase": wf.Status.Phase, "message": wf.Status.Message, "outputs": wf.Status.Outputs})
+	for _, id := range slices.Sorted(maps.Keys(wf.Status.Nodes)) {
+		n := wf.Status.Nodes[id]
+		slices.Sort(n.Children)
+		if wf.Spec.Shutdown != "" && n.Message == "pod deleted" {
+			// Argo's controller says so of a step that ran for more than 10s when it was stopped, unless its results come before
+			// its pod is out of sight; with the kubelet's fast path they do.
+			n.Phase, n.Message = wfv1.NodeFailed, "workflow shutdown with strategy:  "+string(wf.Spec.Shutdown)
+		}
+		write(map[string]any{id: map[string]any{
+			"name": n.Name, "type": n.Type, "phase": n.Phase, "message": n.Message, "inputs": n.Inputs, "outputs": n.Outputs, "children": n.Children,
+		}})
+	}
+	slices.SortFunc(pods.Items, func(x, y corev1.Pod) int { return cmp.Compare(x.Name, y.Name) })
+	for _, p := range pods.Items {
+		if strings.HasSuffix(p.Name, "-agent") {
+			continue
+		}
+		write(map[string]any{p.Name: map[string]any{"phase": p.Status.Phase, "reason": p.Status.Reason, "message": p.Status.Message}})
+		for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+			if s.Name == "init" || s.Name == "wait" { // their own affair, as long as the node's message is the same
+				continue
+			}
+			write(map[string]any{p.Name + " " + s.Name: a.containerSummary(t, &p, s)})
+		}
+	}
+	return normalize(out.String(), wf)
+}
+
+func (a *argo) containerSummary(t *testing.T, p *corev1.Pod, s corev1.ContainerStatus) map[string]any {
+	t.Helper()
+	end := s.State.Terminated
+	if end == nil {
+		return map[string]any{"waiting": s.State.Waiting != nil}
+	}
+	log, err := a.kube.CoreV1().Pods(p.Namespace).GetLogs(p.Name, &corev1.PodLogOptions{Container: s.Name}).DoRaw(t.Context())
+	require.NoError(t, err)
+	lines := strings.Split(withoutArgo(string(log)), "\n")
+	slices.Sort(lines) // nothing keeps the order between standard output and standard error
+	return map[string]any{"exitCode": end.ExitCode, "reason": end.Reason, "message": end.Message, "log": lines}
+}
+
+// What Argo's executor adds to the output of a step, and argosy-podinit does not: lines of its own log, the exit code of a
+// command that failed, and errors a second time.
+var (
+	argoLine = regexp.MustCompile(`time="[^"]*" level=\w+ msg=.*\n?`)
+	exitLine = regexp.MustCompile(`(?m)^Error: exit status \d+\n`)
+)
+
+func withoutArgo(log string) string {
+	var lines []string
+	for line := range strings.Lines(exitLine.ReplaceAllString(argoLine.ReplaceAllString(log, ""), "")) {
+		if len(lines) == 0 || lines[len(lines)-1] != "Error: "+line {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSuffix(strings.Join(lines, ""), "\n")
+}
+
+var address = regexp.MustCompile(`\b10\.\d+\.\d+\.\d+\b`)
+
+// normalize takes out what is another in every run.
+func normalize(s string, wf *wfv1.Workflow) string {
+	s = strings.NewReplacer(wf.Namespace, "NAMESPACE", string(wf.UID), "UID").Replace(s)
+	return address.ReplaceAllString(s, "ADDRESS")
+}
