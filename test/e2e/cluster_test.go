@@ -3,12 +3,16 @@
 package e2e
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -227,4 +231,76 @@ func TestDoctor(t *testing.T) {
 		require.Equal(t, "ok", levels[check], "%s: %s", check, out)
 	}
 	require.NoFileExists(t, home)
+}
+
+// TestImages loads an image from an archive, runs it, and removes it, as one does without a registry.
+func TestImages(t *testing.T) {
+	t.Parallel()
+	home := filepath.Join(t.TempDir(), "home")
+	t.Cleanup(func() {
+		code, out, errs := command(t, "cluster", "stop", "--home", home)
+		require.Zero(t, code, "%s%s", out, errs)
+	})
+	image := func(args ...string) string {
+		t.Helper()
+		code, out, errs := command(t, append([]string{"cluster", "image", "--home", home}, args...)...)
+		require.Zero(t, code, errs)
+		return out
+	}
+	require.Equal(t, "no images; load or pull one\n", image("list"))
+	require.Contains(t, image("load", archive(t, "example/hello:1")), "loaded docker.io/example/hello:1 sha256:")
+	require.Contains(t, image("list"), "docker.io/example/hello:1")
+
+	code, _, errs := command(t, "cluster", "start", "--home", home, "--images", "pull")
+	require.Zero(t, code, errs)
+	client := clientOf(t, home)
+	_, err := client.CoreV1().Pods("kubeflow").Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "hello"},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers:    []corev1.Container{{Name: "main", Image: "example/hello:1"}},
+		},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.Equal(t, corev1.PodSucceeded, awaitEnd(t, client, "hello").Status.Phase)
+	log, err := client.CoreV1().Pods("kubeflow").GetLogs("hello", &corev1.PodLogOptions{}).DoRaw(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, string(log), "argosy-launcher version ", "its entrypoint, with its arguments")
+
+	require.Equal(t, "removed docker.io/example/hello:1\n", image("remove", "example/hello:1"))
+	code, _, errs = command(t, "cluster", "image", "remove", "--home", home, "example/hello:1")
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "no image example/hello:1 is stored here")
+}
+
+// archive writes what `docker save` would: an image of one static program, argosy-launcher, that tells its version.
+func archive(t *testing.T, name string) string {
+	t.Helper()
+	program, err := os.ReadFile(binary("argosy-launcher"))
+	require.NoError(t, err)
+	layer := tarOf(t, map[string][]byte{"bin/tell": program})
+	config, err := json.Marshal(map[string]any{
+		"os": "linux", "architecture": runtime.GOARCH,
+		"config": map[string]any{"Entrypoint": []string{"/bin/tell"}, "Cmd": []string{"--version"}},
+		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(layer))}},
+	})
+	require.NoError(t, err)
+	manifest, err := json.Marshal([]map[string]any{{"Config": "config.json", "RepoTags": []string{name}, "Layers": []string{"layer.tar"}}})
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "image.tar")
+	require.NoError(t, os.WriteFile(file, tarOf(t, map[string][]byte{"config.json": config, "layer.tar": layer, "manifest.json": manifest}), 0o600))
+	return file
+}
+
+func tarOf(t *testing.T, files map[string][]byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for name, data := range files {
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Mode: 0o755}))
+		_, err := w.Write(data)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return b.Bytes()
 }

@@ -22,7 +22,7 @@ import (
 
 func (c *cli) clusterCommand() *cobra.Command {
 	g := group("cluster", "The embedded Kubernetes cluster, by itself",
-		c.clusterStartCommand(), c.clusterStopCommand(), c.clusterStatusCommand(), c.clusterKubeconfigCommand())
+		c.clusterStartCommand(), c.clusterStopCommand(), c.clusterStatusCommand(), c.clusterKubeconfigCommand(), c.clusterImageCommand())
 	g.Long = `The embedded cluster is a real kube-apiserver on etcd with Kubernetes' own controllers, the Argo workflow controller, the MPI
 operator and a kubelet that runs pods as processes of this machine: no Docker, no root. argosy up starts one for its server;
 these commands use it alone, with kubectl, argo or anything else that speaks Kubernetes.`

@@ -118,14 +118,16 @@ func (u *upper) run() (err error) {
 func (u *upper) startCluster(ctx context.Context, h home.Home) (*embedded.Cluster, error) {
 	idle := u.screen.Busy("starting the cluster")
 	defer idle()
-	cluster, err := embedded.Up(ctx, embedded.Config{Home: h, Linger: u.linger, Options: u.options, Line: func(line string) {
-		u.screen.Printf("  %s", line)
-	}})
+	cfg := embedded.Config{Home: h, Linger: u.linger, Options: u.options, Line: func(line string) { u.screen.Printf("  %s", line) }}
+	if u.sample != "" { // samples are made for this machine's files: mpirun, sshd and python of build/packages.sh
+		cfg.Images = "host"
+	}
+	cluster, err := embedded.Up(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	if cluster.Attached {
-		u.screen.Printf("  cluster runs already (process %d)", cluster.Info.PID)
+		u.screen.Printf("  cluster runs already (process %d)%s", cluster.Info.PID, strings.Join(append([]string{""}, cluster.Info.Options.Flags()...), " "))
 	}
 	return cluster, nil
 }

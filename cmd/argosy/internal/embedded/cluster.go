@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ type Config struct {
 	Linger time.Duration
 	// Options are those of a cluster that has to be started; one that runs already must agree with them.
 	Options Options
+	// Images is what Options.Images is for a cluster that has to be started when it says nothing.
+	Images string
 	// Line is told each line that the cluster prints while it starts ("etcd ready 0.4s").
 	Line func(string)
 }
@@ -161,7 +164,9 @@ func start(ctx context.Context, cfg Config) (*Cluster, error) {
 		return nil, fmt.Errorf("cluster log: %w", err)
 	}
 
-	cmd := exec.Command(program, append([]string{"up", "--home", string(cfg.Home), "--linger", cfg.Linger.String()}, cfg.Options.flags()...)...)
+	options := cfg.Options
+	options.Images = cmp.Or(options.Images, cfg.Images)
+	cmd := exec.Command(program, append([]string{"up", "--home", string(cfg.Home), "--linger", cfg.Linger.String()}, options.Flags()...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = session()
 	p, err := run(cmd)

@@ -240,6 +240,20 @@ func TestOptions(t *testing.T) {
 	require.ErrorContains(t, err, "without --insecure-registry=r:5000")
 }
 
+func TestImagesOfANewCluster(t *testing.T) {
+	t.Setenv("TEST_CLUSTER", "good")
+	for asked, want := range map[string]string{"": "host", "pull": "pull"} {
+		h := open(t)
+		c, err := Up(t.Context(), Config{Home: h, Program: os.Args[0], Options: Options{Images: asked}, Images: "host"})
+		require.NoError(t, err)
+		require.Equal(t, want, c.Info.Options.Images)
+		again, err := Up(t.Context(), Config{Home: h, Program: os.Args[0], Images: "auto"})
+		require.NoError(t, err, "what nobody asked for is no difference")
+		require.NoError(t, again.Release())
+		require.NoError(t, c.Stop(t.Context()))
+	}
+}
+
 func TestAttachIsToldOfTheEnd(t *testing.T) {
 	h := open(t)
 	first, _, err := up(t, "good", h)

@@ -18,8 +18,8 @@ type Options struct {
 	InsecureRegistries []string `json:"insecure_registries,omitempty"` // that may speak plain HTTP; those of this machine always may
 }
 
-// flags are the options as argosy-cluster takes them.
-func (o Options) flags() (flags []string) {
+// Flags are the options as argosy-cluster takes them.
+func (o Options) Flags() (flags []string) {
 	if o.Images != "" {
 		flags = append(flags, "--images="+o.Images)
 	}
@@ -58,7 +58,7 @@ func agree(h home.Home, asked, running Options) error {
 		not.GPUs = running.GPUs
 	}
 	var how []string
-	for _, flag := range not.flags() {
+	for _, flag := range not.Flags() {
 		how = append(how, "with "+flag)
 	}
 	for _, registry := range asked.InsecureRegistries {
