@@ -94,6 +94,9 @@ func (p *Process) enter() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := p.limit(); err != nil {
+		return "", err
+	}
 	if p.FakeOwners {
 		if err := fakeOwners(); err != nil {
 			return "", err
@@ -110,6 +113,26 @@ func (p *Process) enter() (string, error) {
 		}
 	}
 	return path, nil
+}
+
+// limit bounds what this process, and those that it starts, may use.
+func (p *Process) limit() error {
+	if len(p.CPUs) > 0 {
+		var set unix.CPUSet
+		for _, n := range p.CPUs {
+			set.Set(n)
+		}
+		if err := unix.SchedSetaffinity(0, &set); err != nil {
+			return fmt.Errorf("keep to processors %v: %w", p.CPUs, err)
+		}
+	}
+	if p.MaxData == 0 {
+		return nil
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: p.MaxData, Max: p.MaxData}); err != nil {
+		return fmt.Errorf("limit memory: %w", err)
+	}
+	return nil
 }
 
 func (p *Process) program() (string, error) {

@@ -83,6 +83,10 @@ type Process struct {
 	// FakeOwners makes chown and setgroups succeed without doing anything: the
 	// sandbox has one user id only, and programs such as sshd insist on both.
 	FakeOwners bool `json:",omitempty"`
+	// MaxData is how much memory of its own each process may map, in bytes; 0 is no limit.
+	MaxData uint64 `json:",omitempty"`
+	// CPUs are the numbers of the processors that processes may use; nil means all.
+	CPUs []int `json:",omitempty"`
 	// SelfExec runs argosy-podinit itself with Args instead of a program of the
 	// container.
 	SelfExec bool `json:",omitempty"`

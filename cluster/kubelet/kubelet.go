@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/argosy-ml/argosy/cluster/cgroup"
 	"github.com/argosy-ml/argosy/cluster/container"
 	"github.com/argosy-ml/argosy/cluster/image"
 	"github.com/argosy-ml/argosy/cluster/podnet"
@@ -53,6 +54,8 @@ type Config struct {
 	TLS       tls.Certificate // of the listener
 	ClientCAs *x509.CertPool  // who may sign the apiserver's client certificate
 	CA        []byte          // the cluster's authority in PEM, for pods
+	Cgroups   *cgroup.Tree    // below it each container has a group; nil: limits are enforced in other ways
+	Limits    string          // how limits are enforced, for the reader
 
 	Images             string         // one of ImageModes
 	ImageStore         string         // folder
@@ -76,6 +79,7 @@ type Kubelet struct {
 	addresses *podnet.Addresses
 	tokens    *tokens
 	folders   *folders // of logs that are followed
+	limits    *limiter
 	starting  chan struct{}
 	// reporting ends when the ends of pods are no longer to be reported: the apiserver may be gone for good.
 	reporting context.Context
@@ -135,7 +139,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := k.registerNodes(ctx); err != nil {
 		return err
 	}
-	k.log.Info("ready", "nodes", len(cfg.Nodes), "userNamespace", container.InUserNamespace(), "singleID", container.SingleID())
+	k.log.Info("ready", "nodes", len(cfg.Nodes), "limits", cfg.Limits, "userNamespace", container.InUserNamespace(), "singleID", container.SingleID())
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
@@ -176,6 +180,9 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 	}
 	if _, err := os.Stat(k.helper("argosy-podinit")); err != nil {
 		return nil, fmt.Errorf("%w (it belongs beside argosy-cluster)", err)
+	}
+	if k.limits, err = newLimiter(cfg.Cgroups); err != nil {
+		return nil, err
 	}
 	k.folders, err = watchFolders()
 	return k, err

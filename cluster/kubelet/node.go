@@ -34,6 +34,9 @@ const (
 
 	gpuResource = corev1.ResourceName("nvidia.com/gpu")
 
+	// LimitsAnnotation says on a Node how the limits of its containers are enforced.
+	LimitsAnnotation = "argosy.dev/limits"
+
 	// managedBy marks the Node objects of this kubelet.
 	managedBy = "app.kubernetes.io/managed-by"
 	manager   = "argosy"
@@ -119,7 +122,9 @@ func (k *Kubelet) registerNode(ctx context.Context, n Node) error {
 		corev1.LabelHostname: n.Name, corev1.LabelOSStable: runtime.GOOS, corev1.LabelArchStable: runtime.GOARCH,
 		corev1.LabelTopologyZone: n.Name, corev1.LabelTopologyRegion: "local", managedBy: manager,
 	}
-	_, err := k.client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: labels}}, metav1.CreateOptions{})
+	_, err := k.client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: n.Name, Labels: labels, Annotations: map[string]string{LimitsAnnotation: k.cfg.Limits},
+	}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
@@ -134,12 +139,12 @@ func (k *Kubelet) reportNode(ctx context.Context, n Node, labels map[string]stri
 	if err != nil {
 		return err
 	}
-	had := maps.Clone(node.Labels)
-	if node.Labels == nil {
-		node.Labels = map[string]string{}
+	had := node.ObjectMeta.DeepCopy()
+	for name, value := range labels { // those that others gave it stay
+		metav1.SetMetaDataLabel(&node.ObjectMeta, name, value)
 	}
-	maps.Copy(node.Labels, labels) // those that others gave it stay
-	if !maps.Equal(had, node.Labels) {
+	metav1.SetMetaDataAnnotation(&node.ObjectMeta, LimitsAnnotation, k.cfg.Limits)
+	if !maps.Equal(had.Labels, node.Labels) || !maps.Equal(had.Annotations, node.Annotations) {
 		if node, err = k.client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{}); err != nil {
 			return err
 		}

@@ -43,18 +43,20 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 		return nil, err
 	}
 	cmd := podholder.Command{Stdin: c.Stdin, StdinOnce: c.StdinOnce, TTY: c.TTY}
-	run, err := p.holder.Run(p.starting, c.Name, int(restarts), cmd, spec)
+	free, err := p.k.limits.limit(p, c, restarts, spec, &cmd)
 	if err != nil {
 		return nil, err
 	}
-	if run.Started.IsZero() {
-		exit, err := run.Wait()
-		if err != nil {
-			return nil, err
-		}
-		return nil, errors.New(exit.Fault)
+	run, err := p.runCommand(c, cmd, spec, restarts)
+	if err != nil {
+		free()
+		return nil, err
 	}
 	proc := p.attend(c, restarts, run)
+	p.k.work.Go(func() {
+		<-proc.exited
+		free()
+	})
 	if p.isEnding() {
 		// The order to stop came while the container was being set up and has not reached it.
 		if err := proc.signal(syscall.SIGKILL, false); err != nil {
@@ -62,6 +64,22 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 		}
 	}
 	return proc, nil
+}
+
+// runCommand has the pod's holder start a container.
+func (p *pod) runCommand(c *corev1.Container, cmd podholder.Command, spec *container.Spec, restarts int32) (*podholder.Container, error) {
+	run, err := p.holder.Run(p.starting, c.Name, int(restarts), cmd, spec)
+	if err != nil {
+		return nil, err
+	}
+	if !run.Started.IsZero() {
+		return run, nil
+	}
+	exit, err := run.Wait()
+	if err != nil {
+		return nil, err
+	}
+	return nil, errors.New(exit.Fault)
 }
 
 // attend waits for the end of a running container.

@@ -21,6 +21,9 @@ import (
 	"github.com/argosy-ml/argosy/cluster/kubelet"
 )
 
+// LimitsAnnotation says on a Node how the limits of its containers are enforced.
+const LimitsAnnotation = kubelet.LimitsAnnotation
+
 // Descriptors that the processes of the node hand down.
 const (
 	listenerFD = 3 // the kubelet's HTTPS listener, of the host's loopback
@@ -39,11 +42,14 @@ type options struct {
 	gpus     int
 	images   string   // what the names of images stand for
 	insecure []string // registries that may speak plain http
+
+	cgroup   string // folder for the groups of containers; empty: there are none
+	noCgroup string // why there are none
 }
 
 func (o options) args(command ...string) []string {
 	args := append(append([]string{"argosy-cluster", "node"}, command...), "--home", o.home, "--port", itoa(o.port),
-		"--nodes", itoa(o.nodes), "--gpus", itoa(o.gpus), "--images", o.images)
+		"--nodes", itoa(o.nodes), "--gpus", itoa(o.gpus), "--images", o.images, "--cgroup", o.cgroup, "--no-cgroup", o.noCgroup)
 	for _, r := range o.insecure {
 		args = append(args, "--insecure-registry", r)
 	}
@@ -78,6 +84,8 @@ func Command() *cobra.Command {
 	cmd.PersistentFlags().IntVar(&o.gpus, "gpus", -1, "number of GPUs that each node pretends to have (-1: those that are found)")
 	cmd.PersistentFlags().StringVar(&o.images, "images", kubelet.ImagesAuto, "what the names of images stand for")
 	cmd.PersistentFlags().StringSliceVar(&o.insecure, "insecure-registry", nil, "registries that may speak plain http")
+	cmd.PersistentFlags().StringVar(&o.cgroup, "cgroup", "", "folder for the control groups of containers, for the node's own processes")
+	cmd.PersistentFlags().StringVar(&o.noCgroup, "no-cgroup", "", "why there is no such folder")
 	cmd.AddCommand(holderCommand(&o), kubeletCommand(&o))
 	return cmd
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/argosy-ml/argosy/cluster/cgroup"
 	"github.com/argosy-ml/argosy/cluster/dialer"
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/kubelet"
@@ -74,11 +75,21 @@ func kubeletConfig(o options, log *slog.Logger) (kubelet.Config, error) {
 	if err != nil {
 		return cfg, fmt.Errorf("descriptor %d is not the kubelet's listener: %w", listenerFD, err)
 	}
+	groups, limits := limitsOf(o)
 	return kubelet.Config{
+		Cgroups: groups, Limits: limits,
 		Nodes: kubelet.Nodes(m, o.nodes, o.gpus),
 		Home:  string(h), Listener: listener, Port: o.port, Helpers: filepath.Dir(self),
 		Client: client, TLS: pair, ClientCAs: pool, CA: ca,
 		Images: o.images, ImageStore: h.Images(), Dial: dialer.DialContext(h.Socket("dial")), InsecureRegistries: o.insecure,
 		Log: log,
 	}, nil
+}
+
+// limitsOf says how limits are enforced.
+func limitsOf(o options) (*cgroup.Tree, string) {
+	if o.cgroup != "" {
+		return cgroup.Open(o.cgroup), "control groups: CPU and memory of each container are limited by the kernel"
+	}
+	return nil, "no control groups (" + o.noCgroup + "): CPU is limited to whole processors, memory is added up several times a second"
 }

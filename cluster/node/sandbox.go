@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"log/slog"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/argosy-ml/argosy/cluster/cgroup"
 	"github.com/argosy-ml/argosy/cluster/dialer"
 	"github.com/argosy-ml/argosy/cluster/home"
 )
@@ -25,6 +27,14 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // run serves the sandbox from the host's network and keeps it until the context ends.
 func run(ctx context.Context, o options, log *slog.Logger) error {
+	// Before there are other processes of the node, which would have to be moved too.
+	groups, err := cgroup.Claim(treeName(o.home))
+	if err == nil {
+		o.cgroup = groups.Dir()
+		defer func() { _ = groups.Clear() }() // nothing runs in them any more
+	} else {
+		o.noCgroup = err.Error()
+	}
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return err
@@ -45,6 +55,13 @@ func run(ctx context.Context, o options, log *slog.Logger) error {
 	err = runSandbox(ctx, o, theirs, log)
 	stop()
 	return errors.Join(err, outside.Wait())
+}
+
+// treeName tells a cluster's control groups from those of another one, and is the same at its next start.
+func treeName(home string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(home)) // it cannot fail
+	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
 // runSandbox makes the sandbox and keeps it until the context ends. It gives outside to the sandbox.

@@ -50,6 +50,7 @@ type Command struct {
 	StdinOnce bool   `json:",omitempty"` // close it after the first of them
 	TTY       bool   `json:",omitempty"`
 	Cgroup    string `json:",omitempty"` // folder of a cgroup to start in; empty: the holder's own
+	Memory    int64  `json:",omitempty"` // bytes that its processes may use together, where no cgroup sees to that; 0: no limit
 }
 
 // reply is what the holder says.

@@ -81,7 +81,13 @@ func (s *server) join(ct *container, fds []*os.File, args []string) (*child, err
 		return nil, errors.New("the container is not running")
 	}
 	fds[3], fds[5] = ct.spec, ct.child.pidfd
-	return s.fork(fds, &syscall.SysProcAttr{}, append([]string{"exec"}, args...)...)
+	attr := &syscall.SysProcAttr{}
+	group, err := ct.joinGroup(attr)
+	if err != nil {
+		return nil, err
+	}
+	defer group.Close()
+	return s.fork(fds, attr, append([]string{"exec"}, args...)...)
 }
 
 // stdin hands out the container's stdin, or its terminal. When the connection

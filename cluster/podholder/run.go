@@ -110,14 +110,11 @@ func (s *server) start(name string, ct *container) error {
 	} else if err := ct.connect(fds, &theirs); err != nil {
 		return err
 	}
-	if ct.cmd.Cgroup != "" {
-		folder, err := os.Open(ct.cmd.Cgroup)
-		if err != nil {
-			return fmt.Errorf("open the container's cgroup: %w", err)
-		}
-		defer folder.Close()
-		attr.UseCgroupFD, attr.CgroupFD = true, int(folder.Fd())
+	group, err := ct.joinGroup(attr)
+	if err != nil {
+		return err
 	}
+	defer group.Close()
 	if ct.child, err = s.fork(fds, attr, "run"); err != nil {
 		return err
 	}
@@ -138,6 +135,19 @@ func (s *server) start(name string, ct *container) error {
 		err = errors.New(string(fault))
 	}
 	return fmt.Errorf("%w%s", err, ct.lastWords())
+}
+
+// joinGroup has a process start in the container's cgroup. The caller closes the file, which is nil where there is none, afterwards.
+func (ct *container) joinGroup(attr *syscall.SysProcAttr) (*os.File, error) {
+	if ct.cmd.Cgroup == "" {
+		return nil, nil //nolint:nilnil // closing no file is fine
+	}
+	folder, err := os.Open(ct.cmd.Cgroup)
+	if err != nil {
+		return nil, fmt.Errorf("open the container's cgroup: %w", err)
+	}
+	attr.UseCgroupFD, attr.CgroupFD = true, int(folder.Fd())
+	return folder, nil
 }
 
 // connect makes pipes for the standard streams, the container's ends in fds. All
@@ -201,7 +211,11 @@ func (ct *container) attend() {
 			}
 		})
 	}
+	stop := make(chan struct{})
+	exceeded := make(chan bool, 1)
+	go func() { exceeded <- ct.watchMemory(stop) }()
 	ws, err := ct.child.wait()
+	close(stop)
 	exit := podlog.Exit{Code: exitCode(ws), Started: ct.started}
 	if ws.Signaled() {
 		exit.Signal = int(ws.Signal())
@@ -209,7 +223,7 @@ func (ct *container) attend() {
 	if err != nil {
 		exit.Code, exit.Fault = 255, fmt.Sprintf("the end was not seen: %v", err)
 	}
-	exit.OOM = ct.cmd.Cgroup != "" && exit.Signal == int(syscall.SIGKILL) && killedForMemory(ct.cmd.Cgroup)
+	exit.OOM = <-exceeded || ct.cmd.Cgroup != "" && exit.Signal == int(syscall.SIGKILL) && killedForMemory(ct.cmd.Cgroup)
 	for _, f := range ct.output {
 		_ = f.SetReadDeadline(time.Now().Add(drain))
 	}

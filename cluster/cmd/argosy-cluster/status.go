@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/node"
 )
 
 // What a cluster as a whole does.
@@ -55,7 +56,8 @@ type nodeStatus struct {
 	CPU    string `json:"cpu"`
 	Memory int64  `json:"memory"` // bytes
 	GPUs   string `json:"gpus,omitempty"`
-	Pods   int    `json:"pods"` // that have not ended
+	Pods   int    `json:"pods"`   // that have not ended
+	Limits string `json:"limits"` // how those of containers are enforced
 }
 
 func statusCommand() *cobra.Command {
@@ -164,7 +166,10 @@ func nodesOf(ctx context.Context, config string) ([]nodeStatus, error) {
 	}
 	all := []nodeStatus{}
 	for _, n := range nodes.Items {
-		s := nodeStatus{Name: n.Name, Pods: busy[n.Name], CPU: n.Status.Allocatable.Cpu().String(), Memory: n.Status.Allocatable.Memory().Value()}
+		s := nodeStatus{
+			Name: n.Name, Limits: n.Annotations[node.LimitsAnnotation], Pods: busy[n.Name],
+			CPU: n.Status.Allocatable.Cpu().String(), Memory: n.Status.Allocatable.Memory().Value(),
+		}
 		if gpus, ok := n.Status.Allocatable["nvidia.com/gpu"]; ok {
 			s.GPUs = gpus.String()
 		}
@@ -189,6 +194,16 @@ func (s status) print(out io.Writer) error {
 	}
 	for _, c := range s.Components {
 		fmt.Fprintf(w, "%s\t%s\tpid %d\trestarts %d\t%d MB\n", c.Name, c.State, c.PID, c.Restarts, c.Memory>>20)
+	}
+	for _, n := range s.Nodes {
+		gpus := ""
+		if n.GPUs != "" && n.GPUs != "0" {
+			gpus = "\tgpus " + n.GPUs
+		}
+		fmt.Fprintf(w, "node %s\tready %v\tpods %d\tcpu %s\tmemory %d MB%s\n", n.Name, n.Ready, n.Pods, n.CPU, n.Memory>>20, gpus)
+	}
+	if len(s.Nodes) > 0 {
+		fmt.Fprintf(w, "limits\t%s\n", s.Nodes[0].Limits)
 	}
 	return w.Flush()
 }

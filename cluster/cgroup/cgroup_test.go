@@ -1,0 +1,132 @@
+package cgroup
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fakeGroup is a folder of ordinary files that stands for a control group: it shows what is written where, not what the kernel
+// makes of it. TestKernel shows that, where the kernel lets us.
+func fakeGroup(t *testing.T, controllers string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"cgroup.type": "domain\n", "cgroup.controllers": controllers, "cgroup.procs": "11\n12\n", "cgroup.subtree_control": "",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+	}
+	return dir
+}
+
+func content(t *testing.T, elem ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(elem...))
+	require.NoError(t, err)
+	return string(b)
+}
+
+func TestClaimOfFakeGroup(t *testing.T) {
+	t.Parallel()
+	own := fakeGroup(t, "cpuset cpu io memory pids\n")
+	tree, err := claim(own, "1")
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(own, "argosy.pods.1"), tree.Dir())
+	require.Equal(t, "12", content(t, own, rest, "cgroup.procs"), "each process is moved, the last one last")
+	require.Equal(t, "+cpu +memory", content(t, own, "cgroup.subtree_control"))
+	require.Equal(t, "+cpu +memory", content(t, tree.Dir(), "cgroup.subtree_control"))
+
+	// A second cluster that was started from the first one's rest uses the same group.
+	other, err := claim(filepath.Join(own, rest), "2")
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(own, "argosy.pods.2"), other.Dir())
+}
+
+func TestRootKeepsItsProcesses(t *testing.T) {
+	t.Parallel()
+	own := fakeGroup(t, "cpu memory\n")
+	require.NoError(t, os.Remove(filepath.Join(own, "cgroup.type")))
+	_, err := claim(own, "1")
+	require.NoError(t, err)
+	require.NoDirExists(t, filepath.Join(own, rest))
+}
+
+func TestClaimRefused(t *testing.T) {
+	t.Parallel()
+	_, err := claim(fakeGroup(t, "cpu pids\n"), "1")
+	require.ErrorContains(t, err, "not given the controller memory")
+	own := fakeGroup(t, "cpu memory\n")
+	require.NoError(t, os.Remove(filepath.Join(own, "cgroup.procs")))
+	_, err = claim(own, "1")
+	require.ErrorContains(t, err, "not delegated to this user")
+	_, err = unified("3:cpu:/a\n")
+	require.Error(t, err)
+	path, err := unified("3:cpu:/a\n0::/user.slice/me.scope\n")
+	require.NoError(t, err)
+	require.Equal(t, "/user.slice/me.scope", path)
+}
+
+func TestLimitsOfFakeGroup(t *testing.T) {
+	t.Parallel()
+	tree := Open(t.TempDir())
+	dir, err := tree.Make("pod.main.0", Limits{MilliCPU: 1500, Request: 1000, Memory: 1 << 30})
+	require.NoError(t, err)
+	require.Equal(t, "150000 100000", content(t, dir, "cpu.max"))
+	require.Equal(t, "39", content(t, dir, "cpu.weight"))
+	require.Equal(t, "1073741824", content(t, dir, "memory.max"))
+	require.Equal(t, "1", content(t, dir, "memory.oom.group"))
+	require.Equal(t, "0", content(t, dir, "memory.swap.max"))
+
+	small, err := tree.Make("small", Limits{MilliCPU: 1})
+	require.NoError(t, err)
+	require.Equal(t, "1000 100000", content(t, small, "cpu.max"), "the kernel's least")
+	require.NoFileExists(t, filepath.Join(small, "memory.max"))
+	none, err := tree.Make("none", Limits{})
+	require.NoError(t, err)
+	files, err := os.ReadDir(none)
+	require.NoError(t, err)
+	require.Empty(t, files)
+	tree.Remove("none")
+	require.NoDirExists(t, none)
+	_, err = tree.Make("../escape", Limits{})
+	require.Error(t, err)
+}
+
+func TestWeight(t *testing.T) {
+	t.Parallel()
+	for milli, want := range map[int64]int64{1: 1, 2: 1, 100: 4, 1000: 39, 4000: 157, 1_000_000: 10000} {
+		require.Equal(t, want, weight(milli), milli)
+	}
+}
+
+// The kernel ends what takes more memory than its group has. Only where a group of version 2 is delegated to the test.
+func TestKernel(t *testing.T) {
+	tree, err := Claim(strconv.Itoa(os.Getpid()))
+	if err != nil {
+		t.Skip("no control groups: ", err)
+	}
+	t.Cleanup(func() { require.NoError(t, tree.Clear()) })
+	dir, err := tree.Make("greedy", Limits{MilliCPU: 500, Memory: 32 << 20})
+	require.NoError(t, err)
+	group, err := os.Open(dir)
+	require.NoError(t, err)
+	defer group.Close()
+	cmd := exec.Command("sh", "-c", "x=$(head -c 200000000 /dev/zero | tr '\\0' a); echo ${#x}")
+	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(group.Fd())}
+	err = cmd.Run()
+	var exit *exec.ExitError
+	require.True(t, errors.As(err, &exit), "%v", err)
+	require.NotContains(t, content(t, dir, "memory.events"), "oom_kill 0")
+	require.True(t, strings.HasPrefix(content(t, dir, "cpu.max"), "50000 "))
+	tree.Remove("greedy")
+	_, err = os.Stat(dir)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}

@@ -1,0 +1,172 @@
+// Package cgroup keeps containers within their limits of processor time and
+// memory, by the kernel's control groups of version 2.
+//
+// A group is a folder, and what it may use stands in files of it. An ordinary
+// user may make groups where a part of the tree was handed over to it, as
+// systemd does for services and scopes with Delegate=yes. A group with groups
+// below it that are limited can hold no processes of its own, so what is in
+// ours first moves one level down. The files are described in the kernel's
+// Documentation/admin-guide/cgroup-v2.rst.
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	mount = "/sys/fs/cgroup"
+	// rest is the group of what was in ours before.
+	rest = "argosy.rest"
+	// pods is the beginning of the names of groups that hold containers' groups.
+	pods = "argosy.pods."
+
+	moves = 20 // attempts to empty a group: its processes may be starting others meanwhile
+)
+
+// needed are the controllers that limits take.
+var needed = []string{"cpu", "memory"}
+
+// Tree is a group below which every container has one.
+type Tree struct{ dir string }
+
+// Dir is the tree's folder; see Open.
+func (t *Tree) Dir() string { return t.dir }
+
+// Open is a tree that another process claimed.
+func Open(dir string) *Tree { return &Tree{dir} }
+
+// Claim makes a tree below this process's own group. Its error says, for the reader, why there can be none. The tree's name
+// tells it from those of other clusters in the same group.
+func Claim(name string) (*Tree, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(mount, &st); err != nil || st.Type != unix.CGROUP2_SUPER_MAGIC {
+		return nil, errors.New("this machine has no control groups of version 2")
+	}
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	path, err := unified(string(own))
+	if err != nil {
+		return nil, err
+	}
+	group := filepath.Join(mount, path)
+	if _, err := os.Stat("/run/systemd/system"); err == nil && !delegated(strings.TrimSuffix(group, "/"+rest)) {
+		return nil, fmt.Errorf("systemd has not delegated the control group %s; `systemd-run %s--scope -p Delegate=yes COMMAND` runs a command in one that is",
+			path, userFlag())
+	}
+	return claim(group, name)
+}
+
+// delegated says whether systemd leaves a group to those in it. In others it undoes what it did not do itself.
+func delegated(group string) bool {
+	value := make([]byte, 8)
+	for _, name := range []string{"user.delegate", "trusted.delegate"} {
+		if n, err := unix.Getxattr(group, name, value); err == nil && string(value[:n]) == "1" {
+			return true
+		}
+	}
+	return false
+}
+
+func userFlag() string {
+	if os.Geteuid() == 0 {
+		return ""
+	}
+	return "--user "
+}
+
+// unified finds the group of version 2 in /proc/self/cgroup.
+func unified(text string) (string, error) {
+	for line := range strings.Lines(text) {
+		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			return filepath.Clean("/" + path), nil
+		}
+	}
+	return "", errors.New("this process is in no control group of version 2")
+}
+
+func claim(own, name string) (*Tree, error) {
+	if filepath.Base(own) == rest { // another cluster has been here
+		own = filepath.Dir(own)
+	}
+	for _, path := range []string{own, filepath.Join(own, "cgroup.procs"), filepath.Join(own, "cgroup.subtree_control")} {
+		if err := unix.Access(path, unix.W_OK); err != nil {
+			return nil, fmt.Errorf("the control group %s is not delegated to this user (%w)", own, err)
+		}
+	}
+	has, err := os.ReadFile(filepath.Join(own, "cgroup.controllers"))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range needed {
+		if !slices.Contains(strings.Fields(string(has)), c) {
+			return nil, fmt.Errorf("the control group %s is not given the controller %s", own, c)
+		}
+	}
+	if err := empty(own); err != nil {
+		return nil, fmt.Errorf("hand out the control group %s: %w", own, err)
+	}
+	t := &Tree{filepath.Join(own, pods+name)}
+	if err := t.Clear(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(t.dir, 0o755); err != nil {
+		return nil, err
+	}
+	return t, handDown(t.dir)
+}
+
+// empty moves a group's processes one level down and gives its controllers to the groups there. The root of all groups may
+// keep its processes; it is told by having no type.
+func empty(group string) error {
+	if _, err := os.Stat(filepath.Join(group, "cgroup.type")); errors.Is(err, fs.ErrNotExist) {
+		return handDown(group)
+	}
+	below := filepath.Join(group, rest)
+	if err := os.Mkdir(below, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	var err error
+	for range moves {
+		var procs []byte
+		if procs, err = os.ReadFile(filepath.Join(group, "cgroup.procs")); err != nil {
+			return err
+		}
+		for pid := range strings.FieldsSeq(string(procs)) {
+			if err := write(below, "cgroup.procs", pid); err != nil && !errors.Is(err, unix.ESRCH) {
+				return err
+			}
+		}
+		if err = handDown(group); !errors.Is(err, unix.EBUSY) {
+			return err
+		}
+	}
+	return err
+}
+
+func handDown(group string) error {
+	return write(group, "cgroup.subtree_control", "+"+strings.Join(needed, " +"))
+}
+
+func write(group, file, value string) error {
+	return os.WriteFile(filepath.Join(group, file), []byte(value), 0o644)
+}
+
+// Clear removes the tree, as far as nothing runs in it.
+func (t *Tree) Clear() error {
+	t.RemoveAll("")
+	err := unix.Rmdir(t.dir)
+	if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EBUSY) && !errors.Is(err, unix.ENOTEMPTY) {
+		return &fs.PathError{Op: "rmdir", Path: t.dir, Err: err}
+	}
+	return nil
+}
