@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/singleflight"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/argosy-ml/argosy/cluster/container"
 	"github.com/argosy-ml/argosy/cluster/image"
 )
 
@@ -35,6 +36,8 @@ const (
 	// reachWithin is how long `auto` waits for a connection; without a network, names may take their time to fail.
 	reachWithin = 3 * time.Second
 	sweepEvery  = 5 * time.Second
+	// sweepAnyway is how long an image that a pod used to the end stays, when nothing else changes.
+	sweepAnyway = 10 * time.Minute
 )
 
 // images finds the files and the configuration that an image's name stands for.
@@ -85,6 +88,9 @@ func newImages(cfg Config) (*images, error) {
 			defer cancel()
 			return cfg.Dial(ctx, network, addr)
 		}
+	}
+	if cfg.Images != ImagesHost && container.SingleID() {
+		cfg.Log.Info("files of images belong to root, and their users run as root: this machine gives the cluster one user id only")
 	}
 	return &images{
 		mode: cfg.Images, store: store, client: image.NewClient(dial, cfg.InsecureRegistries), log: cfg.Log,
@@ -181,15 +187,17 @@ func (im *images) setDown(registry string) bool {
 func (k *Kubelet) sweepImages(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
+	var last time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if !k.images.store.Changed() {
+		if !k.images.store.Changed() && time.Since(last) < sweepAnyway {
 			continue
 		}
+		last = time.Now()
 		if _, err := k.images.store.Sweep(k.usesImage); err != nil && ctx.Err() == nil {
 			k.log.Warn("unused images not removed", "err", err)
 		}

@@ -7,7 +7,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
+	"os/user"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,6 +30,24 @@ func TestImages(t *testing.T) {
 	}
 	t.Run("root", func(t *testing.T) { t.Parallel(); imageTests(t, up(t, t.TempDir(), "--images", "auto"), false) })
 	t.Run("ordinary user", func(t *testing.T) { t.Parallel(); imageTests(t, upAs(t, nobody, "--images", "auto"), true) })
+	if uid, ok := userWithRanges(); ok {
+		t.Run("ordinary user with ranges of ids", func(t *testing.T) { t.Parallel(); imageTests(t, upAs(t, uid, "--images", "auto"), false) })
+	}
+}
+
+// userWithRanges is a user of this machine who may hand out more user ids than one.
+func userWithRanges() (uid int, ok bool) {
+	b, err := os.ReadFile("/etc/subuid")
+	name, _, found := strings.Cut(string(b), ":")
+	if _, lookErr := exec.LookPath("newuidmap"); err != nil || !found || lookErr != nil {
+		return 0, false
+	}
+	u, err := user.Lookup(name)
+	if err != nil || u.Uid != u.Gid { // tests run as user and group of the same number
+		return 0, false
+	}
+	uid, err = strconv.Atoi(u.Uid)
+	return uid, err == nil && uid != 0
 }
 
 func imageTests(t *testing.T, c *cluster, single bool) {
@@ -43,6 +65,7 @@ func imageTests(t *testing.T, c *cluster, single bool) {
 	t.Run("run commands of kubectl exec", i.testExec)
 	t.Run("are stopped with their own signal", i.testStopSignal)
 	t.Run("make steps of workflows", i.testWorkflow)
+	t.Run("are known to the next kubelet", i.testNextKubelet)
 }
 
 type imageTest struct {
@@ -337,12 +360,14 @@ kind: Workflow
 metadata: {name: in-images}
 spec:
   entrypoint: main
+  imagePullSecrets: [{name: right}]
   templates:
     - name: main
       steps:
         - [{name: make, template: make}]
         - [{name: use, template: use, arguments: {artifacts: [{name: f, from: "{{steps.make.outputs.artifacts.f}}"}], parameters: [{name: v, value: "{{steps.make.outputs.parameters.v}}"}]}}]
         - [{name: plain, template: plain, arguments: {parameters: [{name: v, value: "{{steps.use.outputs.result}}"}]}}]
+        - [{name: private, template: private}]
         - [{name: last, template: plain, arguments: {parameters: [{name: v, value: "{{steps.plain.outputs.result}}"}]}}]
     - name: make
       container: {image: %[1]q, args: [write, /out/d/f, payload, ",", write, /out/v, "42"]}
@@ -350,10 +375,12 @@ spec:
     - name: use
       inputs: {artifacts: [{name: f, path: /in}], parameters: [{name: v}]}
       container: {image: %[2]q, args: [cat, /in/f, ",", echo, "and {{inputs.parameters.v}}"]}
+    - name: private
+      container: {image: %[3]q}
     - name: plain
       inputs: {parameters: [{name: v}]}
       container: {image: %[1]q, command: [box], args: [args, "{{inputs.parameters.v}}"]}
-`, pulled, "localhost:1/step:v1"))
+`, pulled, "localhost:1/step:v1", i.hub.push(t, "private/step:v1", boxImage(t))))
 	var nodes map[string]any
 	i.await(t, workflows, "in-images", func(o map[string]any) bool {
 		phase, _, _ := unstructured.NestedString(o, "status", "phase")
@@ -375,4 +402,58 @@ func (i imageTest) testStopSignal(t *testing.T) {
 	i.createPod(t, podFrom("stop", image, "echo waits , wait", func(s *corev1.PodSpec) { s.ActiveDeadlineSeconds = ptr(int64(2)) }))
 	i.awaitPod(t, "stop", "ends", ended)
 	require.Equal(t, "waits\ngot user defined signal 1\n", i.log(t, "stop", "main"))
+}
+
+func (i imageTest) testNextKubelet(t *testing.T) {
+	image := i.hub.push(t, "team/goes-on:v1", boxImage(t))
+	i.createPod(t, podFrom("image-goes-on", image, "echo waits , wait", func(s *corev1.PodSpec) { s.TerminationGracePeriodSeconds = ptr(int64(5)) }))
+	before := i.awaitPod(t, "image-goes-on", "runs", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
+	i.kill(t, i.kubeletProcess(t))
+	eventually(t, "commands can be run in it", func(context.Context) bool { return i.tryExec(t, "image-goes-on", "box", "cat", "/data/new") == nil })
+	now, err := i.kube.CoreV1().Pods(i.namespace).Get(t.Context(), "image-goes-on", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, before.Status.ContainerStatuses, now.Status.ContainerStatuses)
+	// Another image takes the name; the layers of this one stay as long as the pod does.
+	i.hub.push(t, "team/goes-on:v1", boxImage(t, func(c *v1.Config) { c.Cmd = []string{"echo", "newer"} }))
+	require.Equal(t, "newer\n", i.says(t, podFrom("image-newer", image, "", policy(corev1.PullAlways))))
+	code, out, _ := i.exec(t, "image-goes-on", nil, "box", "cat", "/data/new")
+	require.Zero(t, code)
+	require.Equal(t, "new\n", out)
+	require.NoError(t, i.kube.CoreV1().Pods(i.namespace).Delete(t.Context(), "image-goes-on", metav1.DeleteOptions{}))
+}
+
+// A cluster whose owner is logged in to a registry, with images that were loaded while it was down.
+func TestImagesOfTheOwner(t *testing.T) {
+	t.Parallel()
+	h, dir, config := newHub(t), t.TempDir(), t.TempDir()
+	auth := base64.StdEncoding.EncodeToString([]byte(hubUser + ":" + hubPassword))
+	require.NoError(t, os.WriteFile(filepath.Join(config, "config.json"), fmt.Appendf(nil, `{"auths": {%q: {"auth": %q}}}`, h.host, auth), 0o600))
+	saved := filepath.Join(t.TempDir(), "saved.tar")
+	saveTo(t, saved, "localhost:1/loaded:v1", boxImage(t))
+	code, out := exitCode(t, "image", "load", "--home", dir, saved)
+	require.Zero(t, code, out)
+	code, out = exitCode(t, "image", "load", "--home", dir, "--name", "localhost:1/unused:v1", saved)
+	require.Zero(t, code, out)
+	code, out = exitCode(t, "image", "remove", "--home", dir, "localhost:1/unused:v1")
+	require.Zero(t, code, out)
+	code, out = exitCode(t, "image", "load", "--home", dir, filepath.Join(config, "config.json"))
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "no tar archive")
+
+	cmd := upCommand(dir, "--images", "pull")
+	cmd.Env = append(os.Environ(), "DOCKER_CONFIG="+config)
+	i := imageTest{start(t, dir, cmd), h, false}
+	require.Equal(t, "by default\n", i.says(t, podFrom("loaded", "localhost:1/loaded:v1", "")))
+	require.Equal(t, "by default\n", i.says(t, podFrom("owners", h.push(t, "private/box:v1", boxImage(t)), "")))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	i.createPod(t, podFrom("waits", l.Addr().String()+"/team/app:v1", ""))
+	i.awaitWaiting(t, "waits", "ImagePullBackOff", "cannot be reached")
+	require.Equal(t, "on the host\n", i.says(t, podOf("host", "echo on the host")))
+	eventually(t, "the node lists the images", func(ctx context.Context) bool {
+		n, err := i.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+		require.NoError(t, err)
+		return slices.ContainsFunc(n.Items[0].Status.Images, func(im corev1.ContainerImage) bool { return slices.Contains(im.Names, "localhost:1/loaded:v1") })
+	})
 }
