@@ -132,13 +132,31 @@ func (p *pod) sendChanges(ctx context.Context) {
 	}
 }
 
+// statusPatch is a status in which the addresses replace those that are there instead of joining them: a pod that a kubelet
+// died over before any container was started is begun anew, with a new address.
+type statusPatch struct {
+	corev1.PodStatus
+	PodIPs []map[string]string `json:"podIPs,omitempty"`
+}
+
+func newStatusPatch(s corev1.PodStatus) statusPatch {
+	patch := statusPatch{PodStatus: s}
+	for i, ip := range s.PodIPs {
+		if i == 0 {
+			patch.PodIPs = append(patch.PodIPs, map[string]string{"$patch": "replace"})
+		}
+		patch.PodIPs = append(patch.PodIPs, map[string]string{"ip": ip.IP})
+	}
+	return patch
+}
+
 // sendStatus sends the status as it is now, and again as long as that may help
 // and the context lives. A call once made is seen through: cut off, it might
 // still be carried out, after the next one. It says whether there is nothing
 // more to be sent.
 func (p *pod) sendStatus(ctx context.Context) bool {
 	p.mu.Lock()
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": p.obj.UID}, "status": p.status})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": p.obj.UID}, "status": newStatusPatch(p.status)})
 	p.mu.Unlock()
 	if err == nil {
 		err = retry(ctx, func() error {

@@ -129,6 +129,11 @@ func (s *server) signal(c conn, r request) error {
 	if err != nil {
 		return err
 	}
+	ct.mu.Lock()
+	defer ct.mu.Unlock()
+	if ct.closed { // it is gone
+		return c.send(reply{})
+	}
 	sig := syscall.Signal(r.Signal)
 	if r.OrKill && deaf(ct.child.pid, sig) {
 		sig = syscall.SIGKILL

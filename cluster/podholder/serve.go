@@ -178,7 +178,7 @@ func (ch *child) close() { _ = ch.pidfd.Close() }
 func (ch *child) signal(sig syscall.Signal) error {
 	var serr error
 	err := ch.poll.Control(func(fd uintptr) { serr = unix.PidfdSendSignal(int(fd), sig, nil, 0) })
-	if errors.Is(err, os.ErrClosed) || errors.Is(serr, syscall.ESRCH) {
+	if errors.Is(serr, syscall.ESRCH) {
 		return nil
 	}
 	return errors.Join(err, serr)

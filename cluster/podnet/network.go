@@ -87,7 +87,15 @@ func Attach(ns *os.File, addr netip.Addr) error {
 	b := addr.As4()
 	attrs.Name, attrs.MTU, attrs.MasterIndex = "pod"+strconv.Itoa(int(b[2])<<8|int(b[3])), mtu, bridge.Attrs().Index
 	veth := &netlink.Veth{LinkAttrs: attrs, PeerName: "eth0", PeerMTU: mtu, PeerNamespace: netlink.NsFd(int(ns.Fd()))}
-	if err := netlink.LinkAdd(veth); err != nil {
+	err = netlink.LinkAdd(veth)
+	if errors.Is(err, syscall.EEXIST) {
+		// Of a pod that had the address before; the kernel takes its time to remove what belonged to a namespace.
+		if old, lerr := netlink.LinkByName(attrs.Name); lerr == nil {
+			_ = netlink.LinkDel(old) // it may be gone by now
+		}
+		err = netlink.LinkAdd(veth)
+	}
+	if err != nil {
 		return fmt.Errorf("add interface for %s: %w", addr, err)
 	}
 	if err := netlink.LinkSetUp(veth); err != nil {

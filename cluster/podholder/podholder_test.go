@@ -1,0 +1,322 @@
+package podholder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	ctr "github.com/argosy-ml/argosy/cluster/container"
+	"github.com/argosy-ml/argosy/cluster/podlog"
+)
+
+// The tests run in namespaces like the node's sandbox, which the test program makes by starting itself again.
+const (
+	podinitEnv = "ARGOSY_TEST_PODINIT"
+	scratchEnv = "ARGOSY_TEST_SCRATCH"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(podinitEnv) == "" {
+		os.Exit(outside())
+	}
+	err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	if err == nil {
+		err = unix.Mount("proc", "/proc", "proc", 0, "")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func outside() int {
+	// Not below /tmp, of which containers have their own.
+	dir, err := os.MkdirTemp("/var/tmp", "argosy-holder")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	podinit := filepath.Join(dir, "argosy-podinit")
+	build := exec.Command("go", "build", "-trimpath", "-o", podinit, "../cmd/argosy-podinit")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v: %s\n", err, out)
+		return 1
+	}
+	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
+	cmd.Env = append(os.Environ(), podinitEnv+"="+podinit, scratchEnv+"="+dir)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET}
+	if os.Geteuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}
+	}
+	if err := cmd.Run(); err != nil {
+		return max(1, cmd.ProcessState.ExitCode())
+	}
+	return 0
+}
+
+// testPod is a pod's folder with a holder.
+type testPod struct {
+	*Holder
+	t   testing.TB
+	dir string
+}
+
+func startPod(t testing.TB) *testPod {
+	t.Helper()
+	// A path that is too long for a socket's.
+	dir := filepath.Join(os.Getenv(scratchEnv), strings.ReplaceAll(t.Name(), "/", "-"), strings.Repeat("long", 30))
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	h, err := Start(os.Getenv(podinitEnv), dir, "the-pod", true)
+	require.NoError(t, err)
+	t.Cleanup(h.Kill)
+	return &testPod{h, t, dir}
+}
+
+func (p *testPod) spec(args ...string) *ctr.Spec {
+	scratch := filepath.Join(p.dir, "containers", "c")
+	require.NoError(p.t, os.RemoveAll(scratch))
+	require.NoError(p.t, os.MkdirAll(scratch, 0o755))
+	layers, err := ctr.HostLayers(scratch, slog.New(slog.DiscardHandler))
+	require.NoError(p.t, err)
+	return &ctr.Spec{
+		Process: ctr.Process{Args: args, Env: []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "MINE=yes"}, FakeOwners: ctr.SingleID()},
+		Scratch: scratch, Layers: layers,
+	}
+}
+
+func (p *testPod) run(cmd Command, args ...string) *Container {
+	p.t.Helper()
+	c, err := p.Run(p.t.Context(), "c", 0, cmd, p.spec(args...))
+	require.NoError(p.t, err)
+	return c
+}
+
+func (p *testPod) life() podlog.Life {
+	return podlog.Life{Folder: filepath.Join(p.dir, LogFolder, "c")}
+}
+
+// said is what the container has said so far.
+func (p *testPod) said() string {
+	b, err := os.ReadFile(p.life().Segment(0))
+	require.NoError(p.t, err)
+	var text strings.Builder
+	for line := range strings.Lines(string(b)) {
+		e, err := podlog.ParseEntry([]byte(strings.TrimSuffix(line, "\n")))
+		require.NoError(p.t, err)
+		text.Write(e.Text)
+		if e.Whole {
+			text.WriteByte('\n')
+		}
+	}
+	return text.String()
+}
+
+func (p *testPod) await(text string) {
+	p.t.Helper()
+	for start := time.Now(); !strings.Contains(p.said(), text); time.Sleep(5 * time.Millisecond) {
+		require.Less(p.t, time.Since(start), time.Minute, "%q was not said: %q", text, p.said())
+	}
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	p := startPod(t)
+	before := time.Now()
+	c := p.run(Command{}, "sh", "-c", "hostname; echo wrong >&2; read x || echo no input; exit 7")
+	require.WithinRange(t, c.Started, before, time.Now())
+	exit, err := c.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 7, exit.Code)
+	require.True(t, exit.Started.Equal(c.Started))
+	require.False(t, exit.Finished.Before(exit.Started))
+	written, err := p.life().ReadExit()
+	require.NoError(t, err)
+	require.Equal(t, 7, written.Code)
+	require.Equal(t, "the-pod\nwrong\nno input\n", p.said(), "in the order it was said")
+}
+
+func TestRunOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	p := startPod(t)
+	c := p.run(Command{}, "no-such-program")
+	require.True(t, c.Started.IsZero())
+	exit, err := c.Wait()
+	require.NoError(t, err)
+	require.Equal(t, ctr.ExitNotStarted, exit.Code)
+	require.Contains(t, exit.Fault, "no-such-program")
+	require.True(t, p.life().Over(), "a kubelet that comes later finds it out too")
+}
+
+// A second kubelet finds the holder, and what an earlier one started.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	p := startPod(t)
+	first := p.run(Command{Stdin: true}, "sh", "-c", "echo up; read x; exit 3")
+	h, err := Find(p.dir)
+	require.NoError(t, err)
+	c, err := h.Watch("c", 0)
+	require.NoError(t, err)
+	require.True(t, c.Started.Equal(first.Started))
+	_, err = h.Watch("c", 1)
+	require.ErrorContains(t, err, "is in life 0, not 1")
+	_, err = h.Watch("other", 0)
+	require.ErrorContains(t, err, `container "other" was never started`)
+	stdin, done, err := h.Stdin("c")
+	require.NoError(t, err)
+	_, err = stdin.WriteString("go on\n")
+	require.NoError(t, errors.Join(err, stdin.Close(), done.Close()))
+	for _, each := range []*Container{first, c} {
+		exit, err := each.Wait()
+		require.NoError(t, err)
+		require.Equal(t, 3, exit.Code)
+	}
+	h.Kill()
+	<-p.Gone()
+	_, err = Find(p.dir)
+	require.ErrorContains(t, err, "does not answer")
+}
+
+func TestExecInContainer(t *testing.T) {
+	t.Parallel()
+	p := startPod(t)
+	c := p.run(Command{}, "sh", "-c", "echo up; sleep 1000")
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	code, err := p.Exec(t.Context(), "c", []string{"sh", "-c", "echo $MINE $(hostname); exit 9"}, Stdio{Out: w})
+	require.NoError(t, errors.Join(err, w.Close()))
+	require.Equal(t, 9, code)
+	out, err := io.ReadAll(r)
+	require.NoError(t, errors.Join(err, r.Close()))
+	require.Equal(t, "yes the-pod\n", string(out))
+	_, err = p.Exec(t.Context(), "c", []string{"no-such-program"}, Stdio{})
+	require.ErrorContains(t, err, "no-such-program")
+
+	// All that the command started in its session ends with the context.
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w, err = os.Pipe()
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.Exec(ctx, "c", []string{"sh", "-c", "sleep 2000 & echo up; wait"}, Stdio{Out: w})
+		ended <- err
+		_ = w.Close()
+	}()
+	_, err = io.ReadFull(r, make([]byte, len("up\n")))
+	require.NoError(t, err)
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	_, err = io.Copy(io.Discard, r) // until nobody has the other end
+	require.NoError(t, errors.Join(err, r.Close()))
+
+	require.NoError(t, p.Signal("c", syscall.SIGTERM, true), "the shell has no handler, so it is killed")
+	exit, err := c.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 137, exit.Code)
+	require.Equal(t, int(syscall.SIGKILL), exit.Signal)
+	require.NoError(t, p.Signal("c", syscall.SIGTERM, false), "it is gone, which is no error")
+	_, err = p.Exec(t.Context(), "c", []string{"true"}, Stdio{})
+	require.ErrorContains(t, err, "not running")
+}
+
+func TestTerminal(t *testing.T) {
+	t.Parallel()
+	p := startPod(t)
+	c := p.run(Command{Stdin: true, TTY: true}, "sh", "-c", "tty; read x; echo heard $x; exit 2")
+	p.await("/dev/pts/0")
+	stdin, done, err := p.Stdin("c")
+	require.NoError(t, err)
+	_, err = stdin.WriteString("me\n")
+	require.NoError(t, err)
+	exit, err := c.Wait()
+	require.NoError(t, errors.Join(err, stdin.Close(), done.Close()))
+	require.Equal(t, 2, exit.Code)
+	require.Contains(t, p.said(), "heard me\r\n")
+}
+
+func TestContainersEndWithTheirHolder(t *testing.T) {
+	t.Parallel()
+	p := startPod(t)
+	c := p.run(Command{}, "sh", "-c", "echo up; sleep 1000 & sleep 1000")
+	p.await("up")
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", p.pid, p.pid))
+	require.NoError(t, err)
+	child := strings.TrimSpace(string(children))
+	require.NotEmpty(t, child)
+	p.Kill()
+	_, err = c.Wait()
+	require.ErrorContains(t, err, "the pod's holder is gone")
+	require.False(t, p.life().Over(), "nobody saw the end")
+	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		state, err := os.ReadFile(filepath.Join("/proc", child, "stat"))
+		if err != nil || strings.Contains(string(state), ") Z ") { // this process is the first of its namespace and reaps nobody
+			return
+		}
+		require.Less(t, time.Since(start), time.Minute, "%s", state)
+	}
+}
+
+func TestKilledForMemory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.False(t, killedForMemory(dir))
+	write := func(kills string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "memory.events"), []byte("low 0\noom 3\noom_kill "+kills+"\noom_group_kill 0\n"), 0o600))
+	}
+	write("0")
+	require.False(t, killedForMemory(dir))
+	write("2")
+	require.True(t, killedForMemory(dir))
+}
+
+// BenchmarkPod is what a pod of one container costs: its holder, the container, its end.
+func BenchmarkPod(b *testing.B) {
+	dir := filepath.Join(os.Getenv(scratchEnv), "bench")
+	require.NoError(b, os.MkdirAll(dir, 0o755))
+	p := &testPod{t: b, dir: dir}
+	spec := p.spec("/bin/true")
+	var parts [4]time.Duration
+	n := 0
+	for b.Loop() {
+		n++
+		at := time.Now()
+		lap := func(part int) {
+			parts[part] += time.Since(at)
+			at = time.Now()
+		}
+		h, err := Start(os.Getenv(podinitEnv), dir, "bench", true)
+		require.NoError(b, err)
+		lap(0)
+		spec.Scratch = filepath.Join(dir, "containers", fmt.Sprint(n))
+		require.NoError(b, os.MkdirAll(spec.Scratch, 0o755))
+		c, err := h.Run(b.Context(), "c", n, Command{}, spec)
+		require.NoError(b, err)
+		lap(1)
+		_, err = c.Wait()
+		require.NoError(b, err)
+		lap(2)
+		h.Kill()
+		lap(3)
+	}
+	for i, name := range []string{"start", "run", "wait", "kill"} {
+		b.ReportMetric(float64(parts[i].Microseconds())/float64(n), "us-"+name)
+	}
+}
