@@ -111,7 +111,9 @@ func (p *pod) live() {
 	if err == nil {
 		p.runContainers()
 	}
-	p.stopHelpers()
+	if p.holder != nil {
+		p.holder.End() // while the end is reported
+	}
 	p.leave()
 	p.finish(err)
 	stopSending()
@@ -165,18 +167,14 @@ func (p *pod) path(elem ...string) string {
 	return filepath.Join(append([]string{p.dir}, elem...)...)
 }
 
-// stopHelpers ends what served the containers, so that a finished pod has no processes and no address.
-func (p *pod) stopHelpers() {
+// tearDown removes everything but the logs and the record, and gives the address back.
+func (p *pod) tearDown() error {
 	if p.holder != nil {
-		p.holder.Kill()
+		<-p.holder.Gone()
 	}
 	if p.addr.IsValid() {
 		p.k.addresses.Give(p.addr)
 	}
-}
-
-// tearDown removes everything but the logs and the record.
-func (p *pod) tearDown() error {
 	for _, m := range p.memoryFolders() {
 		if err := unix.Unmount(m, unix.MNT_DETACH); err != nil && err != unix.EINVAL && err != unix.ENOENT {
 			return fmt.Errorf("unmount %s: %w", m, err)

@@ -42,6 +42,11 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 	if err := os.MkdirAll(spec.Scratch, 0o755); err != nil {
 		return nil, err
 	}
+	if restarts > 1 { // the log of the life before is kept, as in Kubernetes
+		if err := p.life(c.Name, restarts-2).Forget(); err != nil {
+			return nil, err
+		}
+	}
 	cmd := podholder.Command{Stdin: c.Stdin, StdinOnce: c.StdinOnce, TTY: c.TTY}
 	free, err := p.k.limits.limit(p, c, restarts, spec, &cmd)
 	if err != nil {

@@ -105,10 +105,16 @@ func (h *Holder) Gone() <-chan struct{} { return h.gone }
 
 // Kill ends the holder and all that runs in the pod, and waits for it.
 func (h *Holder) Kill() {
+	h.End()
+	<-h.gone
+}
+
+// End is Kill without the waiting, which is for the pod's namespaces and mounts
+// to be taken down.
+func (h *Holder) End() {
 	if c, err := h.pidfd.SyscallConn(); err == nil {
 		_ = c.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) }) // it may be gone
 	}
-	<-h.gone
 }
 
 // Namespace opens a namespace of the pod, `net` for instance.

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,6 +33,9 @@ type container struct {
 	running chan struct{}       // closed when the command runs, or is not going to
 	over    chan struct{}       // closed when the end is written down
 	exit    podlog.Exit
+
+	// mounts is the container's mount namespace. Held until its end is told: taking it down takes longer than to end.
+	mounts *os.File
 
 	mu     sync.Mutex
 	stdin  *os.File // what is written here the container reads; nil when there is no such thing (any more)
@@ -127,7 +132,10 @@ func (s *server) start(name string, ct *container) error {
 		err = ct.takeTerminal(console)
 	}
 	if err == nil && len(fault) == 0 {
-		return nil
+		ct.mounts, err = os.Open(filepath.Join("/proc", strconv.Itoa(ct.child.pid), "ns/mnt"))
+		if err == nil || errors.Is(err, fs.ErrNotExist) { // it has ended already
+			return nil
+		}
 	}
 	_ = ct.child.signal(syscall.SIGKILL)
 	_, _ = ct.child.wait()
@@ -250,6 +258,9 @@ func (ct *container) conclude(exit podlog.Exit) {
 		fmt.Fprintln(os.Stderr, "argosy-podinit: end not written down:", err)
 	}
 	close(ct.over)
+	if ct.mounts != nil {
+		_ = ct.mounts.Close()
+	}
 }
 
 // killedForMemory says whether the kernel ended a process of the cgroup for want of memory.

@@ -85,6 +85,15 @@ func (l Life) Over() bool {
 	return err == nil
 }
 
+// Forget removes what was said in the life, not how it ended.
+func (l Life) Forget() error {
+	segments, err := l.Segments()
+	for _, n := range segments {
+		err = errors.Join(err, os.Remove(l.Segment(n)))
+	}
+	return err
+}
+
 // ReadExit returns how the life ended; fs.ErrNotExist where it has not.
 func (l Life) ReadExit() (Exit, error) {
 	var e Exit

@@ -87,6 +87,10 @@ func TestLives(t *testing.T) {
 	e, err := Life{folder, 12}.ReadExit()
 	require.NoError(t, err)
 	require.Equal(t, "no such program", e.Fault)
+	require.NoError(t, Life{folder, 10}.Forget())
+	lives, err = Lives(folder)
+	require.NoError(t, err)
+	require.NotContains(t, lives, 10)
 }
 
 func FuzzParseEntry(f *testing.F) {

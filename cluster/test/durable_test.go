@@ -39,12 +39,21 @@ func durableTests(t *testing.T, c *cluster) {
 	t.Run("a command and a log end with the kubelet", c.testStreamsEnd)
 	t.Run("a pod that is being deleted goes on ending", c.testEndingGoesOn)
 	t.Run("a pod ends while there is no apiserver", c.testApiserverAway)
+	t.Run("many pods go on through a storm", c.testStorm)
 	t.Run("a pod is lost with its holder", c.testHolderDies)
 	t.Run("pods are lost with the node", c.testNodeDies)
 }
 
-// process finds the process of the cluster with a word among its arguments.
+// process finds the process of the cluster with these words among its arguments.
 func (c *cluster) process(t *testing.T, program string, words ...string) int {
+	t.Helper()
+	found := c.findProcess(t, program, words...)
+	require.NotZero(t, found, "%s %v", program, words)
+	return found
+}
+
+// findProcess is process for one that may not be there: then it is 0.
+func (c *cluster) findProcess(t *testing.T, program string, words ...string) int {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)
@@ -59,7 +68,6 @@ func (c *cluster) process(t *testing.T, program string, words ...string) int {
 		found, err = strconv.Atoi(strings.Split(path, "/")[2])
 		require.NoError(t, err)
 	}
-	require.NotZero(t, found, "%s %v", program, words)
 	return found
 }
 
@@ -291,6 +299,46 @@ func (c *cluster) testApiserverAway(t *testing.T) {
 		return err == nil && ended(p)
 	})
 	require.EqualValues(t, 4, p.Status.ContainerStatuses[0].State.Terminated.ExitCode)
+}
+
+// However often the kubelet dies, and whatever it was doing, each step is run once.
+func (c *cluster) testStorm(t *testing.T) {
+	const steps = 20
+	c.create(t, workflows, fmt.Sprintf(`
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: storm}
+spec:
+  entrypoint: main
+  templates:
+    - name: main
+      steps:
+        - - {name: s, template: one, arguments: {parameters: [{name: i, value: "{{item}}"}]}, withSequence: {count: "%d"}}
+    - name: one
+      inputs: {parameters: [{name: i}]}
+      container: {image: host, command: [sh, -c, "echo begun; sleep 0.{{inputs.parameters.i}}; echo {{inputs.parameters.i}} > /tmp/v"]}
+      outputs: {parameters: [{name: v, valueFrom: {path: /tmp/v}}]}
+`, steps))
+	list := func(ctx context.Context) []corev1.Pod {
+		pods, err := c.kube.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=storm"})
+		require.NoError(t, err)
+		return pods.Items
+	}
+	for kills := range 4 {
+		eventually(t, "some more pods were begun", func(ctx context.Context) bool { return len(list(ctx)) > kills*3 })
+		c.kill(t, c.kubeletProcess(t))
+		eventually(t, "there is a kubelet again", func(context.Context) bool { return c.findProcess(t, "argosy-cluster", "kubelet", string(c.home)) != 0 })
+	}
+	c.await(t, workflows, "storm", func(o map[string]any) bool {
+		phase, _, _ := unstructured.NestedString(o, "status", "phase")
+		require.NotContains(t, []string{"Failed", "Error"}, phase, "%v", o["status"])
+		return phase == "Succeeded"
+	})
+	pods := list(t.Context())
+	require.Len(t, pods, steps)
+	for _, p := range pods {
+		require.Equal(t, "begun\n", c.log(t, p.Name, "main"))
+	}
 }
 
 func (c *cluster) testHolderDies(t *testing.T) {
