@@ -159,10 +159,12 @@ func (c *cli) startCluster(ctx context.Context, h home.Home, options embedded.Op
 	}
 	screen.Busy("starting the cluster")
 	cluster, err := embedded.Up(ctx, embedded.Config{Home: h, Options: options, Line: func(line string) { screen.Printf("  %s", line) }})
-	if err != nil {
+	screen.Idle()
+	if ctx.Err() != nil && err != nil {
+		return exit.With(exit.Interrupted, errors.New("interrupted; what was started is stopped again"))
+	} else if err != nil {
 		return clusterFailure(err)
 	}
-	screen.Idle()
 	info := cluster.Info
 	if cluster.Attached {
 		screen.Printf("the cluster on %s runs already (process %d)", h, info.PID)
@@ -187,9 +189,6 @@ func (c *cli) startCluster(ctx context.Context, h home.Home, options embedded.Op
 func clusterFailure(err error) error {
 	if different := (*embedded.Different)(nil); errors.As(err, &different) {
 		return exit.With(exit.Refused, fmt.Errorf("%w; stop it first with %s, or choose another folder with --home", err, hint(different.Home, "stop")))
-	}
-	if errors.Is(err, context.Canceled) {
-		return exit.With(exit.Interrupted, err)
 	}
 	return exit.With(exit.Environment, err)
 }
@@ -234,7 +233,8 @@ func (c *cli) stopCluster(ctx context.Context, h home.Home, force bool) error {
 	}
 	screen := terminal.New(c.err)
 	defer screen.Busy("stopping the cluster")()
-	ctx, cancel := context.WithTimeout(ctx, clusterGrace)
+	// Ctrl-C must not make an orderly stop a disorderly one; a second one leaves the cluster stopping by itself.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clusterGrace)
 	defer cancel()
 	pid, err := embedded.Stop(ctx, h)
 	screen.Idle()
