@@ -43,27 +43,70 @@ func (t *Tree) Dir() string { return t.dir }
 // Open is a tree that another process claimed.
 func Open(dir string) *Tree { return &Tree{dir} }
 
-// Claim makes a tree below this process's own group. Its error says, for the reader, why there can be none. The tree's name
-// tells it from those of other clusters in the same group.
+// Why there can be no tree.
+var (
+	ErrVersion    = errors.New("this machine has no control groups of version 2")
+	ErrController = errors.New("not given the controller")
+)
+
+// Usable says, for the reader, why there can be no tree below this process's own group; nil when there can. It changes nothing.
+func Usable() error {
+	group, err := ownGroup()
+	if err != nil {
+		return err
+	}
+	return usable(group)
+}
+
+// Claim makes a tree below this process's own group. Its error is that of Usable, or tells what failed. The tree's name tells
+// it from those of other clusters in the same group.
 func Claim(name string) (*Tree, error) {
+	group, err := ownGroup()
+	if err != nil {
+		return nil, err
+	}
+	return claim(group, name)
+}
+
+// ownGroup is the folder of this process's group, if it may be handed out.
+func ownGroup() (string, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(mount, &st); err != nil || st.Type != unix.CGROUP2_SUPER_MAGIC {
-		return nil, errors.New("this machine has no control groups of version 2")
+		return "", ErrVersion
 	}
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	path, err := unified(string(own))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	group := filepath.Join(mount, path)
-	if _, err := os.Stat("/run/systemd/system"); err == nil && !delegated(strings.TrimSuffix(group, "/"+rest)) {
-		return nil, fmt.Errorf("systemd has not delegated the control group %s; `systemd-run %s--scope -p Delegate=yes COMMAND` runs a command in one that is",
-			path, userFlag())
+	if _, err := os.Stat("/run/systemd/system"); err == nil && !delegated(whole(group)) {
+		return "", fmt.Errorf("systemd has not delegated the control group %s", path)
 	}
-	return claim(group, name)
+	return group, nil
+}
+
+// usable says why a group cannot be handed out.
+func usable(group string) error {
+	group = whole(group)
+	for _, path := range []string{group, filepath.Join(group, "cgroup.procs"), filepath.Join(group, "cgroup.subtree_control")} {
+		if err := unix.Access(path, unix.W_OK); err != nil {
+			return fmt.Errorf("the control group %s is not delegated to this user (%w)", group, err)
+		}
+	}
+	has, err := os.ReadFile(filepath.Join(group, "cgroup.controllers"))
+	if err != nil {
+		return err
+	}
+	for _, c := range needed {
+		if !slices.Contains(strings.Fields(string(has)), c) {
+			return fmt.Errorf("the control group %s is %w %s", group, ErrController, c)
+		}
+	}
+	return nil
 }
 
 // delegated says whether systemd leaves a group to those in it. In others it undoes what it did not do itself.
@@ -77,13 +120,6 @@ func delegated(group string) bool {
 	return false
 }
 
-func userFlag() string {
-	if os.Geteuid() == 0 {
-		return ""
-	}
-	return "--user "
-}
-
 // unified finds the group of version 2 in /proc/self/cgroup.
 func unified(text string) (string, error) {
 	for line := range strings.Lines(text) {
@@ -94,23 +130,13 @@ func unified(text string) (string, error) {
 	return "", errors.New("this process is in no control group of version 2")
 }
 
+// whole is the group that another cluster moved into its rest.
+func whole(group string) string { return strings.TrimSuffix(group, "/"+rest) }
+
 func claim(own, name string) (*Tree, error) {
-	if filepath.Base(own) == rest { // another cluster has been here
-		own = filepath.Dir(own)
-	}
-	for _, path := range []string{own, filepath.Join(own, "cgroup.procs"), filepath.Join(own, "cgroup.subtree_control")} {
-		if err := unix.Access(path, unix.W_OK); err != nil {
-			return nil, fmt.Errorf("the control group %s is not delegated to this user (%w)", own, err)
-		}
-	}
-	has, err := os.ReadFile(filepath.Join(own, "cgroup.controllers"))
-	if err != nil {
+	own = whole(own)
+	if err := usable(own); err != nil {
 		return nil, err
-	}
-	for _, c := range needed {
-		if !slices.Contains(strings.Fields(string(has)), c) {
-			return nil, fmt.Errorf("the control group %s is not given the controller %s", own, c)
-		}
 	}
 	if err := empty(own); err != nil {
 		return nil, fmt.Errorf("hand out the control group %s: %w", own, err)

@@ -45,7 +45,10 @@ type Facts struct {
 	IDHelpers bool // newuidmap and newgidmap
 	IDRanges  bool // in /etc/subuid and /etc/subgid
 
-	Cgroups Cgroups
+	NoCgroups string // why limits cannot be kept by control groups; empty: they can
+	NoCgroup2 bool   // because there are none of version 2
+	NoControl bool   // because this process's group is not given what limits take
+	Systemd   bool   // systemd runs the machine
 
 	Home         string
 	HomeType     string // of its file system
@@ -58,15 +61,6 @@ type Facts struct {
 
 	MissingPrograms []string // paths of those that belong beside this one
 	OtherBuilds     []string // those that were built from something else, and what differs
-}
-
-// Cgroups are the control groups that this process may use.
-type Cgroups struct {
-	Version     int      // 2; 1 for older systems, 0 for none
-	Path        string   // of this process's own group
-	Writable    bool     // groups can be made below it
-	Controllers []string // that can be handed to groups below it
-	Systemd     bool     // systemd runs the machine
 }
 
 // Tool is a program that some jobs run.

@@ -117,45 +117,27 @@ func (f Facts) overlay() Finding {
 }
 
 func (f Facts) limits() Finding {
-	c := f.Cgroups
-	have := func(name string) bool { return slices.Contains(c.Controllers, name) }
-	if c.Version == 2 && c.Writable && have("cpu") && have("memory") {
-		return ok("limits", "control groups are delegated: limits of CPU and memory hold for whole containers")
+	if f.NoCgroups == "" {
+		return ok("limits", "control groups keep each container within its CPU and memory")
 	}
-	finding := Finding{Check: "limits", Level: Warn}
-	const instead = "; memory limits hold for each process by itself (rlimits), CPU limits are not enforced"
+	says := f.NoCgroups + ": CPU is limited to whole processors, and memory is added up several times a second"
 	scope := "systemd-run --user --scope -p Delegate=yes argosy up"
 	if f.Root {
 		scope = "systemd-run --scope -p Delegate=yes argosy up"
 	}
+	mend := []string{scope}
 	switch {
-	case c.Version != 2:
-		finding.Says = "this machine has no control groups of version 2" + instead
-		finding.Mend = []string{"# boot with systemd.unified_cgroup_hierarchy=1 on the kernel's command line"}
-	case !c.Writable && !c.Systemd:
-		finding.Says = "the control group " + c.Path + " is not writable" + instead
-		finding.Mend = []string{"# inside a container, start that container with a writable /sys/fs/cgroup:", "docker run --privileged --cgroupns=private ..."}
-	case !c.Writable:
-		finding.Says = "the control group " + c.Path + " is not this user's" + instead
-		finding.Mend = []string{scope}
-	default:
-		finding.Says = fmt.Sprintf("the control group %s hands out only: %s", c.Path, cmpOr(strings.Join(c.Controllers, " "), "nothing")) + instead
-		finding.Mend = []string{
+	case f.NoCgroup2:
+		mend = []string{"# boot with systemd.unified_cgroup_hierarchy=1 on the kernel's command line"}
+	case !f.Systemd:
+		mend = []string{"# inside a container, start that container with a writable /sys/fs/cgroup:", "docker run --privileged --cgroupns=private ..."}
+	case f.NoControl && !f.Root:
+		mend = []string{
 			"sudo mkdir -p /etc/systemd/system/user@.service.d",
 			`printf '[Service]\nDelegate=cpu cpuset io memory pids\n' | sudo tee /etc/systemd/system/user@.service.d/delegate.conf`,
 			"sudo systemctl daemon-reload    # then log in again",
 			scope,
 		}
-		if f.Root || !c.Systemd {
-			finding.Mend = []string{scope}
-		}
 	}
-	return finding
-}
-
-func cmpOr(s, empty string) string {
-	if s == "" {
-		return empty
-	}
-	return s
+	return Finding{"limits", Warn, says, mend}
 }

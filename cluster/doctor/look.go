@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/argosy-ml/argosy/cluster/cgroup"
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/machine"
 	"github.com/argosy-ml/argosy/cluster/node"
@@ -26,11 +27,16 @@ func Look(ctx context.Context, h home.Home) Facts {
 	f := Facts{
 		Kernel: kernel(), Root: os.Geteuid() == 0, User: strconv.Itoa(os.Geteuid()),
 		Sysctls: sysctls(), IDHelpers: have("newuidmap") && have("newgidmap"), IDRanges: node.HasIDRanges(),
-		Cgroups: cgroups(), Home: string(h), MissingTools: missingTools(), Apt: have("apt-get"),
+		Home: string(h), MissingTools: missingTools(), Apt: have("apt-get"),
 	}
 	if u, err := user.Current(); err == nil {
 		f.User = u.Username
 	}
+	if err := cgroup.Usable(); err != nil {
+		f.NoCgroups, f.NoCgroup2, f.NoControl = err.Error(), errors.Is(err, cgroup.ErrVersion), errors.Is(err, cgroup.ErrController)
+	}
+	_, err := os.Stat("/run/systemd/system")
+	f.Systemd = err == nil
 	f.lookAtPrograms()
 	if m, err := machine.Look("/"); err == nil {
 		f.GPUs, f.MilliCPU, f.Memory = len(m.GPUs), m.MilliCPU, uint64(m.Memory)
@@ -134,37 +140,6 @@ func freeMemory() uint64 {
 		}
 	}
 	return 0
-}
-
-func cgroups() Cgroups {
-	const root = "/sys/fs/cgroup"
-	var c Cgroups
-	_, err := os.Stat("/run/systemd/system")
-	c.Systemd = err == nil
-	var fs unix.Statfs_t
-	if err := unix.Statfs(root, &fs); err != nil {
-		return c
-	}
-	if fs.Type != unix.CGROUP2_SUPER_MAGIC {
-		c.Version = 1
-		return c
-	}
-	c.Version = 2
-	own, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return c
-	}
-	for line := range strings.Lines(string(own)) {
-		if path, found := strings.CutPrefix(strings.TrimSpace(line), "0::"); found {
-			c.Path = path
-		}
-	}
-	dir := filepath.Join(root, c.Path)
-	c.Writable = unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil
-	if b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers")); err == nil {
-		c.Controllers = strings.Fields(string(b))
-	}
-	return c
 }
 
 // fileSystem names the file systems that are told apart; others are "local".

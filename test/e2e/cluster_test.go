@@ -4,11 +4,13 @@ package e2e
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -231,6 +233,26 @@ func TestDoctor(t *testing.T) {
 		require.Equal(t, "ok", levels[check], "%s: %s", check, out)
 	}
 	require.NoFileExists(t, home)
+}
+
+// TestInterruptedStart ends a start with Ctrl-C: nothing of it stays.
+func TestInterruptedStart(t *testing.T) {
+	t.Parallel()
+	home := filepath.Join(t.TempDir(), "home")
+	cmd := exec.Command(binary("argosy"), "cluster", "start", "--home", home)
+	said, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(said)
+	for lines.Scan() && !strings.Contains(lines.Text(), " ready ") {
+	}
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	rest, err := io.ReadAll(said)
+	require.NoError(t, err)
+	require.Error(t, cmd.Wait())
+	require.Equal(t, 130, cmd.ProcessState.ExitCode(), "%s", rest)
+	require.Empty(t, processes(home))
+	require.Equal(t, "stopped", clusterStatus(t, home, 3).State)
 }
 
 // TestImages loads an image from an archive, runs it, and removes it, as one does without a registry.

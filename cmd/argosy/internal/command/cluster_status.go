@@ -55,8 +55,12 @@ func printStatus(p output.Printer, s embedded.Status) {
 	if s.Since != nil {
 		state += " since " + output.Time(*s.Since)
 	}
+	limits := ""
+	if len(s.Nodes) > 0 {
+		limits = s.Nodes[0].Limits // all nodes are one machine
+	}
 	p.Fields("State", state, "Process", strconv.Itoa(s.PID), "API server", s.APIServer, "Kubeconfig", s.Kubeconfig,
-		"Objects", s.Objects, "Images", s.Options.Images, "Trouble", s.Trouble)
+		"Objects", s.Objects, "Images", s.Options.Images, "Limits", limits, "Trouble", s.Trouble)
 	var total int64
 	running := 0
 	var rows [][]string

@@ -57,7 +57,8 @@ type Node struct {
 	CPU    string `json:"cpu"`
 	Memory int64  `json:"memory"` // bytes
 	GPUs   string `json:"gpus,omitempty"`
-	Pods   int    `json:"pods"` // that have not ended
+	Pods   int    `json:"pods"`   // that have not ended
+	Limits string `json:"limits"` // how those of containers are enforced
 }
 
 // ReadStatus asks argosy-cluster about the cluster of a folder.
