@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing: build/packages.sh run|test
-# `run` is what the demo's pods use (the host is their image); `test` adds a browser.
+# `run` is what the demo's pods use (the host is their image); `test` adds a browser and PyTorch.
 set -euo pipefail
 
 declare -A needs=(            # package -> a file or command that shows it is there
 	[openmpi-bin]=mpirun [openssh-server]=sshd [openssh-client]=ssh-keygen [iproute2]=ip [uidmap]=newuidmap
 	[python3-mpi4py]=py:mpi4py [python3-numpy]=py:numpy [python-is-python3]=python
 )
-[ "${1:-run}" = test ] && needs[chromium]=chromium
+if [ "${1:-run}" = test ]; then
+	needs[chromium]=chromium
+	needs[python3-torch]=py:torch # a PyTorchJob that really trains
+fi
 
 # What pods see: the system's own folders, not the caller's PATH.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin

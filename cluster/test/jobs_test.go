@@ -90,12 +90,17 @@ spec:
 	require.Contains(t, log, "hosts-worker-1")
 }
 
-func (c *cluster) create(t *testing.T, r schema.GroupVersionResource, manifest string) {
+func (c *cluster) create(t *testing.T, r schema.GroupVersionResource, text string) {
+	t.Helper()
+	_, err := c.any.Resource(r).Namespace(c.namespace).Create(t.Context(), manifest(t, text), metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+func manifest(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
-	require.NoError(t, yaml.Unmarshal([]byte(manifest), &o.Object))
-	_, err := c.any.Resource(r).Namespace(c.namespace).Create(t.Context(), o, metav1.CreateOptions{})
-	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal([]byte(text), &o.Object))
+	return o
 }
 
 func (c *cluster) await(t *testing.T, r schema.GroupVersionResource, name string, done func(map[string]any) bool) {
