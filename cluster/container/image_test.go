@@ -80,6 +80,20 @@ func TestImageRoot(t *testing.T) {
 	})
 }
 
+func TestImageRootReadOnly(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		volume := folder(t, uid)
+		a := runAs(t, uid, Spec{
+			Image: layersOf(t, uid, map[string]string{"etc/motd": "upper"}), ReadOnlyRoot: true,
+			Files: []File{{Path: "/etc/hosts", Mode: 0o644, Data: []byte("hosts")}}, Mounts: []Mount{{Source: volume, Target: "/vol"}},
+			Process: box("cat /etc/hosts , write /vol/f x , cat /vol/f , write /tmp/f x"),
+		})
+		require.Empty(t, a.Fault)
+		require.Contains(t, a.Output, "hosts\nx\nerror: open /tmp/f: read-only file system")
+	})
+}
+
 func withoutAccelerators(devices string) string {
 	var plain []string
 	for _, d := range strings.Fields(devices) {

@@ -213,10 +213,10 @@ func (r *root) openOwn() error {
 	if r.spec.Image == nil {
 		paths = append(paths, "/tmp", "/run")
 		paths = append(paths, r.spec.Private...)
-	}
-	for _, l := range r.spec.Layers {
-		if l.Kind == Overlay {
-			paths = append(paths, l.Path)
+		for _, l := range r.spec.Layers {
+			if l.Kind == Overlay {
+				paths = append(paths, l.Path)
+			}
 		}
 	}
 	for _, p := range paths {

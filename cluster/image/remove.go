@@ -76,15 +76,34 @@ func (s *Store) Changed() bool {
 
 // Sweep removes what no image needs: images without a name that are not used,
 // archives and unpacked layers of none, what interrupted work left behind. It
-// does nothing while images are being pulled, loaded or unpacked. Files of other
-// users can only be removed inside the sandbox; left says how many layers are such.
+// leaves that to a later call while images are being pulled, loaded or unpacked.
+// Files of other users can only be removed inside the sandbox; left says how many
+// layers are such.
 func (s *Store) Sweep(used func(*Image) bool) (left int, err error) {
+	if err := s.moveUnneeded(used); err != nil {
+		return 0, err
+	}
+	// Without the lock: it may take a while, and nobody looks there.
+	trash, err := glob(s.path("trash", "*"))
+	for _, path := range trash {
+		switch rmErr := removeTree(path); {
+		case errors.Is(rmErr, os.ErrPermission):
+			left++
+		default:
+			err = errors.Join(err, rmErr)
+		}
+	}
+	return left, err
+}
+
+// moveUnneeded moves what nothing needs into the folder `trash`.
+func (s *Store) moveUnneeded(used func(*Image) bool) error {
 	unlock, err := s.lock("busy", unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return 0, nil
+		return nil
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer unlock()
 	var needed []Image
@@ -93,34 +112,27 @@ func (s *Store) Sweep(used func(*Image) bool) (left int, err error) {
 		return needed, nil
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	blobs, layers := map[string]bool{}, map[string]bool{}
+	keep := map[string]bool{}
 	for _, i := range needed {
-		blobs[s.blob(i.Digest)], blobs[s.blob(i.Config)] = true, true
+		keep[filepath.Base(s.blob(i.Digest))], keep[filepath.Base(s.blob(i.Config))] = true, true
 		for _, l := range i.Layers {
-			blobs[s.blob(l.Digest)], layers[layerKey(l.DiffID)] = true, true
+			keep[filepath.Base(s.blob(l.Digest))], keep[layerKey(l.DiffID)] = true, true
 		}
 	}
-	found, err := glob(s.path("blobs", "*"), s.path("tmp", "*"))
+	found, err := glob(s.path("blobs", "*"), s.path("layers", "*", "*"), s.path("tmp", "*"))
 	for _, path := range found {
-		if !blobs[path] {
-			err = errors.Join(err, removeTree(path))
-		}
-	}
-	unpacked, globErr := glob(s.path("layers", "*", "*"))
-	for _, path := range unpacked {
-		if layers[filepath.Base(path)] {
+		if keep[filepath.Base(path)] && filepath.Dir(path) != s.path("tmp") {
 			continue
 		}
-		switch rmErr := removeTree(path); {
-		case errors.Is(rmErr, os.ErrPermission):
-			left++
-		default:
-			err = errors.Join(err, rmErr)
+		to, mkErr := os.MkdirTemp(s.path("trash"), "")
+		if mkErr != nil {
+			return errors.Join(err, mkErr)
 		}
+		err = errors.Join(err, os.Rename(path, filepath.Join(to, "it")))
 	}
-	return left, errors.Join(err, globErr)
+	return err
 }
 
 func glob(patterns ...string) (found []string, err error) {

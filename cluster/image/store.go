@@ -66,7 +66,7 @@ type Store struct {
 // Open makes the folder where it is missing.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir}
-	for _, d := range []string{"blobs", "layers", "tmp"} {
+	for _, d := range []string{"blobs", "layers", "tmp", "trash"} {
 		if err := os.MkdirAll(s.path(d), 0o700); err != nil {
 			return nil, fmt.Errorf("image store: %w", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -199,7 +200,7 @@ func TestPull(t *testing.T) {
 	require.ErrorContains(t, s.Remove(ref.String(), func(*Image) error { return errors.New("in use") }), "in use")
 	require.NoError(t, s.Remove(ref.String(), func(*Image) error { return nil }))
 	sweep(nothingUsed)
-	for _, d := range []string{"blobs", "tmp", "layers/" + filepath.Base(dir)} {
+	for _, d := range []string{"blobs", "tmp", "trash", "layers/" + filepath.Base(dir)} {
 		left, err := os.ReadDir(s.path(d))
 		require.NoError(t, err)
 		require.Empty(t, left, d)
@@ -453,4 +454,27 @@ func TestIDs(t *testing.T) {
 	require.Equal(t, []int{33, 33}, []int{uid, gid})
 	uid, gid = m.owner(70000, 70000)
 	require.Equal(t, []int{65534, 0}, []int{uid, gid})
+}
+
+func FuzzLoad(f *testing.F) {
+	config := `{"architecture":"` + platform.Architecture + `","os":"linux","rootfs":{"type":"layers","diff_ids":[]}}`
+	f.Add(tarOf(f, file("c.json", config), file("manifest.json", `[{"Config":"c.json","RepoTags":["a/b:c"],"Layers":[]}]`)))
+	manifest := `{"schemaVersion":2,"config":{"size":` + strconv.Itoa(len(config)) + `,"digest":"` + digestOf([]byte(config)) + `"},"layers":[]}`
+	f.Add(tarOf(f, file(blobPath(digestOf([]byte(config))), config), file(blobPath(digestOf([]byte(manifest))), manifest),
+		file("index.json", `{"manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","size":9,"digest":"`+digestOf([]byte(manifest))+`"}]}`)))
+	f.Add(tarOf(f, link(tar.TypeSymlink, "manifest.json", "manifest.json")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Open(filepath.Join(t.TempDir(), "images"))
+		require.NoError(t, err)
+		stored, err := s.Load(t.Context(), "-", bytes.NewReader(data), "fuzz")
+		all, listErr := s.List()
+		require.NoError(t, listErr, "whatever was loaded, the store can still be read")
+		require.Len(t, all, len(stored))
+		if err != nil {
+			require.Empty(t, all)
+		}
+		left, rerr := os.ReadDir(s.path("tmp"))
+		require.NoError(t, rerr)
+		require.Empty(t, left)
+	})
 }
