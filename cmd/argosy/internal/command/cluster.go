@@ -190,6 +190,9 @@ func clusterFailure(err error) error {
 	if different := (*embedded.Different)(nil); errors.As(err, &different) {
 		return exit.With(exit.Refused, fmt.Errorf("%w; stop it first with %s, or choose another folder with --home", err, hint(different.Home, "stop")))
 	}
+	if embedded.Unsupported == nil {
+		err = fmt.Errorf("%w\n`argosy doctor` looks at what this machine has for it", err)
+	}
 	return exit.With(exit.Environment, err)
 }
 
