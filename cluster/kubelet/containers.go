@@ -251,6 +251,9 @@ func (p *pod) begin(c *corev1.Container, s slot, restarts int32, id string) (*pr
 	}
 	spec, err := p.specWhenPossible(c, s)
 	if err != nil {
+		if p.starting.Err() == nil {
+			p.containerEvent(c, corev1.EventTypeWarning, "Failed", "Error: %v", err)
+		}
 		return nil, terminatedNow(id, container.ExitNotStarted, "CreateContainerConfigError", err.Error())
 	}
 	if p.argo == nil { // of a step, the fewer words the better: it is to be quick, and its start says the same

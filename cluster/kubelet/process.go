@@ -47,7 +47,7 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 			return nil, err
 		}
 	}
-	cmd := podholder.Command{Stdin: c.Stdin, StdinOnce: c.StdinOnce, TTY: c.TTY}
+	cmd := podholder.Command{Stdin: c.Stdin, StdinOnce: c.StdinOnce, TTY: c.TTY, Shared: isTrue(p.obj.Spec.ShareProcessNamespace)}
 	free, err := p.k.limits.limit(p, c, restarts, spec, &cmd)
 	if err != nil {
 		return nil, err

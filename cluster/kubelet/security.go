@@ -60,10 +60,17 @@ func (p *pod) secure(c *corev1.Container, spec *container.Spec) error {
 		p.warnOnce("PrivilegedIsLimited", "Container %s is privileged in the node's sandbox only: it has every capability there, but sees neither the "+
 			"machine's devices (but for accelerators) nor its network", c.Name)
 	}
+	var add, drop []string
 	if own.Capabilities != nil {
-		var err error
-		spec.Capabilities, err = container.Capabilities(names(own.Capabilities.Add), names(own.Capabilities.Drop))
-		return err
+		add, drop = names(own.Capabilities.Add), names(own.Capabilities.Drop)
+	}
+	if isTrue(p.obj.Spec.ShareProcessNamespace) {
+		// Who may look into every process of the pod could look into one that is still on its way into a container.
+		drop = append(drop, "SYS_PTRACE")
+	}
+	var err error
+	if spec.Capabilities, err = container.Capabilities(add, drop); err != nil {
+		return unusable("%v", err)
 	}
 	return nil
 }

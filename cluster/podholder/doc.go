@@ -49,6 +49,7 @@ type Command struct {
 	Stdin     bool   `json:",omitempty"` // keep a stdin for those who attach
 	StdinOnce bool   `json:",omitempty"` // close it after the first of them
 	TTY       bool   `json:",omitempty"`
+	Shared    bool   `json:",omitempty"` // see, and be seen by, the processes of the pod's other containers
 	Cgroup    string `json:",omitempty"` // folder of a cgroup to start in; empty: the holder's own
 	Memory    int64  `json:",omitempty"` // bytes that its processes may use together, where no cgroup sees to that; 0: no limit
 }

@@ -120,7 +120,11 @@ func (s *server) start(name string, ct *container) error {
 		return err
 	}
 	defer group.Close()
-	if ct.child, err = s.fork(fds, attr, "run"); err != nil {
+	processes, err := s.processesOf(ct, attr)
+	if err != nil {
+		return err
+	}
+	if ct.child, err = s.forkInto(processes, fds, attr, "run"); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -224,6 +228,9 @@ func (ct *container) attend() {
 	go func() { exceeded <- ct.watchMemory(stop) }()
 	ws, err := ct.child.wait()
 	close(stop)
+	if ct.cmd.Shared && ct.mounts != nil { // else the kernel ended all with the first process
+		killRest(ct.mounts)
+	}
 	exit := podlog.Exit{Code: exitCode(ws), Started: ct.started}
 	if ws.Signaled() {
 		exit.Signal = int(ws.Signal())

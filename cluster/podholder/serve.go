@@ -23,6 +23,7 @@ type server struct {
 
 	mu         sync.Mutex
 	containers map[string]*container // latest of each name
+	processes  *os.File              // the pid namespace of containers that share one; nil until there is one
 }
 
 // Serve is `argosy-podinit pod HOSTNAME`: it holds the pod in whose folder, and
@@ -128,6 +129,11 @@ type child struct {
 
 // fork starts this program again with a command and descriptors, which become blocking ones.
 func (s *server) fork(files []*os.File, attr *syscall.SysProcAttr, args ...string) (*child, error) {
+	return s.forkInto(nil, files, attr, args...)
+}
+
+// forkInto is fork into a pid namespace; nil is the holder's own.
+func (s *server) forkInto(processes *os.File, files []*os.File, attr *syscall.SysProcAttr, args ...string) (*child, error) {
 	fds := make([]uintptr, len(files))
 	for i, f := range files {
 		fds[i] = f.Fd()
@@ -138,12 +144,24 @@ func (s *server) fork(files []*os.File, attr *syscall.SysProcAttr, args ...strin
 	}
 	pidfd := -1
 	attr.Setsid, attr.PidFD, attr.Pdeathsig = true, &pidfd, syscall.SIGKILL
+	if processes != nil {
+		// It ends with the namespace's first process, and would take itself for an orphan: its parent is not seen in there.
+		attr.Pdeathsig = 0
+	}
 	var pid int
 	var err error
 	done := make(chan struct{})
 	s.forks <- func() {
 		defer close(done)
-		pid, err = syscall.ForkExec("/proc/self/exe", append([]string{"argosy-podinit"}, args...), &syscall.ProcAttr{Env: []string{}, Files: fds, Sys: attr})
+		fork := func() error {
+			pid, err = syscall.ForkExec("/proc/self/exe", append([]string{"argosy-podinit"}, args...), &syscall.ProcAttr{Env: []string{}, Files: fds, Sys: attr})
+			return err
+		}
+		if processes == nil {
+			_ = fork() // its error is err
+		} else {
+			err = joining(processes, fork)
+		}
 	}
 	<-done
 	if err != nil {

@@ -406,8 +406,13 @@ func (c *cluster) testLogs(t *testing.T) {
 // exec runs a command in the container `main`.
 func (c *cluster) exec(t *testing.T, pod string, stdin io.Reader, command ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return c.execIn(t, pod, "main", stdin, command...)
+}
+
+func (c *cluster) execIn(t *testing.T, pod, container string, stdin io.Reader, command ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	req := c.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(c.namespace).Name(pod).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Container: "main", Command: command, Stdin: stdin != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec)
+		VersionedParams(&corev1.PodExecOptions{Container: container, Command: command, Stdin: stdin != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec)
 	e, err := remotecommand.NewWebSocketExecutor(c.config, "GET", req.URL().String())
 	require.NoError(t, err)
 	var out, errOut bytes.Buffer

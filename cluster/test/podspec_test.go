@@ -275,6 +275,17 @@ func nameCases() []specCase {
 			s.DNSConfig = &corev1.PodDNSConfig{Nameservers: []string{"192.0.2.1"}, Searches: []string{"a.example"}, Options: []corev1.PodDNSConfigOption{{Name: "ndots", Value: ptr("3")}}}
 		}, "nameserver 192.0.2.1\nsearch a.example\noptions ndots:3\n"},
 		{"dnsPolicy Default", "grep -c svc.cluster.local /etc/resolv.conf; grep -c nameserver /etc/resolv.conf", func(s *corev1.PodSpec) { s.DNSPolicy = corev1.DNSDefault }, "0\n1\n"},
+		{
+			"shared processes", `until pgrep -f '^sleep 98[7]'; do sleep 0.02; done >/dev/null; ps -o args= -p 1; ls -A /proc/1/root 2>/dev/null
+pkill -f '^sleep 98[7]'; until test -e /v/over; do sleep 0.02; done; sleep 0.3; pgrep -f '^sleep 98[6]' || echo nothing left`,
+			func(s *corev1.PodSpec) {
+				s.ShareProcessNamespace = ptr(true)
+				mounted(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})(s)
+				s.Containers = append(s.Containers, corev1.Container{
+					Name: "other", Image: "host", Command: []string{"sh", "-c", "sleep 986 & sleep 987; touch /v/over"}, VolumeMounts: s.Containers[0].VolumeMounts,
+				})
+			}, "argosy-podinit reap\nnothing left\n",
+		},
 	}
 }
 

@@ -33,6 +33,8 @@ func run(args []string) int {
 		return container.Exec(args[1:])
 	case "pod":
 		err = podholder.Serve(args[len(args)-1])
+	case "reap":
+		err = podholder.Reap()
 	case "emissary":
 		return emissary.Main(args[1:])
 	default:
