@@ -108,6 +108,15 @@ test-e2e: ## the whole path on a cluster of its own, checked in Chromium
 bench: ## benchmarks: compile, scrape, store
 	go test -run '^$$' -bench . -benchmem ./compiler/... ./launcher/... ./server/...
 
+.PHONY: bench-cluster
+bench-cluster: build bin/dagu ## the embedded cluster's speed and size, beside stock Argo, make, snakemake and dagu (10 minutes; BENCH="-row 10000 -json FILE")
+	@cd cluster && go run -trimpath ./bench -bin ../bin $(BENCH)
+
+.PHONY: bin/dagu
+bin/dagu:
+	@echo "building dagu (to compare with)"
+	@cd cluster/bench/dagu && go build -trimpath -o ../../../$@ github.com/dagu-org/dagu/cmd
+
 # ---- quality ---------------------------------------------------------------------------------------------------
 
 .PHONY: lint
