@@ -30,7 +30,7 @@ func (g *gateway) acceptTCP(r *tcp.ForwarderRequest) {
 		r.Complete(false)
 		return
 	}
-	defer g.work.Done()
+	defer g.end()
 	to := destination(r.ID())
 	if !g.allowed(to.Addr()) {
 		r.Complete(true)
@@ -84,7 +84,7 @@ func (g *gateway) acceptUDP(r *udp.ForwarderRequest) {
 	}
 	pod := gonet.NewUDPConn(&queue, ep)
 	go func() {
-		defer func() { <-g.flows; g.work.Done() }()
+		defer func() { <-g.flows; g.end() }()
 		defer func() { _ = pod.Close() }()
 		var d net.Dialer
 		conn, err := d.DialContext(g.ctx, "udp", to.String()) // nothing is sent by that

@@ -3,16 +3,21 @@
 // packet socket, a network stack in this process ends their connections, and
 // each is joined to one that this process makes. To the rest of the world, pods
 // are this machine.
+//
+// The process is one of its own, started with the first packet: the stack reads
+// what any pod cares to send, and nothing but downloads may depend on it.
 package egress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
 	"os"
 	"sync"
+	"time"
 
 	"gvisor.dev/gvisor/pkg/tcpip"
 	"gvisor.dev/gvisor/pkg/tcpip/header"
@@ -38,6 +43,7 @@ type Config struct {
 	MTU         int
 	Near, World net.HardwareAddr // addresses in frames: the sandbox's, and that of everything beyond
 	Inside      []netip.Prefix   // the cluster's own networks, which nobody beyond answers for
+	Idle        time.Duration    // without packets and connections, after which Forward returns
 	Log         *slog.Logger
 }
 
@@ -50,17 +56,31 @@ type gateway struct {
 
 	ctx context.Context // ends with the gateway; each connection's
 
-	mu     sync.Mutex
-	closed bool
-	work   sync.WaitGroup
-	flows  chan struct{} // a place for each pair of ports that speak UDP
+	mu          sync.Mutex
+	closed      bool
+	connections int
+	work        sync.WaitGroup
+	flows       chan struct{} // a place for each pair of ports that speak UDP
 }
 
-// Forward serves the way out until the context ends. It closes the socket.
-// Nothing is set up before the first packet.
+// Await returns when a packet waits to be taken from the socket, or the context has ended.
+func Await(ctx context.Context, socket *os.File) error {
+	l, err := newLink(socket, Config{})
+	if err != nil {
+		return fmt.Errorf("way out: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = socket.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if err := l.wait(); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("way out: %w", err)
+	}
+	return nil
+}
+
+// Forward serves the way out until the context ends or it is idle. It closes the socket.
 func Forward(ctx context.Context, socket *os.File, cfg Config) error {
 	defer socket.Close()
-	l, err := newLink(socket, cfg.MTU, cfg.Near, cfg.World)
+	l, err := newLink(socket, cfg)
 	if err != nil {
 		return fmt.Errorf("way out: %w", err)
 	}
@@ -69,24 +89,24 @@ func Forward(ctx context.Context, socket *os.File, cfg Config) error {
 	g := &gateway{log: cfg.Log, inside: cfg.Inside, link: l, flows: make(chan struct{}, maxFlows)}
 	var cancel context.CancelFunc
 	g.ctx, cancel = context.WithCancel(ctx)
+	if err := g.open(); err != nil {
+		cancel()
+		return fmt.Errorf("way out: %w", err)
+	}
 	defer g.close()
 	defer cancel()
-	var buf []byte
+	buf := make([]byte, cfg.MTU+header.EthernetMinimumSize)
 	for {
-		if buf == nil {
-			if err := l.wait(); err != nil {
-				return ended(ctx, err)
-			}
-			buf = make([]byte, cfg.MTU+header.EthernetMinimumSize)
-			if err := g.open(); err != nil {
-				return fmt.Errorf("way out: %w", err)
-			}
-		}
+		_ = socket.SetReadDeadline(time.Now().Add(cfg.Idle)) // a closed one says so when it is read
 		packet, err := l.read(buf)
-		if err != nil {
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			if !g.busy() {
+				return nil
+			}
+		case err != nil:
 			return ended(ctx, err)
-		}
-		if !isPing(packet) { // the stack would answer for the whole world
+		case !isPing(packet): // the stack would answer for the whole world
 			l.deliver(packet)
 		}
 	}
@@ -130,9 +150,6 @@ func (g *gateway) open() error {
 
 // close ends all connections. No packet comes in any more.
 func (g *gateway) close() {
-	if g.stack == nil {
-		return
-	}
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()
@@ -147,8 +164,23 @@ func (g *gateway) begin() bool {
 	defer g.mu.Unlock()
 	if !g.closed {
 		g.work.Add(1)
+		g.connections++
 	}
 	return !g.closed
+}
+
+// end is called when the work is done.
+func (g *gateway) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.connections--
+	g.work.Done()
+}
+
+func (g *gateway) busy() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.connections > 0
 }
 
 // destination is where a connection was meant to go. The stack takes the part of

@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"net"
 	"os"
 	"sync"
 	"syscall"
@@ -24,15 +23,14 @@ type link struct {
 	dispatcher stack.NetworkDispatcher
 }
 
-// newLink sends to the hardware address near, from world.
-func newLink(socket *os.File, mtu int, near, world net.HardwareAddr) (*link, error) {
+func newLink(socket *os.File, cfg Config) (*link, error) {
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	l := &link{raw: raw, mtu: uint32(mtu)}
+	l := &link{raw: raw, mtu: uint32(cfg.MTU)}
 	header.Ethernet(l.frame[:]).Encode(&header.EthernetFields{
-		SrcAddr: tcpip.LinkAddress(world), DstAddr: tcpip.LinkAddress(near), Type: header.IPv4ProtocolNumber,
+		SrcAddr: tcpip.LinkAddress(cfg.World), DstAddr: tcpip.LinkAddress(cfg.Near), Type: header.IPv4ProtocolNumber,
 	})
 	return l, nil
 }

@@ -5,8 +5,9 @@
 // Three processes, each a child of the one before: the node, outside, which the
 // supervisor starts; the holder, first process of the sandbox, which owns the
 // pods' network; the kubelet, which may die and is started again while the pods,
-// held by processes of their own, go on. When
-// the node dies, however it dies, the kernel ends everything in the sandbox.
+// held by processes of their own, go on. When the node dies, however it dies,
+// the kernel ends everything in the sandbox. A fourth, egress, is there while
+// pods talk to the outside.
 package node
 
 import (
@@ -86,7 +87,7 @@ func Command() *cobra.Command {
 	cmd.PersistentFlags().StringSliceVar(&o.insecure, "insecure-registry", nil, "registries that may speak plain http")
 	cmd.PersistentFlags().StringVar(&o.cgroup, "cgroup", "", "folder for the control groups of containers, for the node's own processes")
 	cmd.PersistentFlags().StringVar(&o.noCgroup, "no-cgroup", "", "why there is no such folder")
-	cmd.AddCommand(holderCommand(&o), kubeletCommand(&o))
+	cmd.AddCommand(holderCommand(&o), kubeletCommand(&o), egressCommand())
 	return cmd
 }
 

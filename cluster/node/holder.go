@@ -26,7 +26,7 @@ const (
 
 // hold is the first process of the sandbox.
 func hold(ctx context.Context, o options, log *slog.Logger) error {
-	if err := furnish(); err != nil {
+	if err := furnish(log); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -45,7 +45,7 @@ func hold(ctx context.Context, o options, log *slog.Logger) error {
 }
 
 // furnish prepares the sandbox's file systems and network.
-func furnish() error {
+func furnish(log *slog.Logger) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
@@ -55,7 +55,10 @@ func furnish() error {
 	if err := podnet.Setup(); err != nil {
 		return fmt.Errorf("set up the pods' network: %w", err)
 	}
-	return openWayOut()
+	if err := openWayOut(); err != nil {
+		log.Warn("pods have no way out to the machine's network", "err", err)
+	}
+	return nil
 }
 
 // keeper keeps a kubelet running and reaps what its pods leave behind. It does

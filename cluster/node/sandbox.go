@@ -50,7 +50,7 @@ func run(ctx context.Context, o options, log *slog.Logger) error {
 	})
 	outside.Go(func() error {
 		defer cancel()
-		return serveWayOut(serving, ours, log)
+		return serveWayOut(serving, o, ours, log)
 	})
 	err = runSandbox(ctx, o, theirs, log)
 	stop()

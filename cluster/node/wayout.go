@@ -9,12 +9,21 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
+	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"github.com/argosy-ml/argosy/cluster/egress"
 	"github.com/argosy-ml/argosy/cluster/handover"
 	"github.com/argosy-ml/argosy/cluster/podnet"
+)
+
+const (
+	socketFD = 3 // of egress: the packets
+	// egressIdle is how long nothing leaves the sandbox before the process for it ends.
+	egressIdle = 5 * time.Minute
 )
 
 // socketPair makes the connection over which the sandbox hands its way out to the node.
@@ -46,7 +55,7 @@ func unixConn(f *os.File) (*net.UnixConn, error) {
 }
 
 // serveWayOut waits for the sandbox's way out and serves it, outside, until the context ends.
-func serveWayOut(ctx context.Context, sandbox *net.UnixConn, log *slog.Logger) error {
+func serveWayOut(ctx context.Context, o options, sandbox *net.UnixConn, log *slog.Logger) error {
 	defer func() { _ = sandbox.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = sandbox.Close() })
 	defer stop()
@@ -60,10 +69,56 @@ func serveWayOut(ctx context.Context, sandbox *net.UnixConn, log *slog.Logger) e
 		<-ctx.Done()
 		return nil
 	}
-	return egress.Forward(ctx, socket, egress.Config{
-		MTU: podnet.WayOutMTU, Near: podnet.NearMAC, World: podnet.WorldMAC, Log: log,
-		Inside: []netip.Prefix{podnet.Subnet, podnet.ServiceRange, podnet.WayOut},
-	})
+	defer socket.Close()
+	for {
+		if err := egress.Await(ctx, socket); err != nil || ctx.Err() != nil {
+			return err
+		}
+		if err := runEgress(ctx, o, socket); err != nil && ctx.Err() == nil {
+			log.Warn("the way out is lost, with all connections that went through it, and opened again", "err", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}
+}
+
+// runEgress serves the way out in a process of its own until that is idle or the context ends.
+func runEgress(ctx context.Context, o options, socket *os.File) error {
+	cmd := exec.CommandContext(ctx, "/proc/self/exe")
+	cmd.Args = o.args("egress")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.ExtraFiles = []*os.File{socket}
+	lifeline, err := cmd.StdinPipe() // ends with this process, however that ends
+	if err != nil {
+		return err
+	}
+	cmd.Cancel = lifeline.Close
+	cmd.WaitDelay = 2 * time.Second
+	return cmd.Run()
+}
+
+// egressCommand is the process that pods' connections to the outside go through.
+func egressCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "egress",
+		Short:  "Connect pods to the host's network",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			go func() { // ends with the process
+				_, _ = io.Copy(io.Discard, os.Stdin)
+				cancel()
+			}()
+			return egress.Forward(ctx, os.NewFile(socketFD, "way out"), egress.Config{
+				MTU: podnet.WayOutMTU, Near: podnet.NearMAC, World: podnet.WorldMAC, Idle: egressIdle, Log: logger("egress"),
+				Inside: []netip.Prefix{podnet.Subnet, podnet.ServiceRange, podnet.WayOut},
+			})
+		},
+	}
 }
 
 // openWayOut makes the sandbox's way out and hands it over.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -101,7 +102,27 @@ func Attach(ns *os.File, addr netip.Addr) error {
 	if err := netlink.LinkSetUp(veth); err != nil {
 		return fmt.Errorf("bring interface for %s up: %w", addr, err)
 	}
-	return configure(netns.NsHandle(ns.Fd()), addr)
+	if err := configure(netns.NsHandle(ns.Fd()), addr); err != nil {
+		return err
+	}
+	return awaken(veth)
+}
+
+// awaken waits until an interface that was brought up before its peer is in
+// use: the kernel takes a moment, a new one only until somebody asks, and drops
+// what is sent until then.
+func awaken(l netlink.Link) error {
+	for range 100 {
+		now, err := netlink.LinkByName(l.Attrs().Name)
+		if err != nil {
+			return fmt.Errorf("find %s: %w", l.Attrs().Name, err)
+		}
+		if now.Attrs().OperState == netlink.OperUp {
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil // a packet that is lost is sent again
 }
 
 // configure sets the inside of a pod's network up.

@@ -65,15 +65,24 @@ func OpenWayOut() (*os.File, error) {
 			return nil, fmt.Errorf("bring %s up: %w", l.Attrs().Name, err)
 		}
 	}
+	if err := awaken(near); err != nil {
+		return nil, err
+	}
 	// Nobody there answers ARP.
 	world := &netlink.Neigh{LinkIndex: near.Attrs().Index, IP: farAddr.AsSlice(), HardwareAddr: WorldMAC, State: netlink.NUD_PERMANENT, Family: unix.AF_INET}
 	if err := netlink.NeighAdd(world); err != nil {
 		return nil, fmt.Errorf("neighbour on the way out: %w", err)
 	}
+	socket, err := packetSocket(far.Attrs().Index)
+	if err != nil {
+		return nil, err
+	}
+	// Last, so that without a socket nobody waits for an answer.
 	if err := netlink.RouteAdd(&netlink.Route{LinkIndex: near.Attrs().Index, Gw: farAddr.AsSlice()}); err != nil {
+		_ = socket.Close()
 		return nil, fmt.Errorf("default route: %w", err)
 	}
-	return packetSocket(far.Attrs().Index)
+	return socket, nil
 }
 
 // packetSocket opens a socket that takes the IPv4 packets which arrive at an interface, and sends from it.

@@ -301,6 +301,10 @@ func TestConnectionsOutliveTheKubeletAndTheAPI(t *testing.T) {
 	c.createPod(t, peerPod("holder", peer, "hold", "web:80"))
 	c.awaitLog(t, "holder", "still there 1\n")
 
+	c.testClone(t)
+	c.kill(t, c.process(t, "argosy-cluster", "egress", string(c.home)))
+	c.testClone(t)
+
 	c.kill(t, c.kubeletProcess(t))
 	c.awaitAnswer(t, peer, "web:80", "hello")
 	seen := strings.Count(c.logOf(t, "holder"), "\n")
