@@ -29,7 +29,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"github.com/klauspost/compress/zstd"
@@ -213,7 +212,7 @@ func TestPullPlatform(t *testing.T) {
 	t.Parallel()
 	h, s := newHub(t, ""), newStore(t)
 	layer := pack(t, tarOf(t, file("a", "")), types.OCILayer)
-	mine := imageOf(t, platform.Architecture, layer)
+	mine := mutate.MediaType(imageOf(t, platform.Architecture, layer), types.OCIManifestSchema1)
 	other := imageOf(t, "s390x", layer)
 	push := func(repo string, images map[string]v1.Image) Reference {
 		index := v1.ImageIndex(empty.Index)
@@ -293,25 +292,6 @@ func TestUnpackedChecks(t *testing.T) {
 	left, err := os.ReadDir(s.path("tmp"))
 	require.NoError(t, err)
 	require.Empty(t, left)
-
-	var bomb bytes.Buffer
-	z, err := zstd.NewWriter(&bomb)
-	require.NoError(t, err)
-	w := tar.NewWriter(z)
-	require.NoError(t, w.WriteHeader(&tar.Header{Name: "zeros", Typeflag: tar.TypeReg, Size: bombFloor << 4}))
-	zeros := make([]byte, 1<<20)
-	for range (bombFloor + 300<<20) >> 20 {
-		_, err := w.Write(zeros)
-		require.NoError(t, err)
-	}
-	require.NoError(t, z.Close())
-	require.Less(t, bomb.Len(), 1<<20)
-	explosive, err := mutate.AppendLayers(empty.Image, static.NewLayer(bomb.Bytes(), types.OCILayerZStd))
-	require.NoError(t, err)
-	img, err = s.Pull(t.Context(), h.client, h.push(t, "bomb", explosive))
-	require.NoError(t, err)
-	_, _, err = s.Unpacked(t.Context(), img)
-	require.ErrorContains(t, err, "archive's size does not account for")
 }
 
 // lying is an image whose configuration does not tell the truth about its layers.
@@ -477,4 +457,64 @@ func FuzzLoad(f *testing.F) {
 		require.NoError(t, rerr)
 		require.Empty(t, left)
 	})
+}
+
+// Most registries hand out tokens, and give them for a password.
+func TestPullWithToken(t *testing.T) {
+	t.Parallel()
+	serve, s := registry.New(registry.Logger(log.New(io.Discard, "", 0))), newStore(t)
+	var asked []string
+	var host string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, password, _ := r.BasicAuth()
+		switch {
+		case r.URL.Path == "/token" && password == "secret":
+			asked = append(asked, r.URL.Query().Get("scope"))
+			_, _ = io.WriteString(w, `{"token": "pass"}`)
+		case r.URL.Path == "/token" || r.Header.Get("Authorization") != "Bearer pass":
+			w.Header().Set("WWW-Authenticate", `Bearer realm="http://`+host+`/token",service="test"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			serve.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	host = strings.TrimPrefix(srv.URL, "http://")
+	h := &hub{host: host, password: "secret", client: NewClient(nil, nil)}
+	t.Cleanup(h.client.Close)
+	ref := h.push(t, "team/app:v1", imageOf(t, platform.Architecture, pack(t, tarOf(t, file("a", "")), types.OCILayer)))
+	asked = nil
+	_, err := s.Pull(t.Context(), h.client, ref)
+	require.ErrorContains(t, err, "imagePullSecrets")
+	_, err = s.Pull(t.Context(), h.client, ref, fixedKeys{"wrong"}, fixedKeys{"secret"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"repository:team/app:pull"}, asked)
+
+	again, err := name.ParseReference(ref.String())
+	require.NoError(t, err)
+	got, err := remote.Image(again, remote.WithTransport(s.Answers(h.client.transport)))
+	require.NoError(t, err, "the store answers where no token is given")
+	_, err = got.ConfigFile()
+	require.NoError(t, err)
+}
+
+// A layer of a few kilobytes that holds more than a gigabyte is refused before it is on the disk.
+func TestBomb(t *testing.T) {
+	t.Parallel()
+	var bomb bytes.Buffer
+	z, err := zstd.NewWriter(&bomb)
+	require.NoError(t, err)
+	w := tar.NewWriter(z)
+	require.NoError(t, w.WriteHeader(&tar.Header{Name: "zeros", Typeflag: tar.TypeReg, Size: bombFloor << 4}))
+	zeros := make([]byte, 1<<20)
+	for range (bombFloor + 300<<20) >> 20 {
+		_, err := w.Write(zeros)
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	require.Less(t, bomb.Len(), 1<<20)
+	config := `{"architecture":"` + platform.Architecture + `","os":"linux","rootfs":{"type":"layers","diff_ids":["sha256:` + strings.Repeat("0", 64) + `"]}}`
+	archive := tarOf(t, file("c.json", config), file("layer", bomb.String()), file("manifest.json", `[{"Config":"c.json","Layers":["layer"]}]`))
+	_, err = newStore(t).Load(t.Context(), "-", bytes.NewReader(archive), "bomb")
+	require.ErrorContains(t, err, "archive's size does not account for")
 }

@@ -113,10 +113,15 @@ func (im *images) isHost(name string) bool {
 // stored returns an image that can be used without its registry; nil where there is none.
 func (im *images) stored(ctx context.Context, ref image.Reference) (*unpacked, error) {
 	img, err := im.store.Find(ref.String())
-	if err != nil || img == nil || !im.store.Complete(img) {
+	switch {
+	case err != nil || img == nil:
 		return nil, err
+	case im.store.Complete(img):
+		return im.unpack(ctx, img)
+	case img.Loaded:
+		return nil, fmt.Errorf("image %s was unpacked when the cluster had other user ids, and it came from no registry: load it again with `argosy cluster image load`", ref)
 	}
-	return im.unpack(ctx, img)
+	return nil, nil
 }
 
 func (im *images) unpack(ctx context.Context, img *image.Image) (*unpacked, error) {
