@@ -14,8 +14,8 @@ const (
 	OK          = 0
 	Failure     = 1   // the thing asked for failed: a run did not succeed, a request was refused
 	Usage       = 2   // the command line is wrong
-	Refused     = 3   // no such resource, its name is taken, its state does not allow it, or another process holds it
-	Environment = 4   // something around the command is missing: no server answers, the cluster does not start, a port is taken
+	Refused     = 3   // no such resource (a cluster that runs, too), its name is taken, its state does not allow it, or another process holds it
+	Environment = 4   // something around the command is missing: no server answers, the cluster does not start, a port is taken, this is not Linux
 	Interrupted = 130 // ended by Ctrl-C before it was done
 )
 
