@@ -23,10 +23,20 @@
 // /etc/subgid; without these there is one id only, calls that change owners do
 // nothing and runAsUser is ignored (an event says so).
 //
+// Root of a pod has the capabilities that container engines leave by default, but
+// not CAP_MKNOD, and the few that training programs ask for. The kernel's
+// settings in /proc are read-only and its secrets masked. A privileged container
+// has all capabilities, yet in the node's sandbox only. A hostPath shows neither
+// the data folder nor the processes of others.
+//
 // # What it does not do
 //
-// Nothing is weighed or limited: requests and limits have no effect yet. There
-// are no probes, no lifecycle hooks, no port-forward.
+// hostPID and hostIPC are ignored (an event says so), seccomp and AppArmor
+// profiles of type Localhost are refused, mount propagation is always none, the
+// sizeLimit of an emptyDir holds only in memory, and emptyDirs of huge pages,
+// ephemeral containers, clusterTrustBundles and user namespaces of a pod's own
+// are not there. Tokens of service accounts are not bound to their pod. Secrets
+// lie on disk, in the data folder, while their pod runs.
 //
 // # When something dies
 //
