@@ -24,6 +24,7 @@ type options struct {
 	row     int           // one-step workflows in a row
 	wide    int           // width of the largest fan-out
 	stock   bool          // measure with Argo's own executor and requeue time too
+	jobs    bool          // measure distributed jobs only
 	requeue time.Duration // of the stock control plane
 	idle    time.Duration // how long the idle cluster is looked at
 	out     string        // file for the figures as JSON
@@ -36,6 +37,7 @@ func main() {
 	flag.IntVar(&o.row, "row", 1000, "one-step workflows in a row, to see what grows")
 	flag.IntVar(&o.wide, "wide", 1000, "width of the largest fan-out")
 	flag.BoolVar(&o.stock, "stock", true, "measure with Argo's own executor and requeue time too")
+	flag.BoolVar(&o.jobs, "jobs", false, "measure distributed jobs and nothing else")
 	flag.DurationVar(&o.requeue, "requeue", 10*time.Second, "requeue time of the stock control plane")
 	flag.DurationVar(&o.idle, "idle", 20*time.Second, "how long the idle cluster is looked at")
 	flag.StringVar(&o.out, "json", "", "file for the figures as JSON")
@@ -54,6 +56,25 @@ func run(ctx context.Context, o options) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	r := &report{Started: time.Now().UTC()}
+	if err := measure(ctx, o, dir, r); err != nil {
+		return err
+	}
+	r.print(os.Stdout)
+	if o.out == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.out, append(b, '\n'), 0o644)
+}
+
+// measure takes all figures, each part in a folder of its own.
+func measure(ctx context.Context, o options, dir string, r *report) error {
+	if err := measureJobs(ctx, o, filepath.Join(dir, "jobs"), r); err != nil || o.jobs {
+		return err
+	}
 	if err := measureCluster(ctx, o, filepath.Join(dir, "cluster"), r); err != nil {
 		return err
 	}
@@ -67,13 +88,5 @@ func run(ctx context.Context, o options) error {
 			return fmt.Errorf("%s: %w", other.name, err)
 		}
 	}
-	r.print(os.Stdout)
-	if o.out == "" {
-		return nil
-	}
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(o.out, append(b, '\n'), 0o644)
+	return nil
 }

@@ -25,6 +25,9 @@ func runMPIOperator(ctx context.Context, h home.Home, ready func()) error {
 	if err != nil {
 		return err
 	}
+	if err := removeUnreadable[kubeflow.MPIJob](ctx, cfg, kubeflow.SchemeGroupVersion.WithResource("mpijobs")); err != nil {
+		return err
+	}
 	onWatching(cfg, ready, "mpijobs", "jobs", "pods", "configmaps", "secrets", "services", "podgroups")
 	kube, err := kubernetes.NewForConfig(cfg)
 	if err != nil {

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 
@@ -39,6 +40,15 @@ func runTrainingOperator(ctx context.Context, h home.Home, ready func()) error {
 	ctrl.SetLogger(klog.Background())
 	cfg, err := client(h, pki.TrainingOperator)
 	if err != nil {
+		return err
+	}
+	if err := errors.Join(
+		removeUnreadable[kubeflow.TFJob](ctx, cfg, kubeflow.GroupVersion.WithResource("tfjobs")),
+		removeUnreadable[kubeflow.PyTorchJob](ctx, cfg, kubeflow.GroupVersion.WithResource("pytorchjobs")),
+		removeUnreadable[kubeflow.XGBoostJob](ctx, cfg, kubeflow.GroupVersion.WithResource("xgboostjobs")),
+		removeUnreadable[kubeflow.PaddleJob](ctx, cfg, kubeflow.GroupVersion.WithResource("paddlejobs")),
+		removeUnreadable[kubeflow.JAXJob](ctx, cfg, kubeflow.GroupVersion.WithResource("jaxjobs")),
+	); err != nil {
 		return err
 	}
 	onWatching(cfg, ready, "tfjobs", "pytorchjobs", "xgboostjobs", "paddlejobs", "jaxjobs", "pods", "services", "podgroups")

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
+	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	volcanoclientset "volcano.sh/apis/pkg/client/clientset/versioned"
 	volcanoinformers "volcano.sh/apis/pkg/client/informers/externalversions"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
@@ -92,6 +93,9 @@ func runVolcanoScheduler(ctx context.Context, h home.Home, ready func()) error {
 func runVolcanoControllers(ctx context.Context, h home.Home, ready func()) error {
 	cfg, err := client(h, pki.VolcanoControllers)
 	if err != nil {
+		return err
+	}
+	if err := removeUnreadable[batch.Job](ctx, cfg, batch.SchemeGroupVersion.WithResource("jobs")); err != nil {
 		return err
 	}
 	onWatching(cfg, ready, "jobs", "podgroups", "queues", "pods")

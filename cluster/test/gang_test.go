@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,6 +33,7 @@ func TestGangs(t *testing.T) {
 		name string
 		test func(*testing.T)
 	}{
+		{"whose first job cannot be read lose that job only", c.testUnreadable},
 		{"that do not fit together run one after the other", c.testGangsTakeTurns},
 		{"that can never fit hold nothing and say why", c.testGangTooBig},
 		{"are the workers alone where the launcher comes after them", c.testLauncherAfterWorkers},
@@ -96,6 +98,30 @@ spec:
 func (c *cluster) release(t *testing.T, job string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(c.home.Shared(), job), nil, 0o644))
+}
+
+// A command that is a text, and no list, is a common mistake. The first job of a kind is accepted with it.
+func (c *cluster) testUnreadable(t *testing.T) {
+	job := manifest(t, c.gangJob("unreadable", 2, ""))
+	launcher := []string{"spec", "mpiReplicaSpecs", "Launcher", "template", "spec", "containers"}
+	containers, _, err := unstructured.NestedSlice(job.Object, launcher...)
+	require.NoError(t, err)
+	containers[0].(map[string]any)["command"] = "mpirun hostname"
+	require.NoError(t, unstructured.SetNestedSlice(job.Object, containers, launcher...))
+	_, err = c.any.Resource(mpijobs).Namespace(c.namespace).Create(t.Context(), job, metav1.CreateOptions{})
+	require.NoError(t, err)
+	eventually(t, "an event tells that it is gone, and why", func(ctx context.Context) bool {
+		events, err := c.kube.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=Invalid,involvedObject.name=unreadable"})
+		require.NoError(t, err)
+		return len(events.Items) == 1 && strings.Contains(events.Items[0].Message, "containers.command of type []string")
+	})
+	eventually(t, "another of the kind is refused at once", func(ctx context.Context) bool {
+		job.SetName("second")
+		_, err = c.any.Resource(mpijobs).Namespace(c.namespace).Create(ctx, job, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return apierrors.IsInvalid(err)
+	})
+	_, err = c.any.Resource(mpijobs).Namespace(c.namespace).Get(t.Context(), "unreadable", metav1.GetOptions{})
+	require.True(t, apierrors.IsNotFound(err), "%v", err)
 }
 
 func (c *cluster) testGangsTakeTurns(t *testing.T) {
