@@ -326,8 +326,12 @@ spec:
 	}
 	for kills := range 4 {
 		eventually(t, "some more pods were begun", func(ctx context.Context) bool { return len(list(ctx)) > kills*3 })
-		c.kill(t, c.kubeletProcess(t))
-		eventually(t, "there is a kubelet again", func(context.Context) bool { return c.findProcess(t, "argosy-cluster", "kubelet", string(c.home)) != 0 })
+		killed := c.kubeletProcess(t)
+		c.kill(t, killed)
+		eventually(t, "there is a kubelet again", func(context.Context) bool {
+			found := c.findProcess(t, "argosy-cluster", "kubelet", string(c.home))
+			return found != 0 && found != killed
+		})
 	}
 	c.await(t, workflows, "storm", func(o map[string]any) bool {
 		phase, _, _ := unstructured.NestedString(o, "status", "phase")

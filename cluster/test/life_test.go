@@ -163,7 +163,9 @@ func TestRights(t *testing.T) {
 		{"kubelet", "create", "rbac.authorization.k8s.io", "clusterrolebindings", "", false},
 		{"argo", "create", "", "pods", "", true},
 		{"argo", "update", "argoproj.io", "workflows", "", true},
-		{"argo", "create", "", "secrets", "", false},
+		{"argo", "create", "", "secrets", "", true}, // the object store's keys, in each namespace with workflows
+		{"argo", "delete", "", "secrets", "", false},
+		{"argo", "create", "rbac.authorization.k8s.io", "rolebindings", "", false},
 		{"mpi-operator", "create", "batch", "jobs", "", true},
 		{"mpi-operator", "update", "kubeflow.org", "mpijobs", "status", true},
 		{"mpi-operator", "delete", "argoproj.io", "workflows", "", false},

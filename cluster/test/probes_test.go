@@ -173,10 +173,13 @@ func TestSidecars(t *testing.T) {
 	pod := podOf("ordered", "echo start main >> /v/log; trap 'echo end main >> /v/log; exit 0' TERM; while :; do sleep 0.02; done", func(s *corev1.PodSpec) {
 		s.Volumes = []corev1.Volume{{Name: "v", VolumeSource: claim}}
 		s.Containers[0].VolumeMounts = all
-		one := sidecar("one", "sleep 0.5; touch /v/one-is-up")
-		one.StartupProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"test", "-e", "/v/one-is-up"}}}, PeriodSeconds: 1, FailureThreshold: 30}
+		up := func(name string) *corev1.Probe {
+			return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"test", "-e", "/v/" + name + "-is-up"}}}, PeriodSeconds: 1, FailureThreshold: 30}
+		}
+		one, two := sidecar("one", "sleep 0.5; touch /v/one-is-up"), sidecar("two", "touch /v/two-is-up")
+		one.StartupProbe, two.StartupProbe = up("one"), up("two")
 		init := corev1.Container{Name: "init", Image: "host", VolumeMounts: all, Command: []string{"sh", "-c", "test -e /v/one-is-up && echo init >> /v/log"}}
-		s.InitContainers = []corev1.Container{one, init, sidecar("two", ":")}
+		s.InitContainers = []corev1.Container{one, init, two}
 	})
 	c.createPod(t, pod)
 	c.awaitPod(t, "ordered", "is ready", isReady)
@@ -191,7 +194,7 @@ func TestSidecars(t *testing.T) {
 		p := c.runPod(t, podOf("beside", "until test -e /v/second; do sleep 0.02; done", mounted(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), func(s *corev1.PodSpec) {
 			s.InitContainers = []corev1.Container{{
 				Name: "side", Image: "host", VolumeMounts: all, RestartPolicy: ptr(corev1.ContainerRestartPolicyAlways),
-				Command: []string{"sh", "-c", "test -e /v/first || { touch /v/first; sleep 0.2; exit 3; }; touch /v/second; trap 'exit 7' TERM; while :; do sleep 0.02; done"},
+				Command: []string{"sh", "-c", "test -e /v/first || { touch /v/first; sleep 0.2; exit 3; }; trap 'exit 7' TERM; touch /v/second; while :; do sleep 0.02; done"},
 			}}
 		}))
 		require.Equal(t, corev1.PodSucceeded, p.Status.Phase, "how a sidecar ends does not matter")
