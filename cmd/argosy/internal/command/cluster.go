@@ -86,7 +86,7 @@ var imageModes = []string{
 }
 
 func (f *clusterFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.images, "images", "auto", "where pods' files come from: `auto`, host or pull")
+	cmd.Flags().StringVar(&f.images, "images", "auto", "`mode` of images, where pods' files come from: auto, host or pull")
 	cmd.Flags().StringSliceVar(&f.insecure, "insecure-registry", nil, "`registry` (host or host:port) that pods' images may be pulled from without encryption")
 	cmd.Flags().IntVar(&f.nodes, "nodes", 1, "`number` of virtual nodes that share this machine")
 	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "pretend this `number` of GPUs on each node (default: those that are found)")
