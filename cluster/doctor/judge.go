@@ -86,7 +86,7 @@ func (f Facts) userIDs() Finding {
 	if f.Root {
 		return Finding{}
 	}
-	const lacks = "pods have one user id: images and programs that change their user fail (sshd and mpirun work)"
+	const lacks = "pods have one user id: the user that an image names is not obeyed, and programs that change theirs fail (sshd and mpirun work)"
 	ranges := fmt.Sprintf("sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 %s", f.User)
 	switch {
 	case !f.IDHelpers && !f.IDRanges:
