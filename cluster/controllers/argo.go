@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"os"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/sirupsen/logrus"
@@ -42,7 +43,7 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 	if err != nil {
 		return err
 	}
-	remote.DefaultTransport = store.Answers(remote.DefaultTransport)
+	remote.DefaultTransport = store.Answers(remote.DefaultTransport, strings.Split(os.Getenv(image.InsecureEnv), ","))
 	metrics.AddMetricsTransportWrapper(ctx, cfg) // the controller expects it even when it serves no metrics
 	onWatching(cfg, ready, "workflows", "pods", "workflowtaskresults", "workflowtasksets")
 	kube, err := kubernetes.NewForConfig(cfg)

@@ -19,15 +19,26 @@ import (
 // Answers is a transport for others that look into registries, Argo's controller
 // above all, which asks there for the command of an image that a step gives
 // none. It lets the store answer for loaded images, which no registry may have,
-// and for others when their registry does not.
-func (s *Store) Answers(next http.RoundTripper) http.RoundTripper { return answers{s, next} }
+// and for others when their registry does not. Those named as insecure are asked
+// without encryption.
+func (s *Store) Answers(next http.RoundTripper, insecure []string) http.RoundTripper {
+	return answers{s, next, insecure}
+}
+
+// InsecureEnv is the environment variable that tells Argo's controller of insecure registries, separated by commas.
+const InsecureEnv = "ARGOSY_INSECURE_REGISTRIES"
 
 type answers struct {
-	s    *Store
-	next http.RoundTripper
+	s        *Store
+	next     http.RoundTripper
+	insecure []string
 }
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if slices.Contains(a.insecure, r.URL.Host) {
+		r = r.Clone(r.Context())
+		r.URL.Scheme = "http"
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return a.next.RoundTrip(r)
 	}

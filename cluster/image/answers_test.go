@@ -1,6 +1,8 @@
 package image
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -27,7 +29,7 @@ func TestAnswers(t *testing.T) {
 	_, err = s.Load(t.Context(), saved, nil, "127.0.0.1:1/team/loaded:1")
 	require.NoError(t, err)
 
-	transport := s.Answers(h.client.transport)
+	transport := s.Answers(h.client.transport, nil)
 	look := func(what string) (*v1.ConfigFile, error) {
 		ref, err := name.ParseReference(what)
 		require.NoError(t, err)
@@ -47,6 +49,17 @@ func TestAnswers(t *testing.T) {
 	require.ErrorContains(t, err, "401")
 	_, err = look("127.0.0.1:1/team/other:1")
 	require.Error(t, err)
+
+	// A registry elsewhere that speaks http; its name leads to ours.
+	far := NewClient(func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, h.host)
+	}, []string{"hub.example"})
+	defer far.Close()
+	ref, err := name.ParseReference("hub.example/pulled:1")
+	require.NoError(t, err)
+	_, err = remote.Image(ref, remote.WithAuth(h.auth()), remote.WithTransport(s.Answers(far.transport, []string{"hub.example"})))
+	require.NoError(t, err)
 
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+h.host+"/v2/pulled/manifests/1", nil)
 	require.NoError(t, err)

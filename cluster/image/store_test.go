@@ -492,7 +492,7 @@ func TestPullWithToken(t *testing.T) {
 
 	again, err := name.ParseReference(ref.String())
 	require.NoError(t, err)
-	got, err := remote.Image(again, remote.WithTransport(s.Answers(h.client.transport)))
+	got, err := remote.Image(again, remote.WithTransport(s.Answers(h.client.transport, nil)))
 	require.NoError(t, err, "the store answers where no token is given")
 	_, err = got.ConfigFile()
 	require.NoError(t, err)

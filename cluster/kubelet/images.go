@@ -47,6 +47,7 @@ type images struct {
 	client  *image.Client
 	log     *slog.Logger
 	flights singleflight.Group
+	flying  sync.WaitGroup
 
 	mu   sync.Mutex
 	life context.Context      // of pulls: they go on when the pod that asked first is gone
@@ -103,6 +104,12 @@ func (im *images) start(life context.Context) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	im.life = life
+}
+
+// close waits for what is being pulled and unpacked, whose life is over, and lets go of connections.
+func (im *images) close() {
+	im.flying.Wait()
+	im.client.Close()
 }
 
 // isHost says whether a container is made of this machine's files, without a look at any registry.
@@ -162,7 +169,11 @@ func (im *images) fly(ctx context.Context, key string, work func(context.Context
 	im.mu.Lock()
 	life := im.life
 	im.mu.Unlock()
-	done := im.flights.DoChan(key, func() (any, error) { return work(life) })
+	done := im.flights.DoChan(key, func() (any, error) {
+		im.flying.Add(1)
+		defer im.flying.Done()
+		return work(life)
+	})
 	select {
 	case r := <-done:
 		return r.Val, r.Err

@@ -111,6 +111,7 @@ func Run(ctx context.Context, cfg Config) error {
 	// What must outlive the order to stop: pods end in peace and their last words are still sent.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
+	defer k.images.close()
 	var services sync.WaitGroup
 	defer services.Wait()
 	defer end()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/image"
 	"github.com/argosy-ml/argosy/cluster/supervisor"
 )
 
@@ -93,7 +95,7 @@ func dependent(h home.Home, o home.Options, files map[string]*os.File, ports map
 	return []supervisor.Child{
 		child(h, controllers, supervisor.Child{
 			Stage: stageControllers,
-			Env:   append(memory(100, "768MiB"), argoEnvironment(o.Requeue)...),
+			Env:   append(memory(100, "768MiB"), argoEnvironment(o)...),
 			// Argo's informers can fail for ever on the list of pods after the apiserver lost its watch cache.
 			Follows: apiserver,
 		}),
@@ -109,13 +111,15 @@ func dependent(h home.Home, o home.Options, files map[string]*os.File, ports map
 }
 
 // argoEnvironment are settings of Argo's controller that it takes from nowhere else.
-func argoEnvironment(requeue time.Duration) []string {
+func argoEnvironment(o home.Options) []string {
 	return []string{
 		// Events of pods, results and workflows wait this long before the workflow is looked at again.
-		"DEFAULT_REQUEUE_TIME=" + requeue.String(),
+		"DEFAULT_REQUEUE_TIME=" + o.Requeue.String(),
 		// A retry that is to avoid the node it failed on would wait for ever where there is one node: let it look for a label that
 		// no node has, which excludes none.
 		"RETRY_HOST_NAME_LABEL_KEY=argosy.dev/no-such-label",
+		// Where it looks for the commands of images.
+		image.InsecureEnv + "=" + strings.Join(o.InsecureRegistries, ","),
 	}
 }
 
