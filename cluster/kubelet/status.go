@@ -136,7 +136,8 @@ func (p *pod) sendChanges(ctx context.Context) {
 // died over before any container was started is begun anew, with a new address.
 type statusPatch struct {
 	corev1.PodStatus
-	PodIPs []map[string]string `json:"podIPs,omitempty"`
+	PodIPs     []map[string]string `json:"podIPs,omitempty"`
+	Conditions []conditionPatch    `json:"conditions,omitempty"`
 }
 
 func newStatusPatch(s corev1.PodStatus) statusPatch {
@@ -147,7 +148,28 @@ func newStatusPatch(s corev1.PodStatus) statusPatch {
 		}
 		patch.PodIPs = append(patch.PodIPs, map[string]string{"ip": ip.IP})
 	}
+	for _, c := range s.Conditions {
+		patch.Conditions = append(patch.Conditions, conditionPatch{
+			Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime, Reason: orNull(c.Reason), Message: orNull(c.Message),
+		})
+	}
 	return patch
+}
+
+// conditionPatch takes back the reason and the message that a condition no longer has.
+type conditionPatch struct {
+	Type               corev1.PodConditionType `json:"type"`
+	Status             corev1.ConditionStatus  `json:"status"`
+	LastTransitionTime metav1.Time             `json:"lastTransitionTime"`
+	Reason             *string                 `json:"reason"`
+	Message            *string                 `json:"message"`
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // sendStatus sends the status as it is now, and again as long as that may help

@@ -140,8 +140,9 @@ func TestStatusOfPods(t *testing.T) {
 	c.execIn(t, "told", "init", nil, "touch", "/v/go")
 	p = c.awaitPod(t, "told", "is ready", isReady)
 	require.Equal(t, corev1.PodRunning, p.Status.Phase)
-	for _, kind := range []corev1.PodConditionType{corev1.PodInitialized, corev1.ContainersReady} {
+	for _, kind := range []corev1.PodConditionType{corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady} {
 		require.Equal(t, corev1.ConditionTrue, condition(p, kind).Status, kind)
+		require.Empty(t, condition(p, kind).Reason+condition(p, kind).Message, "what was wrong is forgotten")
 	}
 	init, main := p.Status.InitContainerStatuses[0], p.Status.ContainerStatuses[0]
 	require.True(t, init.Ready)

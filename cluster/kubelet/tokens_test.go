@@ -1,0 +1,51 @@
+package kubelet
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	authv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+func TestTokensAreRenewedInRunningPods(t *testing.T) {
+	t.Parallel()
+	obj := samplePod()
+	obj.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", Audience: "them"}},
+	}}}}}
+	p := testPod(t, obj)
+	client := p.k.client.(*fake.Clientset)
+	require.NoError(t, client.Tracker().Add(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "sa", Namespace: "ns", UID: "sa-1"}}))
+	issued := 0
+	client.PrependReactor("create", "serviceaccounts", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		issued++
+		asked := a.(clienttesting.CreateAction).GetObject().(*authv1.TokenRequest)
+		require.Equal(t, []string{"them"}, asked.Spec.Audiences)
+		asked.Status = authv1.TokenRequestStatus{Token: fmt.Sprintf("token %d", issued), ExpirationTimestamp: metav1.NewTime(time.Now().Add(time.Hour))}
+		return true, asked, nil
+	})
+	folder, err := p.mountVolume(obj.Spec.Volumes[0])
+	require.NoError(t, err)
+	token := func() string {
+		require.NoError(t, p.refreshVolumes(t.Context()))
+		b, err := os.ReadFile(filepath.Join(folder, "token"))
+		require.NoError(t, err)
+		return string(b)
+	}
+	require.Equal(t, "token 1", token())
+	require.Equal(t, "token 1", token(), "a good one is kept")
+	for _, held := range p.k.tokens.held {
+		held.renew = time.Now()
+	}
+	require.Equal(t, "token 2", token())
+	require.Equal(t, 2, issued)
+}
