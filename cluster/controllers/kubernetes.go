@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app/options"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
+	"k8s.io/kubernetes/pkg/controller/job"
 
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/pki"
@@ -49,8 +51,13 @@ var enabled = []string{
 	names.PersistentVolumeProtectionController,
 }
 
+// jobDelay is how long the Job controller waits after news of a pod before it counts. Its default of one second is added to
+// every MPIJob, whose launcher is a Job.
+const jobDelay = 50 * time.Millisecond
+
 func runControllerManager(ctx context.Context, h home.Home, ready func()) error {
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
+	job.SyncJobBatchPeriod = jobDelay
 	s, err := options.NewKubeControllerManagerOptions()
 	if err != nil {
 		return err
