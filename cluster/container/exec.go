@@ -17,14 +17,15 @@ import (
 // from being run is written to the status descriptor.
 func Exec(command []string) int {
 	closeOnExec()
+	// The holder says so when nobody waits for the command any more. From the first moment on: without a handler the
+	// signal would end this process, and not the command.
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM)
 	cmd, err := startIn(command)
 	if err != nil {
 		_, _ = syscall.Write(StatusFD, []byte(err.Error()))
 		return ExitNotStarted
 	}
-	// The holder says so when nobody waits for the command any more.
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM)
 	if err := syscall.Close(StatusFD); err != nil {
 		return ExitNotStarted
 	}

@@ -129,9 +129,13 @@ func (s *server) signal(c conn, r request) error {
 	if err != nil {
 		return err
 	}
+	select {
+	case <-ct.forked:
+	case <-ct.running:
+	}
 	ct.mu.Lock()
 	defer ct.mu.Unlock()
-	if ct.closed { // it is gone
+	if ct.closed || ct.child == nil { // it is gone
 		return c.send(reply{})
 	}
 	sig := syscall.Signal(r.Signal)

@@ -166,6 +166,20 @@ func TestRunOfWhatIsNotThere(t *testing.T) {
 	require.True(t, p.life().Over(), "a kubelet that comes later finds it out too")
 }
 
+// Two kubelets, of which the first died before it knew, ask for the same life.
+func TestRunTwice(t *testing.T) {
+	t.Parallel()
+	p := startPod(t)
+	first := p.run(Command{}, "sh", "-c", "echo once; exit 4")
+	second := p.run(Command{}, "sh", "-c", "echo twice")
+	for _, c := range []*Container{first, second} {
+		exit, err := c.Wait()
+		require.NoError(t, err)
+		require.Equal(t, 4, exit.Code)
+	}
+	require.Equal(t, "once\n", p.said())
+}
+
 // A second kubelet finds the holder, and what an earlier one started.
 func TestFind(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,7 @@ type container struct {
 	child   *child
 	output  map[string]*os.File // by stream; the terminal is stdout
 	started time.Time           // zero where the command never ran
+	forked  chan struct{}       // closed when there is a child to be told to stop; never where there is none
 	running chan struct{}       // closed when the command runs, or is not going to
 	over    chan struct{}       // closed when the end is written down
 	exit    podlog.Exit
@@ -49,16 +50,20 @@ func (s *server) run(c conn, r request, files []*os.File) error {
 	}
 	ct := &container{
 		life: podlog.Life{Folder: filepath.Join(LogFolder, r.Container), Number: r.Life}, cmd: *r.Command,
-		output: map[string]*os.File{}, running: make(chan struct{}), over: make(chan struct{}),
+		output: map[string]*os.File{}, forked: make(chan struct{}), running: make(chan struct{}), over: make(chan struct{}),
 	}
 	var err error
 	if ct.spec, err = dup(files[0]); err != nil {
 		return err
 	}
-	if ct.log, err = podlog.Create(ct.life); err != nil {
-		return errors.Join(err, ct.spec.Close())
+	if earlier := s.enrol(r.Container, ct); earlier != nil {
+		// Asked for by a kubelet that died before it could know, and by the next one.
+		return errors.Join(earlier.tell(c), ct.spec.Close())
 	}
-	if err := s.start(r.Container, ct); err != nil {
+	if ct.log, err = podlog.Create(ct.life); err == nil {
+		err = s.start(ct)
+	}
+	if err != nil {
 		go ct.conclude(podlog.Exit{Code: ctr.ExitNotStarted, Fault: err.Error()})
 	} else {
 		ct.started = time.Now()
@@ -66,6 +71,18 @@ func (s *server) run(c conn, r request, files []*os.File) error {
 	}
 	close(ct.running)
 	return ct.tell(c)
+}
+
+// enrol makes a container the latest of its name, unless its life is there already, which is returned then. Whoever comes
+// after the log is begun finds it.
+func (s *server) enrol(name string, ct *container) (earlier *container) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.containers[name]; old != nil && old.life.Number == ct.life.Number {
+		return old
+	}
+	s.containers[name] = ct
+	return nil
 }
 
 // watch is told about a container that was started before.
@@ -93,7 +110,7 @@ func (ct *container) tell(c conn) error {
 }
 
 // start makes the container's first process and waits until it has become the command.
-func (s *server) start(name string, ct *container) error {
+func (s *server) start(ct *container) error {
 	status, statusW, err := os.Pipe()
 	if err != nil {
 		return err
@@ -127,9 +144,7 @@ func (s *server) start(name string, ct *container) error {
 	if ct.child, err = s.forkInto(processes, fds, attr, "run"); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.containers[name] = ct // from now on it can be told to stop
-	s.mu.Unlock()
+	close(ct.forked)
 	closeAll(theirs)
 	fault, err := io.ReadAll(status)
 	if err == nil && len(fault) == 0 && ct.cmd.TTY {
@@ -261,7 +276,11 @@ func (ct *container) conclude(exit podlog.Exit) {
 		ct.child.close()
 	}
 	ct.mu.Unlock()
-	if err := errors.Join(ct.log.Close(), ct.life.WriteExit(exit)); err != nil {
+	err := ct.life.WriteExit(exit)
+	if ct.log != nil {
+		err = errors.Join(ct.log.Close(), err)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "argosy-podinit: end not written down:", err)
 	}
 	close(ct.over)

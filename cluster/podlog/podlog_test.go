@@ -15,20 +15,20 @@ func text(t *testing.T, life Life) (stdout, stderr string) {
 	t.Helper()
 	segments, err := life.Segments()
 	require.NoError(t, err)
-	said := map[string]string{}
+	said := map[string]*strings.Builder{Stdout: {}, Stderr: {}}
 	for _, s := range segments {
 		b, err := os.ReadFile(life.Segment(s))
 		require.NoError(t, err)
 		for line := range bytes.Lines(b) {
 			e, err := ParseEntry(bytes.TrimSuffix(line, []byte("\n")))
 			require.NoError(t, err)
-			said[e.Stream] += string(e.Text)
+			said[e.Stream].Write(e.Text)
 			if e.Whole {
-				said[e.Stream] += "\n"
+				said[e.Stream].WriteByte('\n')
 			}
 		}
 	}
-	return said[Stdout], said[Stderr]
+	return said[Stdout].String(), said[Stderr].String()
 }
 
 func TestPumpKeepsEveryByte(t *testing.T) {
