@@ -120,6 +120,10 @@ func (p *pod) lose(reason, message string) {
 	setCondition(&p.status, corev1.PodReady, corev1.ConditionFalse, "PodFailed")
 }
 
+// settling is how long a status is left alone after it was sent: containers start one after the other within milliseconds, and
+// each status costs everybody who watches pods.
+const settling = 30 * time.Millisecond
+
 // sendChanges sends the status whenever it changed, until more is of no use.
 func (p *pod) sendChanges(ctx context.Context) {
 	for {
@@ -128,6 +132,11 @@ func (p *pod) sendChanges(ctx context.Context) {
 			return
 		case <-p.changed:
 			p.sendStatus(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(settling):
 		}
 	}
 }
