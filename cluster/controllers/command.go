@@ -10,8 +10,10 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
@@ -27,6 +29,9 @@ const (
 	qps   = 1000
 	burst = 2000
 )
+
+// settled is how long after the start its garbage is given back to the machine.
+const settled = 10 * time.Second
 
 // component runs until the context ends, and calls ready once when it watches what it acts on.
 type component func(ctx context.Context, h home.Home, ready func()) error
@@ -82,6 +87,7 @@ func runAll(ctx context.Context, h home.Home, components []component) error {
 	}
 	go func() {
 		waiting.Wait()
+		time.AfterFunc(settled, debug.FreeOSMemory)
 		announce()
 	}()
 	select {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -26,6 +27,10 @@ import (
 	"github.com/argosy-ml/argosy/cluster/readiness"
 )
 
+// settled is how long after the start its garbage, as much as what is kept, is given back to the machine. An idle process would
+// hold on to it for minutes.
+const settled = 10 * time.Second
+
 // ServiceRange is where Services get their addresses from.
 const ServiceRange = "10.96.0.0/16"
 
@@ -40,7 +45,7 @@ var unusedAdmission = []string{
 // API groups that are of no use here. networking.k8s.io/v1 must stay: without it readiness takes 20 seconds longer.
 var unusedAPIs = []string{
 	"autoscaling/v1=false", "autoscaling/v2=false", "certificates.k8s.io/v1=false",
-	"flowcontrol.apiserver.k8s.io/v1=false", "node.k8s.io/v1=false",
+	"flowcontrol.apiserver.k8s.io/v1=false", "node.k8s.io/v1=false", "resource.k8s.io/v1=false",
 }
 
 // Command is the child `apiserver`. It serves on the listener inherited as file descriptor 3.
@@ -175,6 +180,7 @@ func announceWhenReady(ctx context.Context, h home.Home) error {
 			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
 				client.CloseIdleConnections()
+				time.AfterFunc(settled, debug.FreeOSMemory)
 				return readiness.Announce()
 			}
 		}

@@ -2,11 +2,8 @@ package kubelet
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"sync"
 
@@ -184,20 +181,20 @@ func (p *pod) enter() error {
 	return p.rememberGPUs()
 }
 
-// resume is enter for a pod that runs already.
-func (p *pod) resume() error {
-	r := p.k.rooms[p.obj.Spec.NodeName]
+// holdShare is enter for a pod that runs already. It is done for all of them before any other pod can enter.
+func (k *Kubelet) holdShare(obj *corev1.Pod) error {
+	r := k.rooms[obj.Spec.NodeName]
 	if r == nil {
 		return nil
 	}
-	b, err := os.ReadFile(p.gpuFile())
-	if err == nil {
-		err = json.Unmarshal(b, &p.gpus)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	gpus, err := readGPUs(k.podDir(obj.UID))
+	if err != nil {
 		return err
 	}
-	return r.resume(p.obj, p.gpus)
+	if err := r.resume(obj, gpus); err != nil { // there were more of them when it was started
+		k.log.Warn("pod runs without its share of the node", "pod", obj.Namespace+"/"+obj.Name, "err", err)
+	}
+	return nil
 }
 
 // leave gives back what the pod had, before its end is reported: the scheduler counts on it from then on.

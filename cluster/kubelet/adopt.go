@@ -91,6 +91,7 @@ func (k *Kubelet) cleanUp(ctx context.Context) error {
 		case err == nil && !r.Over && !finished(obj):
 			k.left[uid] = r
 			k.addresses.Hold(r.Addr)
+			errs = append(errs, k.holdShare(obj))
 		default:
 			// Ended, or never set up: then no container was started and it can begin anew.
 			endLeftover(dir)
@@ -156,6 +157,7 @@ func clearFolder(dir string) error {
 
 // adoptPod goes on with a pod that an earlier kubelet started. The kubelet's lock is held.
 func adoptPod(k *Kubelet, obj *corev1.Pod, r podRecord) *pod {
+	var err error
 	p := newPod(k, obj)
 	p.record, p.addr, p.volumes, p.adopted = r, r.Addr, r.Volumes, true
 	p.reason, p.message = r.Reason, r.Message
@@ -163,8 +165,8 @@ func adoptPod(k *Kubelet, obj *corev1.Pod, r podRecord) *pod {
 	if len(obj.Status.ContainerStatuses) == len(obj.Spec.Containers) && len(obj.Status.InitContainerStatuses) == len(obj.Spec.InitContainers) {
 		p.status = *obj.Status.DeepCopy()
 	}
-	if err := p.resume(); err != nil {
-		p.log.Warn("pod runs without its share of the node", "err", err)
+	if p.gpus, err = readGPUs(p.dir); err != nil {
+		p.log.Warn("pod's GPUs not known", "err", err)
 	}
 	k.work.Go(p.live)
 	return p

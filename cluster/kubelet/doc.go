@@ -1,5 +1,5 @@
-// Package kubelet runs the pods of the embedded cluster's only node as
-// processes in namespaces. It lives inside the node's sandbox.
+// Package kubelet runs the pods of the embedded cluster's nodes as processes in
+// namespaces. It lives inside the node's sandbox.
 //
 // # What a pod gets
 //
@@ -28,6 +28,20 @@
 // settings in /proc are read-only and its secrets masked. A privileged container
 // has all capabilities, yet in the node's sandbox only. A hostPath shows neither
 // the data folder nor the processes of others.
+//
+// # What a pod may use
+//
+// One kubelet serves all nodes of the machine, which they divide among them.
+// kube-scheduler, or another scheduler, binds pods; what they ask for is weighed
+// here once more (see room), since there may be two schedulers, and pods that
+// name their node themselves. GPUs are handed out by index: a container has the
+// device files and the variables of its own, and others of none.
+//
+// Limits are kept by control groups where the kernel has them in version 2 and
+// the cluster's group is delegated to its user. Elsewhere a container's
+// processes keep to as many processors as its limit begins, and the pod's
+// holder adds up their memory and ends a container that has more than it may
+// (see limiter). The Node's annotation argosy.dev/limits says which it is.
 //
 // # What it does not do
 //

@@ -3,7 +3,10 @@ package kubelet
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +16,20 @@ import (
 	"github.com/argosy-ml/argosy/cluster/machine"
 )
 
-func (p *pod) gpuFile() string { return p.path("gpus.json") }
+// gpuFile lies in the pod's folder.
+const gpuFile = "gpus.json"
+
+// readGPUs reads which GPUs a pod was given, for a kubelet that comes after.
+func readGPUs(dir string) (gpus []machine.GPU, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, gpuFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &gpus)
+	}
+	return gpus, err
+}
 
 // rememberGPUs writes down which GPUs the pod has.
 func (p *pod) rememberGPUs() error {
@@ -27,7 +43,7 @@ func (p *pod) rememberGPUs() error {
 	if err := os.MkdirAll(p.dir, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(p.gpuFile(), b, 0o600)
+	return replaceFile(p.path(gpuFile), b, 0o600)
 }
 
 // gpusOf are those of the pod's GPUs that a container has. Containers that live side by side have different ones; init

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,6 +32,8 @@ func TestNodes(t *testing.T) {
 	t.Run("are tainted", c.testTaints)
 	t.Run("are drained", c.testDrain)
 	t.Run("hand out GPUs", c.testGPUs)
+	t.Run("remember GPUs when the kubelet dies", c.testGPUsKept)
+	t.Run("make room for what is more important", c.testPreemption)
 	c.stop(t)
 
 	c = up(t, dir)
@@ -230,4 +233,34 @@ func (c *cluster) testGPUs(t *testing.T) {
 	for _, name := range []string{"gpu-none", "gpu-late", "gpu-direct"} {
 		c.deletePod(t, name)
 	}
+}
+
+// A kubelet that takes over running pods knows which GPUs they have.
+func (c *cluster) testGPUsKept(t *testing.T) {
+	c.createPod(t, podOf("gpu-runs", "echo gpu $CUDA_VISIBLE_DEVICES.; sleep 1000", onNode("local-2"), wantsGPUs("1")))
+	c.awaitLog(t, "gpu-runs", "gpu 0.")
+	before := c.kubeletProcess(t)
+	c.kill(t, before)
+	c.createPod(t, podOf("gpu-next", "echo gpu $CUDA_VISIBLE_DEVICES.; sleep 1000", onNode("local-2"), wantsGPUs("1")))
+	c.awaitLog(t, "gpu-next", "gpu 1.")
+	p := c.awaitPod(t, "gpu-runs", "goes on", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
+	require.Zero(t, p.Status.ContainerStatuses[0].RestartCount)
+	for _, name := range []string{"gpu-runs", "gpu-next"} {
+		c.deletePod(t, name)
+	}
+}
+
+// A pod of a higher priority class takes the place of a lower one.
+func (c *cluster) testPreemption(t *testing.T) {
+	class, err := c.kube.SchedulingV1().PriorityClasses().Create(t.Context(), &schedulingv1.PriorityClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000,
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	quick := func(s *corev1.PodSpec) { s.TerminationGracePeriodSeconds = ptr(int64(0)) }
+	c.createPod(t, podOf("whenever", "sleep 1000", onNode("local-3"), wantsGPUs("2"), quick))
+	c.started(t, "whenever")
+	c.createPod(t, podOf("urgent", "true", onNode("local-3"), wantsGPUs("1"), func(s *corev1.PodSpec) { s.PriorityClassName = class.Name }))
+	require.Equal(t, corev1.PodSucceeded, c.awaitPod(t, "urgent", "ends", ended).Status.Phase)
+	_, err = c.kube.CoreV1().Pods(c.namespace).Get(t.Context(), "whenever", metav1.GetOptions{})
+	require.True(t, apierrors.IsNotFound(err), "%v", err)
 }
