@@ -19,18 +19,38 @@ import (
 // TestPodSpec runs a pod for each feature of a pod's description that shows in what the pod prints.
 func TestPodSpec(t *testing.T) {
 	t.Parallel()
-	c := shared(t)
-	c.givePodSpecObjects(t)
-	for _, table := range [][]specCase{environmentCases(), volumeCases(t), securityCases(), nameCases()} {
-		for _, s := range table {
-			t.Run(s.name, func(t *testing.T) {
-				t.Parallel()
-				p := c.runPod(t, podOf(strings.ReplaceAll(strings.ToLower(s.name), " ", "-"), s.script, s.change))
-				require.Equal(t, corev1.PodSucceeded, p.Status.Phase, "%+v", p.Status)
-				require.Equal(t, s.want, c.log(t, p.Name, "main"))
-			})
-		}
+	t.Run("shared cluster", func(t *testing.T) { shared(t).testPodSpec(t, os.Geteuid() == 0) })
+	if os.Geteuid() != 0 {
+		return
 	}
+	t.Run("ordinary user", func(t *testing.T) {
+		c := upAs(t, nobody)
+		c.testPodSpec(t, false)
+		p := c.runPod(t, podOf("is-root", "id -u", func(s *corev1.PodSpec) {
+			s.SecurityContext = &corev1.PodSecurityContext{RunAsUser: ptr(int64(1000)), FSGroup: ptr(int64(2000))}
+			mounted(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "s"}})(s)
+		}))
+		require.Equal(t, corev1.PodSucceeded, p.Status.Phase)
+		require.Equal(t, "0\n", c.log(t, "is-root", "main"), "there is only one id to be had")
+		c.awaitEvent(t, "is-root", "RunAsUserIgnored", "one user id only")
+	})
+}
+
+// testPodSpec runs all cases; users says whether pods can have users other than root.
+func (c *cluster) testPodSpec(t *testing.T, users bool) {
+	c.givePodSpecObjects(t)
+	t.Run("cases", func(t *testing.T) {
+		for _, table := range [][]specCase{environmentCases(), volumeCases(t), securityCases(users), nameCases()} {
+			for _, s := range table {
+				t.Run(s.name, func(t *testing.T) {
+					t.Parallel()
+					p := c.runPod(t, podOf(strings.ReplaceAll(strings.ToLower(s.name), " ", "-"), s.script, s.change))
+					require.Equal(t, corev1.PodSucceeded, p.Status.Phase, "%+v", p.Status)
+					require.Equal(t, s.want, c.log(t, p.Name, "main"))
+				})
+			}
+		}
+	})
 }
 
 type specCase struct {
@@ -146,8 +166,13 @@ func mounted(v corev1.VolumeSource, change ...func(*corev1.VolumeMount)) func(*c
 }
 
 func volumeCases(t *testing.T) []specCase {
-	host := t.TempDir()
+	host, err := os.MkdirTemp("", "argosy-host")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(host)) })
 	require.NoError(t, os.WriteFile(filepath.Join(host, "f"), []byte("of the host\n"), 0o644))
+	for _, path := range []string{host, filepath.Join(host, "f")} {
+		require.NoError(t, os.Chmod(path, 0o777)) // for clusters of other users
+	}
 	empty := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
 	named := corev1.LocalObjectReference{Name: "cm"}
 	sub := func(path string) func(*corev1.VolumeMount) { return func(m *corev1.VolumeMount) { m.SubPath = path } }
@@ -206,12 +231,12 @@ func volumeCases(t *testing.T) []specCase {
 	}
 }
 
-func securityCases() []specCase {
+func securityCases(users bool) []specCase {
 	own := func(sc corev1.SecurityContext) func(*corev1.PodSpec) {
 		return func(s *corev1.PodSpec) { s.Containers[0].SecurityContext = &sc }
 	}
 	var cases []specCase
-	if os.Geteuid() == 0 { // with one user id there is nobody else to be
+	if users { // with one user id there is nobody else to be
 		group := func(s *corev1.PodSpec) {
 			s.SecurityContext = &corev1.PodSecurityContext{FSGroup: ptr(int64(3000)), RunAsUser: ptr(int64(1500)), SupplementalGroups: []int64{4000}, RunAsNonRoot: ptr(true)}
 			mounted(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})(s)
