@@ -47,6 +47,8 @@ func podTests(t *testing.T, c *cluster) {
 	t.Run("fetch code with git", c.testClone)
 	t.Run("see volumes", c.testVolumes)
 	t.Run("keep what a claim holds", c.testClaim)
+	t.Run("keep to their limits of memory", c.testMemoryLimit)
+	t.Run("keep to their limits of CPU", c.testCPULimit)
 	t.Run("wait for what they need", c.testMissing)
 	t.Run("show their logs", c.testLogs)
 	t.Run("run commands", c.testExec)

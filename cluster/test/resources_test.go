@@ -44,9 +44,7 @@ func TestTooBigForTheMachine(t *testing.T) {
 }
 
 // A container that uses more memory than its limit is killed, and told so.
-func TestMemoryLimit(t *testing.T) {
-	t.Parallel()
-	c := shared(t)
+func (c *cluster) testMemoryLimit(t *testing.T) {
 	const greedy = `x=$(head -c 200000000 /dev/zero | tr '\0' a); echo ${#x}; sleep 1000`
 	limit := limited(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")})
 	p := c.runPod(t, podOf("greedy", greedy, limit))
@@ -61,9 +59,7 @@ func TestMemoryLimit(t *testing.T) {
 	require.Equal(t, corev1.PodSucceeded, p.Status.Phase, "%+v", p.Status.ContainerStatuses)
 }
 
-func TestCPULimit(t *testing.T) {
-	t.Parallel()
-	c := shared(t)
+func (c *cluster) testCPULimit(t *testing.T) {
 	node, err := c.kube.CoreV1().Nodes().Get(t.Context(), "local", metav1.GetOptions{})
 	require.NoError(t, err)
 	how := node.Annotations["argosy.dev/limits"]
