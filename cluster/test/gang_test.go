@@ -24,11 +24,11 @@ var (
 	queues    = schema.GroupVersionResource{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "queues"}
 )
 
-// Gangs on a node with four pretended GPUs. The tests take the whole node, so they run one after the other.
+// Gangs on two nodes with two pretended GPUs each. The tests take both, so they run one after the other.
 func TestGangs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := up(t, dir, "--gpus", "4")
+	c := up(t, dir, "--nodes", "2", "--gpus", "2")
 	for _, part := range []struct {
 		name string
 		test func(*testing.T)
@@ -47,7 +47,7 @@ func TestGangs(t *testing.T) {
 	}
 	c.stop(t)
 
-	c = up(t, dir, "--gpus", "4")
+	c = up(t, dir, "--nodes", "2", "--gpus", "2")
 	eventually(t, "the operators of the jobs that are there start with the cluster", func(context.Context) bool {
 		now := c.components(t)
 		return now["mpi-operator"] && now["volcano"]
