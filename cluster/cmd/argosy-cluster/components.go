@@ -112,15 +112,18 @@ func dependent(h home.Home, o home.Options, files map[string]*os.File, ports map
 
 // argoEnvironment are settings of Argo's controller that it takes from nowhere else.
 func argoEnvironment(o home.Options) []string {
-	return []string{
+	env := []string{
 		// Events of pods, results and workflows wait this long before the workflow is looked at again.
 		"DEFAULT_REQUEUE_TIME=" + o.Requeue.String(),
-		// A retry that is to avoid the node it failed on would wait for ever where there is one node: let it look for a label that
-		// no node has, which excludes none.
-		"RETRY_HOST_NAME_LABEL_KEY=argosy.dev/no-such-label",
 		// Where it looks for the commands of images.
 		image.InsecureEnv + "=" + strings.Join(o.InsecureRegistries, ","),
 	}
+	if o.Nodes == 1 {
+		// A retry that is to avoid the node it failed on would wait for ever where there is one node: let it look for a label that
+		// no node has, which excludes none.
+		env = append(env, "RETRY_HOST_NAME_LABEL_KEY=argosy.dev/no-such-label")
+	}
+	return env
 }
 
 // nodeArgs are the flags of the cluster that its node has to know.
