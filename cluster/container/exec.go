@@ -44,6 +44,9 @@ func startIn(command []string) (*exec.Cmd, error) {
 	}
 	p := &spec.Process
 	p.Args, p.SelfExec = command, false
+	if err := dieFirst(); err != nil {
+		return nil, err
+	}
 	// A thread that shares its root folder with others may not change mount namespaces.
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return nil, err

@@ -47,12 +47,14 @@ func run() error {
 			return fmt.Errorf("set the host name: %w", err)
 		}
 	}
-	// Pods are to be killed before the control plane when memory runs out.
-	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0); err != nil {
+	if err := dieFirst(); err != nil {
 		return err
 	}
 	return spec.become()
 }
+
+// dieFirst has what runs in pods killed before the control plane when memory runs out.
+func dieFirst() error { return os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0) }
 
 // readSpec reads the Spec from where it begins: the file is shared with all who read it.
 func readSpec() (*Spec, error) {
