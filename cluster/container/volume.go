@@ -82,6 +82,9 @@ func makeBelow(folder *os.File, path string, resolve uint64, dir bool, mode fs.F
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve | unix.RESOLVE_NO_MAGICLINKS}
 	open := func() (*os.File, error) {
 		fd, err := unix.Openat2(int(folder.Fd()), path, &how)
+		for errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) { // something was renamed meanwhile, somewhere
+			fd, err = unix.Openat2(int(folder.Fd()), path, &how)
+		}
 		if errors.Is(err, unix.EXDEV) {
 			return nil, errors.New("a symbolic link leads out of the volume")
 		}
