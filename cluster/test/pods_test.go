@@ -242,7 +242,9 @@ func (c *cluster) testEnds(t *testing.T) {
 	}
 	t.Run("deadline", func(t *testing.T) {
 		t.Parallel()
-		p := c.runPod(t, podOf("end-deadline", "sleep 1000", func(s *corev1.PodSpec) { s.ActiveDeadlineSeconds = ptr(int64(1)) }))
+		p := c.runPod(t, podOf("end-deadline", "exec sleep 1000", func(s *corev1.PodSpec) {
+			s.ActiveDeadlineSeconds, s.TerminationGracePeriodSeconds = ptr(int64(1)), ptr(int64(1))
+		}))
 		require.Equal(t, corev1.PodFailed, p.Status.Phase)
 		require.Equal(t, "DeadlineExceeded", p.Status.Reason)
 	})
