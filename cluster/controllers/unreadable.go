@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,7 +22,18 @@ import (
 // kind comes before the apiserver checks all of it, and as long as one object cannot be read, no controller gets to
 // see any other of its kind.
 func removeUnreadable[T any](ctx context.Context, cfg *rest.Config, kind schema.GroupVersionResource) error {
-	objects, err := dynamic.NewForConfig(cfg)
+	// For a moment after its schema was completed, a kind is answered for with "try again in a second".
+	impatient := rest.CopyConfig(cfg)
+	impatient.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(req *http.Request) (*http.Response, error) {
+			resp, err := next.RoundTrip(req)
+			if err == nil {
+				resp.Header.Del("Retry-After")
+			}
+			return resp, err
+		})
+	})
+	objects, err := dynamic.NewForConfig(impatient)
 	if err != nil {
 		return err
 	}
@@ -29,6 +42,10 @@ func removeUnreadable[T any](ctx context.Context, cfg *rest.Config, kind schema.
 		return err
 	}
 	all, err := objects.Resource(kind).List(ctx, metav1.ListOptions{})
+	for apierrors.IsTooManyRequests(err) && ctx.Err() == nil {
+		time.Sleep(10 * time.Millisecond)
+		all, err = objects.Resource(kind).List(ctx, metav1.ListOptions{})
+	}
 	if err != nil {
 		return fmt.Errorf("look for unreadable %s: %w", kind.Resource, err)
 	}
