@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 
 	"github.com/argosy-ml/argosy/cluster/bootstrap"
 	"github.com/argosy-ml/argosy/cluster/demand"
@@ -44,7 +45,9 @@ func fields(group, version, resource, selector string) demand.Kind {
 // serveDemand starts the children of distributed jobs when there is work for them, until the context ends. They go on until
 // the cluster stops.
 func (c *cluster) serveDemand(ctx context.Context) error {
-	client, err := metadata.NewForConfig(c.admin)
+	cfg := rest.CopyConfig(c.admin)
+	cfg.QPS = -1 // the usual limit would delay the last of these watches by two seconds
+	client, err := metadata.NewForConfig(cfg)
 	if err != nil {
 		return err
 	}
