@@ -10,15 +10,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/argosy-ml/argosy/cluster/heap"
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/readiness"
 )
@@ -29,9 +28,6 @@ const (
 	qps   = 1000
 	burst = 2000
 )
-
-// settled is how long after the start its garbage is given back to the machine.
-const settled = 10 * time.Second
 
 // component runs until the context ends, and calls ready once when it watches what it acts on.
 type component func(ctx context.Context, h home.Home, ready func()) error
@@ -79,6 +75,11 @@ func child(name, short string, components ...component) *cobra.Command {
 // runAll returns when the context ends or the first component does; it does not wait for the others, since the
 // process ends with it. They hold no state: what one was about to do it does after the next start.
 func runAll(ctx context.Context, h home.Home, components []component) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { heap.Watch(ctx) })
+	defer watching.Wait()
+	defer cancel()
 	ended := make(chan error, len(components))
 	var waiting sync.WaitGroup
 	for _, run := range components {
@@ -87,7 +88,6 @@ func runAll(ctx context.Context, h home.Home, components []component) error {
 	}
 	go func() {
 		waiting.Wait()
-		time.AfterFunc(settled, debug.FreeOSMemory)
 		announce()
 	}()
 	select {

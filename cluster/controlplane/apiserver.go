@@ -9,8 +9,8 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,14 +22,11 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
+	"github.com/argosy-ml/argosy/cluster/heap"
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/pki"
 	"github.com/argosy-ml/argosy/cluster/readiness"
 )
-
-// settled is how long after the start its garbage, as much as what is kept, is given back to the machine. An idle process would
-// hold on to it for minutes.
-const settled = 10 * time.Second
 
 // ServiceRange is where Services get their addresses from.
 const ServiceRange = "10.96.0.0/16"
@@ -88,10 +85,13 @@ func run(ctx context.Context, h home.Home, listener net.Listener) error {
 	}()
 	announced := make(chan error, 1)
 	go func() { announced <- announceWhenReady(ctx, h) }()
+	var watching sync.WaitGroup
+	watching.Go(func() { heap.Watch(ctx) })
 
 	err = serve(ctx, h, listener, endpoint)
 	cause := context.Cause(ctx)
 	cancel(nil)
+	watching.Wait()
 	if aerr := <-announced; aerr != nil && !errors.Is(aerr, context.Canceled) {
 		err = errors.Join(err, aerr)
 	}
@@ -180,7 +180,6 @@ func announceWhenReady(ctx context.Context, h home.Home) error {
 			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
 				client.CloseIdleConnections()
-				time.AfterFunc(settled, debug.FreeOSMemory)
 				return readiness.Announce()
 			}
 		}

@@ -1,0 +1,26 @@
+package heap
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBusyAndIdle(t *testing.T) {
+	t.Parallel()
+	w := watch{busy: true}
+	for range settled - 1 {
+		require.False(t, w.saw(1<<20), "a pause is not the end of work")
+	}
+	require.False(t, w.saw(64<<20))
+	for range settled - 1 {
+		require.False(t, w.saw(busyRate))
+	}
+	require.True(t, w.saw(0))
+	require.False(t, w.busy)
+	for range 100 {
+		require.False(t, w.saw(busyRate), "it stays idle")
+	}
+	require.True(t, w.saw(busyRate+1), "work is noticed at once")
+	require.True(t, w.busy)
+}
