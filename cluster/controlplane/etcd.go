@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
@@ -29,8 +28,9 @@ func startEtcd(h home.Home) (e *embed.Etcd, endpoint string, err error) {
 	cfg.ListenPeerUrls = nil
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	// A lone member elects itself after one election timeout: keep it short.
-	cfg.TickMs, cfg.ElectionMs = 20, 100
-	cfg.BackendBatchInterval = 20 * time.Millisecond
+	cfg.TickMs, cfg.ElectionMs = 50, 250
+	// Room for more than a busy hour; compaction keeps it from being needed. A full etcd takes no more writes at all.
+	cfg.QuotaBackendBytes = 8 << 30
 	logging := zap.NewProductionConfig()
 	logging.Level = zap.NewAtomicLevelAt(zapcore.ErrorLevel)
 	logger, err := logging.Build()

@@ -35,9 +35,9 @@ func Watch(ctx context.Context) {
 		metrics.Read(sample)
 		return sample[0].Value.Uint64()
 	}
-	// As after much work.
-	w := watch{busy: true}
-	debug.SetGCPercent(busyPercent)
+	// A start leaves gaps wherever its heap was, which cannot be given back: keep it small.
+	debug.SetGCPercent(idlePercent)
+	var w watch
 	last := allocated()
 	for {
 		select {
@@ -61,16 +61,28 @@ func Watch(ctx context.Context) {
 // watch remembers whether a process is busy.
 type watch struct {
 	busy  bool
+	age   int // intervals
 	quiet int // intervals in a row
 }
 
-// saw is told what was allocated in one interval, in bytes, and tells whether the process has become busy or idle.
+// saw is told what was allocated in one interval, in bytes, and tells whether the process has become busy or idle. What it
+// does in its first intervals is its start, and becoming idle the end of that.
 func (w *watch) saw(bytes uint64) (changed bool) {
 	was := w.busy
+	w.age++
 	if bytes > busyRate*uint64(interval/time.Second) {
-		w.busy, w.quiet = true, 0
-	} else if w.quiet++; w.quiet >= settled {
+		w.quiet = 0
+	} else {
+		w.quiet++
+	}
+	if w.age < settled {
+		return false
+	}
+	switch {
+	case w.quiet == 0:
+		w.busy = true
+	case w.quiet >= settled:
 		w.busy = false
 	}
-	return w.busy != was
+	return w.busy != was || w.age == settled && !w.busy
 }

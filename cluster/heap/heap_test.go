@@ -6,9 +6,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestStart(t *testing.T) {
+	t.Parallel()
+	var w watch
+	for range settled - 1 {
+		require.False(t, w.saw(64<<20), "a start is no work")
+	}
+	require.True(t, w.saw(0), "its garbage is given back")
+	require.False(t, w.busy)
+
+	w = watch{}
+	for range settled - 1 {
+		require.False(t, w.saw(64<<20))
+	}
+	require.True(t, w.saw(64<<20), "it goes on")
+	require.True(t, w.busy)
+}
+
 func TestBusyAndIdle(t *testing.T) {
 	t.Parallel()
-	w := watch{busy: true}
+	w := watch{age: settled}
+	require.True(t, w.saw(busyRate+1), "work is noticed at once")
+	require.True(t, w.busy)
 	for range settled - 1 {
 		require.False(t, w.saw(1<<20), "a pause is not the end of work")
 	}
@@ -21,6 +40,4 @@ func TestBusyAndIdle(t *testing.T) {
 	for range 100 {
 		require.False(t, w.saw(busyRate), "it stays idle")
 	}
-	require.True(t, w.saw(busyRate+1), "work is noticed at once")
-	require.True(t, w.busy)
 }
