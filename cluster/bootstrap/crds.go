@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 )
 
 // The definitions come from the modules of Argo, mpi-operator, training-operator and Volcano; the README beside them is there so that
@@ -46,6 +47,9 @@ func applyCRDs(ctx context.Context, cfg *rest.Config, client dynamic.Interface) 
 			crd, err := applyCRD(ctx, client.Resource(crdResource), f)
 			if err == nil {
 				err = awaitServed(ctx, raw, cfg.Host, crd)
+			}
+			if err == nil {
+				err = age(ctx, client.Resource(crdResource), crd.GetName())
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", path.Base(f), err)
@@ -148,6 +152,41 @@ func awaitServed(ctx context.Context, client *http.Client, host string, crd *uns
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// young is how long the apiserver makes whoever creates a custom resource wait, because in a group of apiservers another one
+// may not know of the definition yet. Here there is one.
+const young = 2 * time.Second
+
+// age makes a definition that was established this moment one that was established some time ago.
+func age(ctx context.Context, client dynamic.ResourceInterface, name string) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		crd, err := client.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		conditions, _, err := unstructured.NestedSlice(crd.Object, "status", "conditions")
+		if err != nil {
+			return err
+		}
+		for _, c := range conditions {
+			condition, ok := c.(map[string]any)
+			if !ok || condition["type"] != "Established" {
+				continue
+			}
+			text, _ := condition["lastTransitionTime"].(string)
+			if at, err := time.Parse(time.RFC3339, text); err != nil || time.Since(at) > 2*young {
+				return err
+			}
+			condition["lastTransitionTime"] = time.Now().Add(-2 * young).UTC().Format(time.RFC3339)
+			if err := unstructured.SetNestedSlice(crd.Object, conditions, "status", "conditions"); err != nil {
+				return err
+			}
+			_, err = client.UpdateStatus(ctx, crd, metav1.UpdateOptions{FieldManager: fieldManager})
+			return err
+		}
+		return nil
+	})
 }
 
 // listURL is where the custom resources are listed, all namespaces together.
