@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/retry"
 )
 
 // The definitions come from the modules of Argo, mpi-operator, training-operator and Volcano; the README beside them is there so that
@@ -158,35 +157,47 @@ func awaitServed(ctx context.Context, client *http.Client, host string, crd *uns
 // may not know of the definition yet. Here there is one.
 const young = 2 * time.Second
 
-// age makes a definition that was established this moment one that was established some time ago.
+// age waits until a definition is established, and makes it one that was established some time ago.
 func age(ctx context.Context, client dynamic.ResourceInterface, name string) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		crd, err := client.Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
+	for {
+		aged, err := tryAge(ctx, client, name)
+		if aged || err != nil && !apierrors.IsConflict(err) {
 			return err
 		}
-		conditions, _, err := unstructured.NestedSlice(crd.Object, "status", "conditions")
-		if err != nil {
-			return err
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not established: %w", name, ctx.Err())
+		case <-time.After(10 * time.Millisecond):
 		}
-		for _, c := range conditions {
-			condition, ok := c.(map[string]any)
-			if !ok || condition["type"] != "Established" {
-				continue
-			}
-			text, _ := condition["lastTransitionTime"].(string)
-			if at, err := time.Parse(time.RFC3339, text); err != nil || time.Since(at) > 2*young {
-				return err
-			}
-			condition["lastTransitionTime"] = time.Now().Add(-2 * young).UTC().Format(time.RFC3339)
-			if err := unstructured.SetNestedSlice(crd.Object, conditions, "status", "conditions"); err != nil {
-				return err
-			}
-			_, err = client.UpdateStatus(ctx, crd, metav1.UpdateOptions{FieldManager: fieldManager})
-			return err
+	}
+}
+
+func tryAge(ctx context.Context, client dynamic.ResourceInterface, name string) (aged bool, err error) {
+	crd, err := client.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return false, err
+	}
+	conditions, _, err := unstructured.NestedSlice(crd.Object, "status", "conditions")
+	if err != nil {
+		return false, err
+	}
+	for _, c := range conditions {
+		condition, ok := c.(map[string]any)
+		if !ok || condition["type"] != "Established" || condition["status"] != "True" {
+			continue
 		}
-		return nil
-	})
+		text, _ := condition["lastTransitionTime"].(string)
+		if at, err := time.Parse(time.RFC3339, text); err != nil || time.Since(at) > young {
+			return true, err
+		}
+		condition["lastTransitionTime"] = time.Now().Add(-2 * young).UTC().Format(time.RFC3339)
+		if err := unstructured.SetNestedSlice(crd.Object, conditions, "status", "conditions"); err != nil {
+			return false, err
+		}
+		_, err = client.UpdateStatus(ctx, crd, metav1.UpdateOptions{FieldManager: fieldManager})
+		return err == nil, err
+	}
+	return false, nil
 }
 
 // listURL is where the custom resources are listed, all namespaces together.

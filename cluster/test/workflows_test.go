@@ -77,6 +77,11 @@ spec:
 		b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("endless", &corev1.PodLogOptions{Container: "main"}).DoRaw(ctx)
 		return err == nil && strings.Contains(string(b), "up")
 	})
+	// Argo deletes pods that it does not know to be running yet.
+	c.await(t, workflows, "endless", func(o map[string]any) bool {
+		phase, _, _ := unstructured.NestedString(o, "status", "nodes", "endless", "phase")
+		return phase == "Running"
+	})
 	_, err := c.any.Resource(workflows).Namespace(c.namespace).Patch(t.Context(), "endless", "application/merge-patch+json", []byte(`{"spec":{"shutdown":"Terminate"}}`), metav1.PatchOptions{})
 	require.NoError(t, err)
 	c.await(t, workflows, "endless", func(o map[string]any) bool {
