@@ -120,8 +120,8 @@ func (p *pod) lose(reason, message string) {
 	setCondition(&p.status, corev1.PodReady, corev1.ConditionFalse, "PodFailed")
 }
 
-// settling is how long a status waits for more changes before it is sent: containers start one after the other within
-// milliseconds, and each status costs everybody who watches pods. The last one does not wait.
+// settling is how long a status is left alone after it was sent: containers start one after the other within milliseconds, and
+// each status costs everybody who watches pods.
 const settling = 30 * time.Millisecond
 
 // sendChanges sends the status whenever it changed, until more is of no use.
@@ -131,17 +131,13 @@ func (p *pod) sendChanges(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-p.changed:
+			p.sendStatus(ctx)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(settling):
 		}
-		select {
-		case <-p.changed: // it is about to be sent
-		default:
-		}
-		p.sendStatus(ctx)
 	}
 }
 
