@@ -120,8 +120,10 @@ func (c *cluster) testUnreadable(t *testing.T) {
 		_, err = c.any.Resource(mpijobs).Namespace(c.namespace).Create(ctx, job, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return apierrors.IsInvalid(err)
 	})
-	_, err = c.any.Resource(mpijobs).Namespace(c.namespace).Get(t.Context(), "unreadable", metav1.GetOptions{})
-	require.True(t, apierrors.IsNotFound(err), "%v", err)
+	eventually(t, "it is gone", func(ctx context.Context) bool {
+		_, err = c.any.Resource(mpijobs).Namespace(c.namespace).Get(ctx, "unreadable", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
 }
 
 func (c *cluster) testGangsTakeTurns(t *testing.T) {
