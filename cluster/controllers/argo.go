@@ -13,6 +13,7 @@ import (
 	cmdutil "github.com/argoproj/argo-workflows/v3/util/cmd"
 	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	"github.com/argoproj/argo-workflows/v3/workflow/controller"
+	"github.com/argoproj/argo-workflows/v3/workflow/controller/pod"
 	"github.com/argoproj/argo-workflows/v3/workflow/metrics"
 
 	"github.com/argosy-ml/argosy/cluster/home"
@@ -46,6 +47,16 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 	remote.DefaultTransport = store.Answers(remote.DefaultTransport, strings.Split(os.Getenv(image.InsecureEnv), ","))
 	metrics.AddMetricsTransportWrapper(ctx, cfg) // the controller expects it even when it serves no metrics
 	onWatching(cfg, ready, "workflows", "pods", "workflowtaskresults", "workflowtasksets")
+	var wfc *controller.WorkflowController
+	err = hurryCleanups(cfg, func() *pod.Controller {
+		if wfc == nil {
+			return nil
+		}
+		return wfc.PodController
+	})
+	if err != nil {
+		return err
+	}
 	kube, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return err
@@ -55,7 +66,7 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 		return err
 	}
 	const executorPlugins = false
-	wfc, err := controller.NewWorkflowController(ctx, cfg, kube, argo, argoNamespace, "",
+	wfc, err = controller.NewWorkflowController(ctx, cfg, kube, argo, argoNamespace, "",
 		"argoexec", "IfNotPresent", "text", common.ConfigMapName, executorPlugins)
 	if err != nil {
 		return err

@@ -1,0 +1,66 @@
+package controllers
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"github.com/argoproj/argo-workflows/v3/workflow/controller/pod"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+)
+
+func TestOrdersToStopPassLabels(t *testing.T) {
+	t.Parallel()
+	q := cleanupQueue{workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())}
+	defer q.ShutDown()
+	for range 3 {
+		for i := range 200 {
+			q.AddRateLimited("default/wide-" + strconv.Itoa(i) + "/labelPodCompleted")
+		}
+	}
+	q.AddRateLimited("default/endless/terminateContainers")
+	first, _ := q.Get()
+	require.Equal(t, "default/endless/terminateContainers", first)
+	q.Done(first)
+	seen := map[string]int{}
+	for range 200 {
+		key, _ := q.Get()
+		seen[key]++
+		q.Done(key)
+	}
+	require.Len(t, seen, 200, "each is labelled, once")
+	require.Zero(t, q.Len())
+}
+
+func TestArgoGetsTheHurriedQueue(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	cfg := &rest.Config{Host: s.URL}
+	var c *pod.Controller
+	require.NoError(t, hurryCleanups(cfg, func() *pod.Controller { return c }))
+	client, err := rest.HTTPClientFor(cfg)
+	require.NoError(t, err)
+	defer client.CloseIdleConnections()
+	queue := func() string { return fmt.Sprint(reflect.ValueOf(c).Elem().FieldByName("workqueue").Elem()) }
+	for _, path := range []string{"/api/v1/pods", "/api/v1/nodes"} { // there is no controller, and it does not ask for pods
+		resp, err := client.Get(s.URL + path)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		if c == nil {
+			c = &pod.Controller{}
+		}
+		require.Equal(t, "<invalid reflect.Value>", queue())
+	}
+	for range 2 {
+		resp, err := client.Get(s.URL + "/api/v1/pods")
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, "{<nil>}", queue(), "wrapped once")
+	}
+}
