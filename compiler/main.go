@@ -1,89 +1,151 @@
 package compiler
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/sdk/dsl"
+)
+
+// The exit codes of Main. They are those of the argosy command.
+const (
+	exitOK          = 0
+	exitFailure     = 1
+	exitUsage       = 2
+	exitEnvironment = 4
 )
 
 // Main is the main function of a program of pipelines: it compiles them as the command line says, and exits.
 //
-//	-o FILE          where to write: .tar.gz, .tgz, .zip, .yaml; - for YAML on standard output; or a folder,
-//	                 which gets NAME.tar.gz for each pipeline
-//	--pipeline NAME  which of several pipelines
+//	-o FILE              where to write: .tar.gz, .tgz, .zip, .yaml; - for YAML on standard output; or a folder,
+//	                     which gets NAME.tar.gz for each pipeline
+//	--pipeline NAME      which of several pipelines
+//	--param NAME=VALUE   another default of a parameter, and the value in the run of --submit; may be repeated
+//	--submit             start a run on the server of --server, $ARGOSY_URL or ~/.config/argosy/config.json
+//	--experiment NAME    the experiment of that run; made if there is none
+//	--graph FORM         draw it instead: svg, dot or mermaid, to -o FILE or standard output
+//	--validate           check all pipelines, also that each compiles to the same bytes twice
+//	--dry-run            say what would be written or started, and do nothing
 //
-// The exit code is 0, 1 for faults in a pipeline, 2 for a wrong command line.
+// The exit code is 0, 1 for faults in a pipeline, 2 for a wrong command line, 4 when no server answers.
 func Main(pipelines ...func() *dsl.Pipeline) {
-	os.Exit(run(os.Args, os.Stdout, os.Stderr, pipelines))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args, os.Stdout, os.Stderr, pipelines)
+	stop()
+	os.Exit(code)
 }
 
-func run(args []string, stdout, stderr io.Writer, pipelines []func() *dsl.Pipeline) int {
-	flags := flag.NewFlagSet(filepath.Base(args[0]), flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	out := flags.String("o", "", "`file` to write, ending in .tar.gz, .tgz, .zip or .yaml; - for YAML on standard output; or a folder, for all pipelines")
-	name := flags.String("pipeline", "", "`name` of the pipeline to compile, where there are several")
-	switch err := flags.Parse(args[1:]); {
+// options are what a command line asks for.
+type options struct {
+	out, pipeline      string
+	graph              string
+	submit             bool
+	server, experiment string
+	validate, dryRun   bool
+	params             assignments
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, pipelines []func() *dsl.Pipeline) int {
+	o, err := parse(args, stderr)
+	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return 0
+		return exitOK
 	case err != nil:
-		return 2
-	}
-	if flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "unexpected argument %q\n", flags.Arg(0))
-		return 2
-	}
-	if *out == "" {
-		fmt.Fprintln(stderr, "say where to write the pipeline: -o pipeline.tar.gz")
-		return 2
-	}
-	if err := compileTo(*out, *name, stdout, pipelines); err != nil {
 		fmt.Fprintln(stderr, err)
-		return 1
+		return exitUsage
 	}
-	return 0
+	err = o.do(ctx, stdout, pipelines)
+	switch {
+	case err == nil:
+		return exitOK
+	case client.IsUnreachable(err):
+		fmt.Fprintln(stderr, err)
+		return exitEnvironment
+	}
+	fmt.Fprintln(stderr, err)
+	return exitFailure
 }
 
-// compileTo compiles the chosen pipelines and, if all are right, writes them.
-func compileTo(out, name string, stdout io.Writer, pipelines []func() *dsl.Pipeline) error {
+// parse reads a command line. Help, where asked for, goes to help.
+func parse(args []string, help io.Writer) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet(filepath.Base(args[0]), flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.out, "o", "", "`file` to write, ending in .tar.gz, .tgz, .zip or .yaml; - for YAML on standard output; or a folder, for all pipelines")
+	flags.StringVar(&o.pipeline, "pipeline", "", "`name` of the pipeline to compile, where there are several")
+	flags.Var(&o.params, "param", "another default of a parameter, as `name=value`; also its value in the run of --submit; may be repeated")
+	flags.BoolVar(&o.submit, "submit", false, "start a run of the pipeline")
+	flags.StringVar(&o.server, "server", "", "`URL` of the server to start it on (default $ARGOSY_URL, else that of ~/.config/argosy/config.json, else "+client.DefaultURL+")")
+	flags.StringVar(&o.experiment, "experiment", "", "`name` of the run's experiment; made if there is none")
+	flags.StringVar(&o.graph, "graph", "", "draw the pipeline as `svg, dot or mermaid`")
+	flags.BoolVar(&o.validate, "validate", false, "check all pipelines, also that each compiles to the same bytes twice")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "say what would be written or started, and do nothing")
+	if err := flags.Parse(args[1:]); errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(help)
+		flags.Usage()
+		return nil, err
+	} else if err != nil {
+		return nil, fmt.Errorf("%w (-h tells the flags)", err)
+	}
+	switch {
+	case flags.NArg() > 0:
+		return nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case o.graph != "" && !slices.Contains(graphForms, o.graph):
+		return nil, fmt.Errorf("--graph %s: want one of %s", o.graph, strings.Join(graphForms, ", "))
+	case o.graph != "" && o.submit:
+		return nil, errors.New("--graph draws and --submit starts: choose one")
+	case !o.submit && (o.server != "" || o.experiment != ""):
+		return nil, errors.New("--server and --experiment are for --submit")
+	case o.out == "" && !o.submit && !o.validate && o.graph == "":
+		return nil, errors.New("say where to write the pipeline: -o pipeline.tar.gz (or --submit, --graph svg, --validate)")
+	}
+	return o, nil
+}
+
+// do compiles the chosen pipelines and, if all are right, does with them what is asked for.
+func (o *options) do(ctx context.Context, stdout io.Writer, pipelines []func() *dsl.Pipeline) error {
 	recorded, err := record(pipelines)
 	if err != nil {
 		return err
 	}
-	isFolder := folder(out)
-	chosen, err := choose(recorded, name, isFolder)
+	// Checking is for all pipelines; a folder and nothing else takes all of them too.
+	several := !o.submit && (o.out == "" && o.graph == "" || o.graph == "" && folder(o.out))
+	chosen, err := choose(recorded, o.pipeline, several)
 	if err != nil {
 		return err
 	}
-	workflows, err := compileAll(chosen)
+	compiled, err := compileAll(chosen, o.params)
 	if err != nil {
 		return err
 	}
-	if out == "-" {
-		_, err := stdout.Write(workflows[0])
-		return err
-	}
-	if isFolder {
-		if err := os.MkdirAll(out, 0o755); err != nil {
+	if o.validate {
+		if err := checkSame(pipelines, compiled, o.params); err != nil {
 			return err
 		}
 	}
-	for i, p := range chosen {
-		file := out
-		if isFolder {
-			file = filepath.Join(out, sanitize(p.Name())+".tar.gz")
-		}
-		data, err := Pack(file, workflows[i])
-		if err != nil {
+	switch {
+	case o.graph != "":
+		return o.drawGraph(stdout, compiled[0])
+	case o.out != "":
+		if err := o.write(stdout, compiled); err != nil {
 			return err
 		}
-		if err := writeFile(file, data); err != nil {
-			return fmt.Errorf("writing the package: %w", err)
+	}
+	if o.submit {
+		return o.start(ctx, stdout, compiled[0])
+	}
+	if o.validate && o.out == "" {
+		for _, c := range compiled {
+			fmt.Fprintf(stdout, "pipeline %s is valid: %s, %d bytes of YAML\n", c.graph.Name, count(steps(c.graph.Nodes)+steps(c.graph.Exit), "step"), len(c.workflow))
 		}
 	}
 	return nil
@@ -102,15 +164,6 @@ func record(pipelines []func() *dsl.Pipeline) ([]*dsl.Pipeline, error) {
 		recorded = append(recorded, p)
 	}
 	return recorded, nil
-}
-
-// folder says whether out is a folder, or is written like one.
-func folder(out string) bool {
-	if strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(filepath.Separator)) {
-		return true
-	}
-	info, err := os.Stat(out)
-	return err == nil && info.IsDir()
 }
 
 // choose returns the pipeline with the given name, or all if they may be several.
@@ -139,12 +192,9 @@ func choose(pipelines []*dsl.Pipeline, name string, several bool) ([]*dsl.Pipeli
 	return pipelines, nil
 }
 
-// compileAll compiles every pipeline and returns the faults of all together.
-func compileAll(pipelines []*dsl.Pipeline) ([][]byte, error) {
-	workflows := make([][]byte, len(pipelines))
-	errs := make([]error, len(pipelines))
-	for i, p := range pipelines {
-		workflows[i], errs[i] = Compile(p)
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
 	}
-	return workflows, errors.Join(errs...)
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -31,7 +31,7 @@ func TestMainCompiles(t *testing.T) {
 	t.Parallel()
 	call := func(args []string, pipelines ...func() *dsl.Pipeline) (code int, stdout, stderr string) {
 		var out, errs bytes.Buffer
-		code = run(append([]string{"prog"}, args...), &out, &errs, pipelines)
+		code = run(t.Context(), append([]string{"prog"}, args...), &out, &errs, pipelines)
 		return code, out.String(), errs.String()
 	}
 	dir := t.TempDir()

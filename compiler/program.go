@@ -17,7 +17,21 @@ import (
 // its pipelines to out, as Main's -o says. Pipeline chooses one by name; empty means the only one. What the program
 // prints on standard output goes to stdout. Relative paths, also those in messages, are relative to the working
 // directory.
-func CompileDir(ctx context.Context, dir, out, pipeline string, stdout io.Writer) (err error) {
+func CompileDir(ctx context.Context, dir, out, pipeline string, stdout io.Writer) error {
+	args := []string{"-o", out}
+	if pipeline != "" {
+		args = append(args, "--pipeline", pipeline)
+	}
+	return RunDir(ctx, dir, args, stdout)
+}
+
+// RunDir builds the program of pipelines in the folder dir and runs it with the arguments, which are those of Main. The
+// error is a *ProgramError when the program itself refuses.
+func RunDir(ctx context.Context, dir string, args []string, stdout io.Writer) (err error) {
+	o, err := parse(append([]string{dir}, args...), io.Discard)
+	if err != nil {
+		return &ProgramError{Code: exitUsage, Text: err.Error()}
+	}
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("compiling a pipeline needs the Go toolchain, and there is no go command on the PATH: see https://go.dev/doc/install")
 	}
@@ -35,7 +49,41 @@ func CompileDir(ctx context.Context, dir, out, pipeline string, stdout io.Writer
 	if err := build(ctx, dir, program); err != nil {
 		return err
 	}
-	return write(ctx, dir, program, out, pipeline, stdout)
+	before, _ := os.Stat(o.out) // no file yet is as good an answer
+	if err := runProgram(ctx, dir, program, args, stdout); err != nil || o.out == "" || o.out == "-" || o.dryRun || folder(o.out) {
+		return err
+	}
+	after, err := os.Stat(o.out)
+	if err != nil || before != nil && os.SameFile(before, after) {
+		return fmt.Errorf("the program in %s wrote no pipeline: its main must call compiler.Main", dir)
+	}
+	return nil
+}
+
+// ProgramError is the refusal of a program of pipelines. Its text is what the program said.
+type ProgramError struct {
+	Code int // its exit code, as Main's
+	Text string
+}
+
+func (e *ProgramError) Error() string { return e.Text }
+
+// runProgram runs the program. Its faults are already written for people.
+func runProgram(ctx context.Context, dir, program string, args []string, stdout io.Writer) error {
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdout, cmd.Stderr = stdout, &stderr
+	err := cmd.Run()
+	switch text := strings.TrimSpace(stderr.String()); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case text == "":
+		return fmt.Errorf("the program in %s ended with %w and said nothing", dir, err)
+	default:
+		return &ProgramError{Code: cmd.ProcessState.ExitCode(), Text: text}
+	}
 }
 
 func build(ctx context.Context, dir, program string) error {
@@ -48,35 +96,6 @@ func build(ctx context.Context, dir, program string) error {
 	}
 	_, err = goCommand(ctx, dir, "build", "-o", program, ".")
 	return err
-}
-
-// write runs the program. Its faults are already written for people.
-func write(ctx context.Context, dir, program, out, pipeline string, stdout io.Writer) error {
-	before, _ := os.Stat(out) // no file yet is as good an answer
-	args := []string{"-o", out}
-	if pipeline != "" {
-		args = append(args, "--pipeline", pipeline)
-	}
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Stdout, cmd.Stderr = stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if text := strings.TrimSpace(stderr.String()); text != "" {
-			return errors.New(text)
-		}
-		return fmt.Errorf("the program in %s ended with %w and said nothing", dir, err)
-	}
-	if out == "-" || folder(out) {
-		return nil
-	}
-	after, err := os.Stat(out)
-	if err != nil || before != nil && os.SameFile(before, after) {
-		return fmt.Errorf("the program in %s wrote no pipeline: its main must call compiler.Main", dir)
-	}
-	return nil
 }
 
 // goCommand runs the go command in dir and returns its output, or an error that names the files as seen from here.

@@ -11,35 +11,79 @@ import (
 	"github.com/argosy-ml/argosy/compiler"
 )
 
-func (c *cli) compileCommand() *cobra.Command {
-	var out, pipeline string
-	cmd := &cobra.Command{
-		Use: "compile DIR -o FILE", Short: "Compile a pipeline written in Go to a package",
-		Long: `Compile builds and runs the pipeline program in DIR (a package main that calls compiler.Main) and writes what it records
+const compileHelp = `Compile builds and runs the pipeline program in DIR (a package main that calls compiler.Main) and writes what it records
 as an Argo Workflow: FILE ends in .tar.gz, .tgz, .zip or .yaml, is - for YAML on standard output, or is a folder that
-gets a package for each pipeline. It needs the Go toolchain.`,
-		Example: "  argosy compile samples/mpi_run -o mpi_run.tar.gz\n  argosy compile samples/mpi_run -o -",
-		Args:    args(cobra.ExactArgs(1), "one folder"),
+gets a package for each pipeline. The same source gives the same bytes. It needs the Go toolchain.
+
+Instead of a package it can draw the pipeline (--graph), start a run of it (--submit) or only check it (--validate).
+The program itself takes the same flags: go run DIR --graph svg -o pipeline.svg.`
+
+func (c *cli) compileCommand() *cobra.Command {
+	var out, pipeline, graph, experiment string
+	var params []string
+	var submit, validate, dryRun bool
+	cmd := &cobra.Command{
+		Use: "compile DIR -o FILE", Short: "Compile a pipeline written in Go to a package", Long: compileHelp,
+		Example: `  argosy compile samples/mpi_run -o mpi_run.tar.gz
+  argosy compile samples/mpi_run -o - --param workers=4
+  argosy compile samples/mpi_run --graph svg -o mpi_run.svg
+  argosy compile samples/mpi_run --submit --param data= --dry-run`,
+		Args: args(cobra.ExactArgs(1), "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if out == "" {
-				return exit.Usagef("say where to write the package: -o pipeline.tar.gz")
-			}
 			if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
 				return exit.Usagef("%s is no folder", args[0])
 			}
-			err := compiler.CompileDir(cmd.Context(), args[0], out, pipeline, c.out)
-			if _, missing := exec.LookPath("go"); err != nil && errors.Is(missing, exec.ErrNotFound) {
-				return exit.With(exit.Environment, err)
+			var flags []string
+			add := func(name, value string) {
+				if value != "" {
+					flags = append(flags, name, value)
+				}
 			}
-			return err
+			add("-o", out)
+			add("--pipeline", pipeline)
+			add("--graph", graph)
+			add("--experiment", experiment)
+			for _, p := range params {
+				add("--param", p)
+			}
+			for name, on := range map[string]bool{"--submit": submit, "--validate": validate, "--dry-run": dryRun} {
+				if on {
+					flags = append(flags, name)
+				}
+			}
+			if submit {
+				add("--server", c.server)
+			}
+			return compileError(compiler.RunDir(cmd.Context(), args[0], flags, c.out))
 		},
 	}
+	f := cmd.Flags()
 	// The -o of compile is a file, so it takes the place of the -o that all commands have.
-	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write; - is standard output")
-	cmd.Flags().StringVar(&pipeline, "pipeline", "", "`name` of the pipeline, where the program has several")
+	f.StringVarP(&out, "output", "o", "", "`file` to write; - is standard output")
+	f.StringVar(&pipeline, "pipeline", "", "`name` of the pipeline, where the program has several")
+	f.StringArrayVarP(&params, "param", "p", nil, "another default of a parameter, as `name=value`; also its value in the run of --submit; may be repeated")
+	f.StringVar(&graph, "graph", "", "draw the pipeline as `svg`, dot or mermaid")
+	f.BoolVar(&submit, "submit", false, "start a run of the pipeline on the server")
+	f.StringVar(&experiment, "experiment", "", "`name` of that run's experiment; made if there is none")
+	f.BoolVar(&validate, "validate", false, "check all pipelines, also that each compiles to the same bytes twice")
+	f.BoolVar(&dryRun, "dry-run", false, "say what would be written or started, and do nothing")
 	must(cmd.RegisterFlagCompletionFunc("pipeline", cobra.NoFileCompletions))
+	must(cmd.RegisterFlagCompletionFunc("param", cobra.NoFileCompletions))
+	must(cmd.RegisterFlagCompletionFunc("graph", cobra.FixedCompletions([]string{"svg", "dot", "mermaid"}, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
 	return cmd
+}
+
+// compileError gives the error of a compilation its exit code.
+func compileError(err error) error {
+	if refused := (*compiler.ProgramError)(nil); errors.As(err, &refused) {
+		return exit.With(refused.Code, err)
+	}
+	if _, missing := exec.LookPath("go"); err != nil && errors.Is(missing, exec.ErrNotFound) {
+		return exit.With(exit.Environment, err)
+	}
+	return err
 }
