@@ -86,26 +86,13 @@ func isTrue(b *bool) bool { return b != nil && *b }
 
 // identity finds the user and groups of a container.
 func (p *pod) identity(c *corev1.Container, own corev1.SecurityContext, pod corev1.PodSecurityContext, proc *container.Process) error {
-	who := fmt.Sprintf("(pod: %q, container: %s)", fmt.Sprintf("%s_%s(%s)", p.obj.Name, p.obj.Namespace, p.obj.UID), c.Name)
 	imageUser := ""
 	if img := p.imageOf(c.Name); img != nil && own.RunAsUser == nil {
 		imageUser = img.config.User
 	}
 	if isTrue(own.RunAsNonRoot) {
-		if own.RunAsUser == nil && imageUser != "" {
-			name, _, _ := strings.Cut(imageUser, ":")
-			uid, err := strconv.ParseUint(name, 10, 32)
-			if err != nil {
-				return unusable("container has runAsNonRoot and image has non-numeric user (%s), cannot verify user is non-root %s", name, who)
-			}
-			if uid == 0 {
-				return unusable("container has runAsNonRoot and image will run as root %s", who)
-			}
-		} else if own.RunAsUser == nil {
-			return unusable("container has runAsNonRoot and image will run as root %s", who)
-		}
-		if *own.RunAsUser == 0 {
-			return unusable("container's runAsUser breaks non-root policy %s", who)
+		if err := p.checkNonRoot(c, own.RunAsUser, imageUser); err != nil {
+			return err
 		}
 	}
 	groups := slices.Clone(pod.SupplementalGroups)
@@ -136,6 +123,26 @@ func (p *pod) identity(c *corev1.Container, own corev1.SecurityContext, pod core
 		user.Groups = append(user.Groups, uint32(g))
 	}
 	proc.User = user
+	return nil
+}
+
+// checkNonRoot refuses a container that is not to run as root, and would or might. What the image says counts where the pod says nothing.
+func (p *pod) checkNonRoot(c *corev1.Container, user *int64, imageUser string) error {
+	who := fmt.Sprintf("(pod: %q, container: %s)", fmt.Sprintf("%s_%s(%s)", p.obj.Name, p.obj.Namespace, p.obj.UID), c.Name)
+	if user != nil {
+		if *user == 0 {
+			return unusable("container's runAsUser breaks non-root policy %s", who)
+		}
+		return nil
+	}
+	name, _, _ := strings.Cut(imageUser, ":")
+	uid, err := strconv.ParseUint(name, 10, 32)
+	switch {
+	case name == "" || err == nil && uid == 0:
+		return unusable("container has runAsNonRoot and image will run as root %s", who)
+	case err != nil:
+		return unusable("container has runAsNonRoot and image has non-numeric user (%s), cannot verify user is non-root %s", name, who)
+	}
 	return nil
 }
 
