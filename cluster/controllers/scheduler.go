@@ -54,6 +54,7 @@ func runScheduler(ctx context.Context, h home.Home, ready func()) error {
 	broadcaster.StartRecordingToSink(ctx.Done())
 	defer broadcaster.Shutdown()
 	typed := scheduler.NewInformerFactory(kube, 0)
+	volumesInOrder(typed)
 	dynamics := dynamicinformer.NewDynamicSharedInformerFactory(any, 0)
 	s, err := scheduler.New(ctx, kube, typed, dynamics,
 		profile.RecorderFactory(func(name string) events.EventRecorder { return broadcaster.NewRecorder(name) }),
