@@ -63,14 +63,14 @@ func TestImageRoot(t *testing.T) {
 		a := runAs(t, uid, Spec{
 			Image: img, Hostname: "boxed",
 			Files:   []File{{Path: "/etc/resolv.conf", Mode: 0o644, Data: []byte("nameserver 1")}, {Path: "/etc/hosts", Link: "/run/hosts"}},
-			Process: Process{Args: box("cat /etc/motd , cat /etc/below , cat /etc/resolv.conf , ls / , ls /dev , ls /data , cat /proc/sys/kernel/hostname , env HOME , pwd , write /tmp/x y , write /etc/motd mine , cat /etc/motd , stat /tmp").Args, Env: []string{"PATH=/"}, Dir: "/work/here", User: user},
+			Process: Process{Args: box("cat /etc/motd , cat /etc/below , cat /etc/resolv.conf , ls / , ls /dev , ls /data , cat /proc/sys/kernel/hostname , env HOME , pwd , write /tmp/x y , write /etc/motd mine , cat /etc/motd , stat /tmp").Args, Env: []string{"PATH=/"}, Dir: "/job/here", User: user},
 		})
 		require.Empty(t, a.Fault)
 		require.Equal(t, 0, a.Code, a.Output)
 		lines := strings.Split(strings.TrimSpace(a.Output), "\n")
 		require.Equal(t, []string{
-			"upper", "seen", "nameserver 1", ".keep box data dev etc proc sys tmp work ",
-			"fd full null ptmx pts random shm stderr stdin stdout tty urandom zero ", "volume ", "boxed", "HOME=/home/me", "/work/here", "mine",
+			"upper", "seen", "nameserver 1", ".keep box data dev etc job proc sys tmp ",
+			"fd full null ptmx pts random shm stderr stdin stdout tty urandom zero ", "volume ", "boxed", "HOME=/home/me", "/job/here", "mine",
 		}, []string{lines[0], lines[1], lines[2], lines[3], withoutAccelerators(lines[4]), lines[5], lines[6], lines[7], lines[8], lines[9]})
 		require.Contains(t, lines[10], "dtrwxrwxrwx")
 		b, err := os.ReadFile(filepath.Join(img.Folder, "a/etc/motd"))
@@ -111,7 +111,7 @@ func TestHostileImage(t *testing.T) {
 		outside := folder(t, uid)
 		up := "-> ../../../../../../../../.." + outside
 		img := layersOf(t, uid, map[string]string{
-			"dev": up, "proc": "-> " + outside, "sys": up, "etc": up, "vol": up, "work": "-> " + outside, "tmp": up, "data": "-> " + outside,
+			"dev": up, "proc": "-> " + outside, "sys": up, "etc": up, "vol": up, "job": "-> " + outside, "tmp": up, "data": "-> " + outside,
 			outside[1:] + "/inside": "",
 		})
 		img.Folders = []string{"/data/volume"}
@@ -121,7 +121,7 @@ func TestHostileImage(t *testing.T) {
 			Image:   img,
 			Files:   []File{{Path: "/etc/hosts", Mode: 0o644, Data: []byte("hosts")}},
 			Mounts:  []Mount{{Source: volume, Target: "/vol/mounted"}},
-			Process: Process{Args: box("cat /etc/hosts , cat /vol/mounted/f , pwd").Args, Env: []string{"PATH=/"}, Dir: "/work/here"},
+			Process: Process{Args: box("cat /etc/hosts , cat /vol/mounted/f , pwd").Args, Env: []string{"PATH=/"}, Dir: "/job/here"},
 		})
 		require.Empty(t, a.Fault)
 		require.Equal(t, "hosts\nof the volume\n"+outside+"/here\n", a.Output, "all of it inside the container's root")

@@ -198,8 +198,8 @@ func TestClaimsOfOthers(t *testing.T) {
 		"volumeClaimTemplates": [{"metadata": {"name": "work"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}],
 		"templates": [
 			{"name": "main", "steps": [[{"name": "a", "template": "write"}], [{"name": "b", "template": "read"}]]},
-			{"name": "write", "container": {"image": "host", "command": ["sh", "-c", "echo from a > /work/f"], "volumeMounts": [{"name": "work", "mountPath": "/work"}]}},
-			{"name": "read", "container": {"image": "host", "command": ["grep", "from a", "/work/f"], "volumeMounts": [{"name": "work", "mountPath": "/work"}]}}]}}`)
+			{"name": "write", "container": {"image": "host", "command": ["sh", "-c", "echo from a > /job/f"], "volumeMounts": [{"name": "work", "mountPath": "/job"}]}},
+			{"name": "read", "container": {"image": "host", "command": ["grep", "from a", "/job/f"], "volumeMounts": [{"name": "work", "mountPath": "/job"}]}}]}}`)
 	c.await(t, workflows, "shares", func(w map[string]any) bool {
 		phase, _, _ := unstructured.NestedString(w, "status", "phase")
 		require.NotContains(t, []string{"Failed", "Error"}, phase)

@@ -115,7 +115,7 @@ func (i imageTest) awaitEvent(t *testing.T, pod, text string) {
 func (i imageTest) testRun(t *testing.T) {
 	image := i.hub.push(t, "team/box:v1", boxImage(t))
 	out := i.says(t, podFrom("run", image, "env COLOUR , env PATH , pwd , ls /data , cat /data/new , stat /cache , cat /etc/hostname , env HOME"))
-	require.Equal(t, "COLOUR=blue\nPATH=/bin\n/work\nkept new \nnew\ndrwxr-xr-x 0 0\nrun\nHOME=/root\n", out)
+	require.Equal(t, "COLOUR=blue\nPATH=/bin\n/job\nkept new \nnew\ndrwxr-xr-x 0 0\nrun\nHOME=/root\n", out)
 	i.awaitEvent(t, "run", "Pulling: Pulling image")
 	i.awaitEvent(t, "run", "Pulled: Successfully pulled image")
 	p, err := i.kube.CoreV1().Pods(i.namespace).Get(t.Context(), "run", metav1.GetOptions{})
@@ -339,7 +339,7 @@ func (i imageTest) testExec(t *testing.T) {
 	i.awaitPod(t, "exec", "runs", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
 	code, out, _ := i.exec(t, "exec", nil, "box", "env", "COLOUR", ",", "cat", "/data/new", ",", "pwd")
 	require.Zero(t, code)
-	require.Equal(t, "COLOUR=blue\nnew\n/work\n", out)
+	require.Equal(t, "COLOUR=blue\nnew\n/job\n", out)
 	require.NoError(t, i.kube.CoreV1().Pods(i.namespace).Delete(t.Context(), "exec", metav1.DeleteOptions{}))
 }
 

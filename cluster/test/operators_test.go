@@ -90,7 +90,7 @@ func TestTrainingJobFails(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
 	r := trainingResource("PyTorchJob")
-	once := []any{"sh", "-c", "if [ -e /work/seen ]; then exit 0; fi; touch /work/seen; exit 1"}
+	once := []any{"sh", "-c", "if [ -e /job/seen ]; then exit 0; fi; touch /job/seen; exit 1"}
 	for name, j := range map[string]struct {
 		command []any
 		policy  string
@@ -103,7 +103,7 @@ func TestTrainingJobFails(t *testing.T) {
 		master := replica(1, "pytorch", j.command, j.policy)
 		spec := master["template"].(map[string]any)["spec"].(map[string]any)
 		spec["volumes"] = []any{map[string]any{"name": "work", "emptyDir": map[string]any{}}}
-		spec["containers"].([]any)[0].(map[string]any)["volumeMounts"] = []any{map[string]any{"name": "work", "mountPath": "/work"}}
+		spec["containers"].([]any)[0].(map[string]any)["volumeMounts"] = []any{map[string]any{"name": "work", "mountPath": "/job"}}
 		c.createTraining(t, "PyTorchJob", name, "pytorchReplicaSpecs", map[string]any{"Master": master}, nil)
 		c.awaitCondition(t, r, name, j.ends)
 	}

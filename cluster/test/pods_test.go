@@ -432,12 +432,12 @@ func (c *cluster) execIn(t *testing.T, pod, container string, stdin io.Reader, c
 func (c *cluster) testExec(t *testing.T) {
 	c.createPod(t, podOf("inside", "echo up; sleep 1000", func(s *corev1.PodSpec) {
 		s.Containers[0].Env = []corev1.EnvVar{{Name: "MINE", Value: "of the container"}}
-		s.Containers[0].WorkingDir = "/work-here"
+		s.Containers[0].WorkingDir = "/made-here"
 	}))
 	c.awaitLog(t, "inside", "up")
 	code, out, errOut := c.exec(t, "inside", nil, "sh", "-c", "pwd; hostname; echo $MINE; ps -p 1 -o args=; echo wrong >&2; exit 9")
 	require.Equal(t, 9, code)
-	require.Equal(t, "/work-here\ninside\nof the container\nsh -c echo up; sleep 1000\n", out)
+	require.Equal(t, "/made-here\ninside\nof the container\nsh -c echo up; sleep 1000\n", out)
 	require.Equal(t, "wrong\n", errOut)
 	code, out, _ = c.exec(t, "inside", strings.NewReader("through and back"), "cat")
 	require.Zero(t, code)

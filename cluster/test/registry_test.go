@@ -138,7 +138,7 @@ func boxImage(t *testing.T, change ...func(*v1.Config)) v1.Image {
 	cf.OS, cf.Architecture = "linux", runtime.GOARCH
 	cf.Config = v1.Config{
 		Entrypoint: []string{"/bin/box"}, Cmd: []string{"echo", "by", "default"}, Env: []string{"PATH=/bin", "COLOUR=blue"},
-		WorkingDir: "/work", Volumes: map[string]struct{}{"/cache": {}},
+		WorkingDir: "/job", Volumes: map[string]struct{}{"/cache": {}},
 	}
 	for _, f := range change {
 		f(&cf.Config)
