@@ -27,6 +27,9 @@ type streams struct {
 	out, errOut io.Writer
 	tty         bool // the command runs on a terminal of its own: all output comes through out
 	resize      <-chan remotecommand.TerminalSize
+	// drain is how long output is waited for when the command has ended: what it left running in the background may hold its
+	// streams open. 0 waits as long as the context lives.
+	drain time.Duration
 }
 
 // exec runs a command in a running container, as its user and in its
@@ -142,13 +145,19 @@ func (proc *process) execPipes(ctx context.Context, command []string, s streams)
 	if s.errOut != nil {
 		copies.Go(func() { _, _ = io.Copy(s.errOut, errR) })
 	}
+	stop := context.AfterFunc(ctx, func() {
+		_ = outR.Close() // also where it is nil
+		_ = errR.Close()
+	})
+	defer stop()
 	code, err := proc.holder.Exec(ctx, proc.name, command, podholder.Stdio{In: inR, Out: outW, Err: errW})
-	over := []*os.File{outW, errW}
-	if ctx.Err() != nil {
-		over = append(over, outR, errR) // something that the command left behind may hold the other ends
+	for _, f := range []*os.File{outW, errW} {
+		_ = f.Close()
 	}
-	for _, f := range over {
-		_ = f.Close() // also of those that are nil
+	if s.drain > 0 {
+		for _, f := range []*os.File{outR, errR} {
+			_ = f.SetReadDeadline(time.Now().Add(s.drain))
+		}
 	}
 	copies.Wait()
 	return code, err
@@ -167,6 +176,8 @@ func (proc *process) execTTY(ctx context.Context, command []string, s streams) (
 		}
 		copied.Go(func() {
 			defer terminal.Close()
+			stop := context.AfterFunc(ctx, func() { _ = terminal.Close() }) // it may have users that the command left behind
+			defer stop()
 			if s.out != nil {
 				_, _ = io.Copy(s.out, terminal) // ends with EIO when the last user of the terminal is gone
 			}

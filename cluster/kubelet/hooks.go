@@ -76,10 +76,9 @@ func untilExit(proc *process, f func()) (stop func()) {
 func (p *pod) hook(ctx context.Context, c *corev1.Container, handler *corev1.LifecycleHandler) error {
 	switch {
 	case handler.Exec != nil:
-		var out shortOutput
-		code, err := p.exec(ctx, c.Name, handler.Exec.Command, streams{out: &out, errOut: &out})
+		code, output, err := p.ask(ctx, c, handler.Exec.Command)
 		if err == nil && code != 0 {
-			err = fmt.Errorf("command %q exited with %d: %s", handler.Exec.Command, code, out.String())
+			err = fmt.Errorf("command %q exited with %d: %s", handler.Exec.Command, code, output)
 		}
 		return err
 	case handler.HTTPGet != nil:

@@ -3,6 +3,7 @@ package kubelet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -25,6 +26,9 @@ const (
 
 // maxProbeOutput is how much of what a probe printed is kept.
 const maxProbeOutput = 10 << 10
+
+// httpProber asks servers of pods; as in Kubernetes it does not follow redirects to other hosts.
+var httpProber = httpprobe.New(false)
 
 // health watches over a running container.
 type health struct {
@@ -57,12 +61,12 @@ func (p *pod) watchHealth(c *corev1.Container, s slot, proc *process) {
 func (h health) watch(over context.Context) {
 	status := h.s.get()
 	if h.c.StartupProbe != nil && !isTrue(status.Started) {
-		started := false
+		decided, started := false, false
 		h.repeat(over, startupProbe, h.c.StartupProbe, func(ok bool) bool {
-			started = ok
+			decided, started = true, ok
 			return false
 		})
-		if over.Err() != nil {
+		if !decided { // the container has ended, or is being stopped
 			return
 		}
 		if !started {
@@ -183,7 +187,7 @@ func (h health) probe(over context.Context, spec *corev1.Probe) (probe.Result, s
 		if err != nil {
 			return probe.Unknown, "", err
 		}
-		return httpprobe.New(false).Probe(req, timeout)
+		return httpProber.Probe(req, timeout)
 	case spec.TCPSocket != nil:
 		port, err := probe.ResolveContainerPort(spec.TCPSocket.Port, h.c)
 		if err != nil {
@@ -207,17 +211,26 @@ func (h health) probe(over context.Context, spec *corev1.Probe) (probe.Result, s
 func (h health) command(over context.Context, command []string, timeout time.Duration) (probe.Result, string, error) {
 	ctx, cancel := context.WithTimeout(over, timeout)
 	defer cancel()
-	var out shortOutput
-	code, err := h.p.exec(ctx, h.c.Name, command, streams{out: &out, errOut: &out})
+	code, output, err := h.p.ask(ctx, h.c, command)
 	switch {
-	case ctx.Err() != nil:
+	case errors.Is(err, context.DeadlineExceeded):
 		return probe.Failure, fmt.Sprintf("command timed out: %q timed out after %s", strings.Join(command, " "), timeout), nil
 	case err != nil:
 		return probe.Unknown, "", err
 	case code != 0:
-		return probe.Failure, out.String(), nil
+		return probe.Failure, output, nil
 	}
-	return probe.Success, out.String(), nil
+	return probe.Success, output, nil
+}
+
+// outputDrain is how long the output of a hook or a probe that has ended is waited for.
+const outputDrain = time.Second
+
+// ask runs a command of a hook or a probe in a container. What it leaves running is not waited for.
+func (p *pod) ask(ctx context.Context, c *corev1.Container, command []string) (code int, output string, err error) {
+	var out shortOutput
+	code, err = p.exec(ctx, c.Name, command, streams{out: &out, errOut: &out, drain: outputDrain})
+	return code, out.String(), err
 }
 
 // shortOutput keeps the beginning of what is written to it, by several writers.
