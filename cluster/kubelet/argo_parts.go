@@ -21,7 +21,7 @@ import (
 // How much of a step's output Argo keeps as its result, and how often its progress is looked at.
 const (
 	maxResult     = 256 << 10
-	maxOutput     = 64 << 20 // of a file that a step left; what Kubernetes stores is far less
+	maxOutput     = 64 << 20 // of an output parameter; what Kubernetes stores is far less
 	progressEvery = time.Second
 	exitFault     = 64 // Argo's own
 )
@@ -87,7 +87,7 @@ func (p *pod) readProgress() string {
 	if !ok {
 		return ""
 	}
-	b, err := readInside(p.volumes[argoVolume], rest, maxResult)
+	b, err := endInside(p.volumes[argoVolume], rest, maxResult)
 	if err != nil { // most steps never write it
 		return ""
 	}
@@ -111,7 +111,7 @@ func (p *pod) argoOutputs() (map[string]any, error) {
 	}
 	root := p.volumes[argoVolume]
 	if p.argo.env["ARGO_INCLUDE_SCRIPT_OUTPUT"] == "true" {
-		b, err := readInside(root, filepath.Join("ctr", argoMain, "stdout"), maxOutput)
+		b, err := endInside(root, filepath.Join("ctr", argoMain, "stdout"), maxResult+1)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			fault = errors.Join(fault, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -108,6 +109,12 @@ func TestArgoOutputs(t *testing.T) {
 	require.JSONEq(t, `[{"name":"a","globalName":"g","valueFrom":{"path":"/tmp/a"},"value":"42\n"},`+ // one line feed is taken off
 		`{"name":"b","valueFrom":{"path":"/none","default":7},"value":"7"},{"name":"c","valueFrom":{"expression":"x"}}]`, string(params))
 	require.Equal(t, "result", out["result"])
+
+	// Of a result the last 256 KiB are kept, and one line feed at its end is no part of it.
+	write("ctr/main/stdout", strings.Repeat("x", maxOutput)+"\n")
+	out, err = p.argoOutputs()
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("x", maxResult), out["result"])
 
 	require.NoError(t, os.Remove(filepath.Join(root, "outputs/parameters/tmp/a")))
 	_, err = testPodOutputs(t, obj, root)

@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,31 +11,54 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readInside reads a file of a folder that pods write to. They may have put anything there: links do not lead out of the
-// folder, pipes are not waited for, and a file larger than limit is refused.
+// readInside reads a file of a folder that pods write to, as openInside opens it. One that is larger than limit is refused.
 func readInside(folder, name string, limit int64) ([]byte, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }()
-	f, err := root.OpenFile(filepath.Clean("./"+name), os.O_RDONLY|unix.O_NONBLOCK, 0)
+	f, _, err := openInside(folder, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", name)
-	}
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(b)) > limit {
 		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
 	}
 	return b, err
+}
+
+// endInside is readInside for the last bytes of a file of any size, at most limit.
+func endInside(folder, name string, limit int64) ([]byte, error) {
+	f, size, err := openInside(folder, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b := make([]byte, min(size, limit))
+	n, err := f.ReadAt(b, size-int64(len(b)))
+	if errors.Is(err, io.EOF) { // it was made shorter meanwhile
+		err = nil
+	}
+	return b[:n], err
+}
+
+// openInside opens a file of a folder that pods write to. They may have put anything there: links do not lead out of the
+// folder, and pipes are not waited for.
+func openInside(folder, name string) (f *os.File, size int64, err error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = root.Close() }()
+	if f, err = root.OpenFile(filepath.Clean("./"+name), os.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
+		return nil, 0, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a file", name)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, fi.Size(), nil
 }
 
 // replaceFile puts a file in place at one stroke. Where the folder is a pod's to write, a link that the pod left there is

@@ -32,6 +32,13 @@ func TestReadInside(t *testing.T) {
 	}
 	_, err := readInside(folder, "sub/f", 3)
 	require.ErrorContains(t, err, "larger than 3 bytes")
+	for limit, want := range map[int64]string{0: "", 3: "ext", 4: "text", 9: "text"} {
+		b, err := endInside(folder, "sub/f", limit)
+		require.NoError(t, err)
+		require.Equal(t, want, string(b))
+	}
+	_, err = endInside(folder, "pipe", 3)
+	require.ErrorContains(t, err, "pipe is not a file")
 }
 
 func TestReplaceFileFollowsNoLink(t *testing.T) {

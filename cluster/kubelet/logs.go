@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -161,12 +160,21 @@ func entriesBackwards(f *os.File, end int64) iter.Seq2[int64, error] {
 	}
 }
 
-// tailOf is the text of a log's last lines, at most limit bytes.
+// tailOf is the text of a log's last lines, at most its last limit bytes.
 func tailOf(life podlog.Life, lines int64, limit int) (string, error) {
-	var b bytes.Buffer
-	if err := copyLog(context.Background(), &b, life, nil, logOptions{tail: lines}); err != nil {
-		return "", err
-	}
-	text := b.Bytes()
-	return string(text[max(0, len(text)-limit):]), nil
+	end := lastBytes{limit: limit}
+	err := copyLog(context.Background(), &end, life, nil, logOptions{tail: lines})
+	return string(end.b), err
+}
+
+// lastBytes keeps the end of what is written to it.
+type lastBytes struct {
+	b     []byte
+	limit int
+}
+
+func (l *lastBytes) Write(b []byte) (int, error) {
+	l.b = append(l.b, b[max(0, len(b)-l.limit):]...)
+	l.b = l.b[max(0, len(l.b)-l.limit):]
+	return len(b), nil
 }

@@ -133,7 +133,7 @@ func (p *pod) grace() time.Duration {
 
 // setUp makes everything that the pod's containers share.
 func (p *pod) setUp() error {
-	for _, d := range []string{p.dir, p.path(podholder.LogFolder), p.path("etc"), p.path("shm"), p.path("containers"), p.path("messages")} {
+	for _, d := range []string{p.dir, p.path(podholder.LogFolder), p.path("etc"), p.path("shm"), p.path("containers"), p.path(messageFolder)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func (p *pod) mounts(c *corev1.Container, env environment) ([]container.Mount, e
 	}
 	mounts = append(mounts, p.argo.mounts(p)...)
 	if c.TerminationMessagePath != "" {
-		file := p.messagePath(c.Name)
+		file := p.path(messageFolder, c.Name)
 		if err := os.WriteFile(file, nil, 0o666); err != nil {
 			return nil, err
 		}
@@ -144,28 +144,28 @@ func (p *pod) isReadOnly(name string) bool {
 	})
 }
 
-func (p *pod) messagePath(container string) string { return p.path("messages", container) }
+// messageFolder is where in a pod's folder the files lie in which containers leave their termination messages.
+const messageFolder = "messages"
 
-// Limits of a termination message.
+// Limits of a termination message, of which the end is kept.
 const (
-	maxMessage         = 4096
-	maxFallback        = 2048
-	maxFallbackLines   = 80
-	terminationLogHint = corev1.TerminationMessageFallbackToLogsOnError
+	maxMessage       = 4096
+	maxFallback      = 2048
+	maxFallbackLines = 80
 )
 
 // terminationMessage is what a container left to say.
 func (p *pod) terminationMessage(c *corev1.Container, restarts int32, code int) string {
 	if c.TerminationMessagePath != "" {
-		b, err := os.ReadFile(p.messagePath(c.Name))
+		b, err := endInside(p.path(messageFolder), c.Name, maxMessage)
 		if err != nil {
 			p.log.Warn("termination message not read", "container", c.Name, "err", err)
 		}
 		if len(b) > 0 {
-			return string(b[:min(len(b), maxMessage)])
+			return string(b)
 		}
 	}
-	if code == 0 || c.TerminationMessagePolicy != terminationLogHint {
+	if code == 0 || c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
 		return ""
 	}
 	tail, err := tailOf(p.life(c.Name, restarts), maxFallbackLines, maxFallback)
