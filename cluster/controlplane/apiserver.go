@@ -104,6 +104,7 @@ func run(ctx context.Context, h home.Home, listener net.Listener) error {
 func serve(ctx context.Context, h home.Home, listener net.Listener, etcd string) error {
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	s := options.NewServerRunOptions()
+	registerFieldOwners(s.Admission.GenericAdmission)
 	flags := pflag.NewFlagSet("kube-apiserver", pflag.ContinueOnError)
 	for _, f := range s.Flags().FlagSets {
 		flags.AddFlagSet(f)
