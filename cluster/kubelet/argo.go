@@ -142,6 +142,11 @@ func argoStepOf(obj *corev1.Pod) *argoStep {
 // noDeadline says whether Argo wrote the zero time.
 func noDeadline(s string) bool { return s == "" || strings.HasPrefix(s, "0001-01-01") }
 
+// hasOutputs says whether `wait` has more to tell than that the step is over.
+func (s *argoStep) hasOutputs() bool {
+	return len(s.tmpl.Outputs.Parameters) > 0 || s.env["ARGO_INCLUDE_SCRIPT_OUTPUT"] == "true"
+}
+
 // outputsOnVolume says whether a parameter is read from a volume or from an input artifact, which Argo's executor finds
 // through its own mounts.
 func (s *argoStep) outputsOnVolume() bool {

@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/argosy-ml/argosy/cluster/emissary"
 )
@@ -41,9 +42,20 @@ func (p *pod) argoInit(context.Context) (int, error) {
 }
 
 // argoWait does what `argoexec wait` does when there are no artifacts: it waits
-// for the main container and reports its output parameters and result.
+// for the main container and reports its output parameters and result. It
+// announces that report, as Argo's own does: the controller would take a pod
+// that it sees end first for a step without outputs. Of a step that has none
+// it does not report at all.
 func (p *pod) argoWait(ctx context.Context) (int, error) {
-	p.awaitMain(ctx)
+	reports := p.argo.hasOutputs() || p.adopted // an earlier kubelet may have reported progress
+	if reports {
+		if err := p.report(p.k.reporting, false, map[string]any{}); err != nil {
+			return 1, fmt.Errorf("announce outputs: %w", err)
+		}
+	}
+	if progressed := p.awaitMain(ctx); !reports && !progressed {
+		return 0, nil
+	}
 	outputs, fault := p.argoOutputs()
 	// The report is owed even by a pod that is being stopped.
 	result := map[string]any{}
@@ -60,19 +72,19 @@ func (p *pod) argoWait(ctx context.Context) (int, error) {
 }
 
 // awaitMain returns when the main container is over, or is not going to be
-// started. Meanwhile it reports how far the step has come.
-func (p *pod) awaitMain(ctx context.Context) {
+// started. Meanwhile it reports how far the step has come, and says whether it did.
+func (p *pod) awaitMain(ctx context.Context) (reported bool) {
 	look := time.NewTicker(progressEvery)
 	defer look.Stop()
 	progress := ""
 	for {
 		select {
 		case <-p.mainOver:
-			return
+			return reported
 		case <-look.C:
 		}
 		if now := p.readProgress(); now != progress {
-			progress = now
+			progress, reported = now, true
 			if err := p.report(ctx, false, map[string]any{"progress": progress}); err != nil && ctx.Err() == nil {
 				p.log.Warn("progress not reported", "err", err)
 			}
@@ -143,7 +155,8 @@ func (p *pod) readParameters() error {
 	return nil
 }
 
-// report makes or completes the WorkflowTaskResult that Argo's controller waits for.
+// report makes or completes the WorkflowTaskResult that Argo's controller takes outputs from. It waits for one that is not
+// complete.
 func (p *pod) report(ctx context.Context, complete bool, result map[string]any) error {
 	env := p.argo.env
 	labels := map[string]string{
@@ -166,10 +179,20 @@ func (p *pod) report(ctx context.Context, complete bool, result map[string]any) 
 	}
 	path := "/apis/argoproj.io/v1alpha1/namespaces/" + p.obj.Namespace + "/workflowtaskresults"
 	client := p.k.client.CoreV1().RESTClient()
+	send := func(r *rest.Request) error {
+		return r.SetHeader("Accept", "application/json").Body(body).Do(ctx).Error()
+	}
+	create := func() error { return send(client.Post().AbsPath(path).SetHeader("Content-Type", "application/json")) }
+	change := func() error { return send(client.Patch(types.MergePatchType).AbsPath(path, env["ARGO_NODE_ID"])) }
+	first, second := create, change
+	if p.reported {
+		first, second = change, create
+	}
+	p.reported = true
 	return retry(ctx, func() error {
-		err := client.Post().AbsPath(path).SetHeader("Content-Type", "application/json").SetHeader("Accept", "application/json").Body(body).Do(ctx).Error()
-		if apierrors.IsAlreadyExists(err) { // by a report of progress
-			err = client.Patch(types.MergePatchType).AbsPath(path, env["ARGO_NODE_ID"]).SetHeader("Accept", "application/json").Body(body).Do(ctx).Error()
+		err := first()
+		if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) {
+			err = second()
 		}
 		return err
 	})

@@ -38,6 +38,8 @@ type pod struct {
 	addr    netip.Addr
 	adopted bool // an earlier kubelet set it up
 
+	reported bool // its outputs or their announcement; by what plays `wait`
+
 	mu       sync.Mutex
 	status   corev1.PodStatus
 	changed  chan struct{}       // holds a token when the status is to be sent
