@@ -1,12 +1,9 @@
 package compiler
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 
 	"github.com/argosy-ml/argosy/sdk/dsl"
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
@@ -33,24 +30,7 @@ func CompileGraph(g *graph.Pipeline) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling pipeline %q: %w", g.Name, err)
 	}
-	out, err := writeYAML(wf)
-	if err != nil {
-		return nil, fmt.Errorf("writing pipeline %q as YAML: %w", g.Name, err)
-	}
-	return out, nil
-}
-
-func writeYAML(v any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	if err := enc.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return emit(wf), nil
 }
 
 // pipelineSpec is what Kubeflow Pipelines' servers and UIs read from the annotation of the same name.
@@ -68,20 +48,20 @@ type inputSpec struct {
 	Optional    bool       `json:"optional"`
 }
 
-func annotations(g *graph.Pipeline) (map[string]string, error) {
+func annotations(g *graph.Pipeline) (map[string]text, error) {
 	spec := pipelineSpec{Name: g.Name, Description: g.Description}
 	for _, p := range g.Params {
 		spec.Inputs = append(spec.Inputs, inputSpec{p.Name, p.Type, p.Description, p.Default, true})
 	}
-	var text strings.Builder
-	enc := json.NewEncoder(&text)
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(spec); err != nil {
 		return nil, err
 	}
-	return map[string]string{
-		"pipelines.kubeflow.org/pipeline_spec": strings.TrimSpace(text.String()),
-		"argosy.dev/sdk_version":               Version,
+	return map[string]text{
+		"pipelines.kubeflow.org/pipeline_spec": text(strings.TrimSpace(b.String())),
+		"argosy.dev/sdk_version":               text(Version),
 	}, nil
 }
 

@@ -2,6 +2,7 @@ package compiler_test
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/argoproj/argo-workflows/v3/util/template"
 	argo "github.com/argoproj/argo-workflows/v3/workflow/validate"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
 
 	"github.com/argosy-ml/argosy/compiler"
@@ -49,6 +51,9 @@ func TestTextsArriveAsWritten(t *testing.T) {
 	}
 	wf := validate(t, manifest)
 	got := wf.GetTemplateByName("odd").Container.Args
+	for i := range got {
+		got[i] = expand(got[i], nil)
+	}
 	require.Equal(t, want[:len(want)-1], got[:len(want)-1])
 	require.Equal(t, []string{"'{{inputs.parameters.yes}}'", "5%"}, got[len(got)-2:])
 	require.Equal(t, "pipeline-", wf.GenerateName)
@@ -107,4 +112,55 @@ func TestConditionsAsArgoSeesThem(t *testing.T) {
 			require.Equal(t, `"`+test.want+`"`, late)
 		})
 	}
+}
+
+// expand reads an argument as Kubernetes does: $(NAME) is a variable where it is defined, and $$ is $.
+func expand(s string, env map[string]string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '$' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		name, _, closed := strings.Cut(s[i+1:], ")")
+		value, defined := env[strings.TrimPrefix(name, "(")]
+		switch {
+		case s[i+1] == '$':
+			b.WriteByte('$')
+			i++
+		case s[i+1] == '(' && closed && defined:
+			b.WriteString(value)
+			i += len(name) + 1
+		default:
+			b.WriteByte('$')
+		}
+	}
+	return b.String()
+}
+
+// Kubernetes reads $(NAME) and $$ in arguments and variables: what is written arrives, whatever is defined.
+func TestDollarsArriveAsWritten(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		written := rapid.StringMatching(`[$()HOME x]{0,12}`).Draw(t, "text")
+		p := dsl.New("p")
+		v := dsl.Param(p, "v", "1")
+		dsl.Run(p, "s", dsl.Container{
+			Image:   alpine,
+			Command: dsl.Args("echo", written),
+			Args:    dsl.Args(dsl.Sprintf("%s%v%s", written, v, written), dsl.Sprintf("%s<%v>", written, dsl.EnvOf("HOME"))),
+			Env:     dsl.Env{"TEXT": dsl.Lit(written)},
+		})
+		manifest, err := compiler.Compile(p)
+		require.NoError(t, err)
+		c := validate(t, manifest).GetTemplateByName("s").Container
+		env := map[string]string{"HOME": "/root", "HOMEHOME": "/", "": "nothing"}
+		require.Equal(t, written, expand(c.Command[1], env))
+		require.Equal(t, written, expand(c.Env[0].Value, env))
+		for _, value := range []string{"1", "(HOME)", ")"} {
+			with := strings.ReplaceAll(c.Args[0], "{{inputs.parameters.v}}", value)
+			require.Equal(t, written+value+written, expand(with, env))
+		}
+		require.Equal(t, written+"</root>", expand(c.Args[1], env))
+	})
 }

@@ -28,6 +28,8 @@ var goldens = map[string]func() *dsl.Pipeline{
 	"mpi":       mpi,
 	"mpi-bare":  mpiBare,
 	"escapes":   escapes,
+	"options":   options,
+	"settings":  settings,
 }
 
 var alpine = dsl.Lit("alpine:3.22")

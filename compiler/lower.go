@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -38,6 +39,9 @@ func lower(g *graph.Pipeline) (*workflow, error) {
 		Kind:       "Workflow",
 		Metadata:   metadata{GenerateName: name + "-", Annotations: notes},
 		Spec:       workflowSpec{Entrypoint: l.unique(name), ServiceAccountName: serviceAccount},
+	}
+	if err := wf.set(g.Settings); err != nil {
+		return nil, err
 	}
 	for _, p := range g.Params {
 		l.inputs[graph.Ref{Param: p.Name}], l.inputUsed[p.Name] = p.Name, true
@@ -163,7 +167,7 @@ func (l *lowering) task(n graph.Node, here map[graph.Ref]source) (task, []graph.
 	var err error
 	switch {
 	case n.Container != nil:
-		needs = l.container(t.Template, n)
+		needs, err = l.container(t.Template, n)
 	case n.If != nil:
 		t.When = condition(n.If.Cond, where)
 		needs, err = l.dag(t.Template, n.If.Nodes, nil)
@@ -183,49 +187,42 @@ func (l *lowering) task(n graph.Node, here map[graph.Ref]source) (task, []graph.
 		t.Arguments.Parameters = append(t.Arguments.Parameters, parameter{Name: l.input(r), Value: &value})
 	}
 	needs = slices.DeleteFunc(append(references(n), needs...), func(r graph.Ref) bool {
-		return r.Variable != "" || n.Each != nil && r.Loop == n.Name
+		return isBuiltIn(r) || n.Each != nil && r.Loop == n.Name
 	})
 	return t, needs, nil
 }
 
 // container adds the template of a step and returns what it needs from outside.
-func (l *lowering) container(name string, n graph.Node) []graph.Ref {
-	c := n.Container
-	needs := slices.DeleteFunc(references(n), func(r graph.Ref) bool { return r.Variable != "" })
-	fill := func(t graph.Text) text {
-		return render(t, func(r graph.Ref) source { return source{path: "inputs.parameters." + l.input(r)} })
+func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
+	needs := slices.DeleteFunc(references(n), isBuiltIn)
+	inputs := func(r graph.Ref) source { return source{path: "inputs.parameters." + l.input(r)} }
+	t := template{Name: name, Inputs: l.declare(needs)}
+	p := &pod{
+		fill: func(t graph.Text) text { return render(t, inputs) },
+		arg:  func(t graph.Text) text { return renderArg(t, inputs) },
+		t:    &t,
 	}
-	fillAll := func(ts []graph.Text) []text {
-		out := make([]text, len(ts))
-		for i, t := range ts {
-			out[i] = fill(t)
-		}
-		return out
+	c := p.container("containers", "main", n.Container)
+	t.Container = &c
+	settings := n.Pod
+	if settings == nil {
+		settings = &graph.Pod{}
 	}
-	out := &container{
-		Image:           fill(c.Image),
-		ImagePullPolicy: c.ImagePullPolicy,
-		Command:         fillAll(c.Command),
-		Args:            fillAll(c.Args),
-		WorkingDir:      fill(c.WorkingDir),
+	if err := cmp.Or(p.settings(settings), p.finish(settings.Patch)); err != nil {
+		return nil, fmt.Errorf("step %s: %w", n.Name, err)
 	}
-	for _, e := range c.Env {
-		v := envVar{Name: e.Name, Value: fill(e.Value)}
-		if e.FieldRef != "" {
-			v.ValueFrom = &envSource{fieldRef{text(e.FieldRef)}}
-		}
-		out.Env = append(out.Env, v)
-	}
-	t := template{Name: name, Inputs: l.declare(needs), Container: out}
-	for _, o := range c.Outputs {
+	for _, o := range n.Container.Outputs {
 		t.Outputs.Parameters = append(t.Outputs.Parameters, parameter{Name: o.Name, ValueFrom: &valueFrom{Path: text(o.Path), Default: (*text)(o.Default)}})
 	}
-	for _, a := range c.Artifacts {
+	for _, a := range n.Container.Artifacts {
 		t.Outputs.Artifacts = append(t.Outputs.Artifacts, artifact{a.Name, text(a.Path), a.Optional})
 	}
 	l.templates = append(l.templates, t)
-	return needs
+	return needs, nil
 }
+
+// isBuiltIn says whether a reference is to what Argo or the container itself knows.
+func isBuiltIn(r graph.Ref) bool { return r.Variable != "" || r.Env != "" }
 
 // declare returns the input parameters that carry the references.
 func (l *lowering) declare(needs []graph.Ref) parameters {

@@ -179,9 +179,9 @@ func FuzzTextsArrive(f *testing.F) {
 		require.NoError(t, err)
 		wf := validate(t, manifest)
 		c := wf.GetTemplateByName("s").Container
-		require.Equal(t, s, c.Command[1])
-		require.Equal(t, "{{inputs.parameters.v}}"+s, c.Args[0])
-		require.Equal(t, s, c.Env[0].Value)
+		require.Equal(t, s, expand(c.Command[1], nil))
+		require.Equal(t, "{{inputs.parameters.v}}"+s, expand(c.Args[0], nil))
+		require.Equal(t, s, expand(c.Env[0].Value, nil))
 		require.Equal(t, s, wf.GetTemplateByName("for-loop-1").DAG.Tasks[0].WithItems[0].GetStrVal())
 		object := wf.GetTemplateByName("p").DAG.Tasks[1].WithItems[0].GetMapVal()
 		require.Len(t, object, 1)

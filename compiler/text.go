@@ -12,21 +12,8 @@ import (
 
 // references returns what a node itself refers to, each once and in order; not what the nodes inside it do.
 func references(n graph.Node) []graph.Ref {
-	var texts []graph.Text
-	switch {
-	case n.Container != nil:
-		c := n.Container
-		texts = slices.Concat([]graph.Text{c.Image}, c.Command, c.Args, []graph.Text{c.WorkingDir})
-		for _, e := range c.Env {
-			texts = append(texts, e.Value)
-		}
-	case n.If != nil:
-		texts = []graph.Text{n.If.Cond.Left}
-	case n.Each != nil:
-		texts = []graph.Text{n.Each.Items}
-	}
 	var refs []graph.Ref
-	for _, t := range texts {
+	for _, t := range n.Texts() {
 		for _, r := range t.Refs() {
 			if !slices.Contains(refs, r) {
 				refs = append(refs, r)
@@ -81,11 +68,41 @@ func gathered(path string, t graph.Type) source {
 
 // render writes a text as Argo reads it.
 func render(t graph.Text, where func(graph.Ref) source) text {
+	if s, ok := t.Constant(); ok {
+		return text(s)
+	}
+	return renderWith(t, where, func(s string, _ bool) string { return s })
+}
+
+// renderArg writes a text that Kubernetes reads too: there $(NAME) is an environment variable and $$ is $.
+func renderArg(t graph.Text, where func(graph.Ref) source) text { return renderWith(t, where, dollars) }
+
+// dollars writes text so that Kubernetes leaves it as it is.
+func dollars(s string, beforeRef bool) string {
+	if !strings.Contains(s, "$") {
+		return s
+	}
 	var b strings.Builder
-	for _, p := range t {
+	for i := range len(s) {
+		b.WriteByte(s[i])
+		if s[i] != '$' {
+			continue
+		}
+		if last := i+1 == len(s); last && beforeRef || !last && (s[i+1] == '$' || s[i+1] == '(') {
+			b.WriteByte('$')
+		}
+	}
+	return b.String()
+}
+
+func renderWith(t graph.Text, where func(graph.Ref) source, constant func(s string, beforeRef bool) string) text {
+	var b strings.Builder
+	for i, p := range t {
 		switch {
 		case p.Ref == nil:
-			b.WriteString(p.Text)
+			b.WriteString(constant(p.Text, i+1 < len(t)))
+		case p.Ref.Env != "":
+			b.WriteString("$(" + p.Ref.Env + ")")
 		case p.Ref.Variable != "":
 			b.WriteString("{{" + p.Ref.Variable + "}}")
 		default:

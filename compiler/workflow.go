@@ -1,11 +1,5 @@
 package compiler
 
-import (
-	"strings"
-
-	"gopkg.in/yaml.v3"
-)
-
 // The part of Argo's Workflow that pipelines need, in the order in which it is written. The names are Argo's.
 
 type workflow struct {
@@ -16,29 +10,31 @@ type workflow struct {
 }
 
 type metadata struct {
-	GenerateName string            `yaml:"generateName"`
-	Annotations  map[string]string `yaml:"annotations"`
+	GenerateName string          `yaml:"generateName"`
+	Labels       map[string]text `yaml:"labels,omitempty"`
+	Annotations  map[string]text `yaml:"annotations"`
 }
 
 type workflowSpec struct {
-	Entrypoint         string     `yaml:"entrypoint"`
-	OnExit             string     `yaml:"onExit,omitempty"`
-	ServiceAccountName string     `yaml:"serviceAccountName"`
-	Arguments          parameters `yaml:"arguments,omitempty"`
-	Templates          []template `yaml:"templates"`
+	Entrypoint            string          `yaml:"entrypoint"`
+	OnExit                string          `yaml:"onExit,omitempty"`
+	ServiceAccountName    string          `yaml:"serviceAccountName"`
+	ActiveDeadlineSeconds int64           `yaml:"activeDeadlineSeconds,omitempty"`
+	Parallelism           int             `yaml:"parallelism,omitempty"`
+	TTLStrategy           *ttlStrategy    `yaml:"ttlStrategy,omitempty"`
+	ImagePullSecrets      []named         `yaml:"imagePullSecrets,omitempty"`
+	VolumeClaimTemplates  []claimTemplate `yaml:"volumeClaimTemplates,omitempty"`
+	Arguments             parameters      `yaml:"arguments,omitempty"`
+	Templates             []template      `yaml:"templates"`
+}
+
+type ttlStrategy struct {
+	Success *int64 `yaml:"secondsAfterSuccess,omitempty"`
+	Failure *int64 `yaml:"secondsAfterFailure,omitempty"`
 }
 
 // text is a string from the user, of whatever characters.
 type text string
-
-// MarshalYAML puts quotes around texts of several lines that begin with white space: the YAML library would write
-// them as blocks that no YAML reader takes.
-func (t text) MarshalYAML() (any, error) {
-	if strings.Contains(string(t), "\n") && strings.ContainsAny(string(t[:1]), " \t\n") {
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(t), Style: yaml.DoubleQuotedStyle}, nil
-	}
-	return string(t), nil
-}
 
 // parameters is the shape of inputs, outputs and arguments.
 type parameters struct {
@@ -67,20 +63,76 @@ type artifact struct {
 }
 
 type template struct {
-	Name      string     `yaml:"name"`
-	Inputs    parameters `yaml:"inputs,omitempty"`
-	Outputs   parameters `yaml:"outputs,omitempty"`
+	Name     string      `yaml:"name"`
+	Metadata podMetadata `yaml:"metadata,omitempty"`
+	Inputs   parameters  `yaml:"inputs,omitempty"`
+	Outputs  parameters  `yaml:"outputs,omitempty"`
+
+	NodeSelector          map[string]text `yaml:"nodeSelector,omitempty"`
+	Affinity              *affinity       `yaml:"affinity,omitempty"`
+	Tolerations           []toleration    `yaml:"tolerations,omitempty"`
+	ServiceAccountName    text            `yaml:"serviceAccountName,omitempty"`
+	PriorityClassName     text            `yaml:"priorityClassName,omitempty"`
+	SchedulerName         text            `yaml:"schedulerName,omitempty"`
+	ActiveDeadlineSeconds any             `yaml:"activeDeadlineSeconds,omitempty"`
+	RetryStrategy         *retryStrategy  `yaml:"retryStrategy,omitempty"`
+	Memoize               *memoize        `yaml:"memoize,omitempty"`
+	Volumes               []volume        `yaml:"volumes,omitempty"`
+	InitContainers        []userContainer `yaml:"initContainers,omitempty"`
+
 	Container *container `yaml:"container,omitempty"`
-	DAG       *dag       `yaml:"dag,omitempty"`
+
+	Sidecars     []userContainer `yaml:"sidecars,omitempty"`
+	PodSpecPatch text            `yaml:"podSpecPatch,omitempty"`
+	DAG          *dag            `yaml:"dag,omitempty"`
+}
+
+type podMetadata struct {
+	Labels      map[string]text `yaml:"labels,omitempty"`
+	Annotations map[string]text `yaml:"annotations,omitempty"`
+}
+
+type retryStrategy struct {
+	Limit       text     `yaml:"limit"`
+	RetryPolicy string   `yaml:"retryPolicy,omitempty"`
+	Backoff     *backoff `yaml:"backoff,omitempty"`
+	Expression  text     `yaml:"expression,omitempty"`
+}
+
+type backoff struct {
+	Duration    text `yaml:"duration"`
+	Factor      int  `yaml:"factor"`
+	MaxDuration text `yaml:"maxDuration,omitempty"`
+	Cap         text `yaml:"cap,omitempty"`
+}
+
+type memoize struct {
+	Key    text         `yaml:"key"`
+	MaxAge string       `yaml:"maxAge"`
+	Cache  memoizeCache `yaml:"cache"`
+}
+
+type memoizeCache struct {
+	ConfigMap named `yaml:"configMap"`
 }
 
 type container struct {
-	Image           text     `yaml:"image"`
-	ImagePullPolicy string   `yaml:"imagePullPolicy,omitempty"`
-	Command         []text   `yaml:"command,omitempty"`
-	Args            []text   `yaml:"args,omitempty"`
-	WorkingDir      text     `yaml:"workingDir,omitempty"`
-	Env             []envVar `yaml:"env,omitempty"`
+	Image           text          `yaml:"image"`
+	ImagePullPolicy string        `yaml:"imagePullPolicy,omitempty"`
+	Command         []text        `yaml:"command,omitempty"`
+	Args            []text        `yaml:"args,omitempty"`
+	WorkingDir      text          `yaml:"workingDir,omitempty"`
+	Env             []envVar      `yaml:"env,omitempty"`
+	EnvFrom         []envFrom     `yaml:"envFrom,omitempty"`
+	Resources       resources     `yaml:"resources,omitempty"`
+	VolumeMounts    []volumeMount `yaml:"volumeMounts,omitempty"`
+}
+
+// userContainer is a container beside a step's own.
+type userContainer struct {
+	Name               string `yaml:"name"`
+	container          `yaml:",inline"`
+	MirrorVolumeMounts bool `yaml:"mirrorVolumeMounts"`
 }
 
 type envVar struct {
@@ -89,24 +141,16 @@ type envVar struct {
 	ValueFrom *envSource `yaml:"valueFrom,omitempty"`
 }
 
-type envSource struct {
-	FieldRef fieldRef `yaml:"fieldRef"`
-}
-
-type fieldRef struct {
-	FieldPath text `yaml:"fieldPath"`
-}
-
 type dag struct {
 	Tasks []task `yaml:"tasks"`
 }
 
 type task struct {
-	Name         string       `yaml:"name"`
-	Template     string       `yaml:"template"`
-	Dependencies []string     `yaml:"dependencies,omitempty"`
-	When         text         `yaml:"when,omitempty"`
-	WithItems    []*yaml.Node `yaml:"withItems,omitempty"`
-	WithParam    text         `yaml:"withParam,omitempty"`
-	Arguments    parameters   `yaml:"arguments,omitempty"`
+	Name         string     `yaml:"name"`
+	Template     string     `yaml:"template"`
+	Dependencies []string   `yaml:"dependencies,omitempty"`
+	When         text       `yaml:"when,omitempty"`
+	WithItems    []any      `yaml:"withItems,omitempty"`
+	WithParam    text       `yaml:"withParam,omitempty"`
+	Arguments    parameters `yaml:"arguments,omitempty"`
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -69,16 +68,21 @@ func (fs Faults) sorted() Faults {
 
 var errNilPipeline = errors.New("the pipeline is nil: its function must return what dsl.New made")
 
-// sdkRoot is the import path of the folder that holds this package and those that build steps on it.
-var sdkRoot = path.Dir(reflect.TypeFor[Pipeline]().PkgPath())
+// sdkFolder is the source folder of the packages that record steps, with a slash at its end.
+var sdkFolder = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return path.Dir(path.Dir(filepath.ToSlash(file))) + "/"
+}()
 
-// caller returns the place of the innermost call that is not in the SDK itself.
+// caller returns the place of the innermost call that is not in the SDK itself. Files tell, and functions don't:
+// where one of the SDK's is inlined, what is in it counts as its caller's.
 func caller() graph.Position {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for {
 		frame, more := frames.Next()
-		inSDK := strings.HasPrefix(frame.Function, sdkRoot+"/dsl.") || strings.HasPrefix(frame.Function, sdkRoot+"/train.")
+		below, inSDK := strings.CutPrefix(filepath.ToSlash(frame.File), sdkFolder)
+		inSDK = inSDK && (strings.HasPrefix(below, "dsl/") || strings.HasPrefix(below, "train/")) && !strings.HasSuffix(below, "_test.go")
 		if !inSDK && frame.File != "" {
 			return graph.Position{File: frame.File, Line: frame.Line}
 		}

@@ -17,14 +17,10 @@ type Pipeline struct {
 	current           *scope // where the next step goes
 	names             map[string]graph.Position
 	groups            map[string]int // how many groups of a kind there are
+	settings          graph.Settings
+	defaults          []StepOption
 	faults            Faults
 }
-
-// Option sets something of a whole pipeline.
-type Option func(*Pipeline)
-
-// Description says what the pipeline is for, in a line or two.
-func Description(s string) Option { return func(p *Pipeline) { p.description = s } }
 
 // New starts a pipeline. The name is for people and may be any text; the names of its runs are made from its
 // letters, digits and dashes.
@@ -34,7 +30,9 @@ func New(name string, opts ...Option) *Pipeline {
 	p.exit = &scope{kind: exitScope}
 	p.current = p.root
 	for _, opt := range opts {
-		opt(p)
+		if opt != nil {
+			opt.ofPipeline(p)
+		}
 	}
 	at := caller()
 	if strings.TrimSpace(name) == "" {
@@ -112,7 +110,7 @@ func (p *Pipeline) Graph() (*graph.Pipeline, error) {
 	if len(faults) > 0 {
 		return nil, faults.sorted()
 	}
-	g := &graph.Pipeline{Name: p.name, Description: p.description, Nodes: p.root.graph(), Exit: p.exit.graph()}
+	g := &graph.Pipeline{Name: p.name, Description: p.description, Nodes: p.root.graph(), Exit: p.exit.graph(), Settings: p.settings}
 	for _, param := range p.params {
 		g.Params = append(g.Params, *param)
 	}

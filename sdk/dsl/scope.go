@@ -75,6 +75,10 @@ func (s *scope) graph() []graph.Node {
 		case g.Container != nil:
 			c := *g.Container
 			g.Container = &c
+			if g.Pod != nil {
+				pod := *g.Pod
+				g.Pod = &pod
+			}
 		}
 		nodes = append(nodes, g)
 	}

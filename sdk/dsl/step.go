@@ -16,8 +16,8 @@ type Container struct {
 	// Image is required.
 	Image Value[string]
 	// Command is the program, Args what it is given; without Command the image's own is run. Each element arrives
-	// as one argument, whatever characters it holds: no shell reads it. Only $(NAME), where NAME is in Env, becomes
-	// that variable's value, as Kubernetes has it.
+	// as one argument, whatever characters it holds: no shell reads it. Only in values that are known when the
+	// pipeline runs does Kubernetes read $(NAME) as that variable of Env, and $$ as $. EnvOf is for when it should.
 	Command, Args []Value[string]
 	Env           Env
 	WorkingDir    Value[string]
@@ -44,10 +44,9 @@ type Artifact struct {
 type Step struct {
 	pipeline *Pipeline
 	node     *node
+	box      *graph.Container // what options for containers set: the node's own, or that of a sidecar
+	beside   string           // the name of the sidecar
 }
-
-// StepOption sets something of a step of any kind.
-type StepOption func(*Step)
 
 // Handle is what After accepts: a *Step, or a Value that is the output of one.
 type Handle interface{ ended() []*node }
@@ -71,7 +70,7 @@ func (v Value[T]) ended() []*node {
 
 // After makes the step wait until the others have ended well. What a step reads from others it waits for anyway.
 func After(others ...Handle) StepOption {
-	return func(s *Step) {
+	return stepOption(func(s *Step) {
 		for i, other := range others {
 			var nodes []*node
 			if other != nil {
@@ -86,7 +85,7 @@ func After(others ...Handle) StepOption {
 				}
 			}
 		}
-	}
+	})
 }
 
 var (
@@ -115,7 +114,8 @@ func (p *Pipeline) begin(name, kind string) *Step {
 	if kind == "" {
 		kind = "Container"
 	}
-	s := &Step{p, p.add(graph.Node{Name: name, Kind: kind, At: caller(), Container: &graph.Container{}})}
+	box := &graph.Container{}
+	s := &Step{pipeline: p, node: p.add(graph.Node{Name: name, Kind: kind, At: caller(), Container: box}), box: box}
 	first, twice := p.names[name]
 	switch {
 	case twice:
@@ -132,32 +132,51 @@ func (p *Pipeline) begin(name, kind string) *Step {
 
 // fill records what the step runs.
 func (p *Pipeline) fill(s *Step, c Container, opts []StepOption) {
-	n, g := s.node, s.node.Container
-	if !c.Image.IsSet() {
-		s.Fault("Image is not set: it is the container image to run, as in dsl.Lit(\"alpine:3.22\")")
-	} else if c.Image.String() == "" { // a parameter may be: whoever starts the run fills it in
-		s.Fault("Image is empty")
-	}
-	g.Image = p.use(n, "Image", c.Image)
-	g.ImagePullPolicy = c.ImagePullPolicy
-	if !slices.Contains([]string{"", "Always", "IfNotPresent", "Never"}, c.ImagePullPolicy) {
-		s.Fault("ImagePullPolicy is %q: it must be Always, IfNotPresent or Never", c.ImagePullPolicy)
-	}
-	g.Command = s.list("Command", c.Command)
-	g.Args = s.list("Args", c.Args)
-	g.WorkingDir = p.use(n, "WorkingDir", c.WorkingDir)
-	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		g.Env = append(g.Env, s.env(name, c.Env[name]))
-	}
+	s.apply(p.defaults)
+	s.contain(c)
 	for _, a := range c.Artifacts {
 		s.checkFile("artifact", a.Name, a.Path)
-		if slices.ContainsFunc(g.Artifacts, func(b graph.Artifact) bool { return a.Name == b.Name }) {
+		if slices.ContainsFunc(s.box.Artifacts, func(b graph.Artifact) bool { return a.Name == b.Name }) {
 			s.Fault("artifact %s is declared twice", a.Name)
 		}
-		g.Artifacts = append(g.Artifacts, graph.Artifact(a))
+		s.box.Artifacts = append(s.box.Artifacts, graph.Artifact(a))
 	}
-	for _, opt := range opts {
-		opt(s)
+	s.apply(opts)
+}
+
+// contain records a container, the step's own or one beside it.
+func (s *Step) contain(c Container) {
+	g := s.box
+	what := ""
+	if s.beside != "" {
+		what = s.beside + " "
+	}
+	if !c.Image.IsSet() {
+		s.Fault("%sImage is not set: it is the container image to run, as in dsl.Lit(\"alpine:3.22\")", what)
+	} else if c.Image.String() == "" { // a parameter may be: whoever starts the run fills it in
+		s.Fault("%sImage is empty", what)
+	}
+	g.Image = s.pipeline.use(s.node, what+"Image", c.Image)
+	g.ImagePullPolicy = c.ImagePullPolicy
+	if !slices.Contains([]string{"", "Always", "IfNotPresent", "Never"}, c.ImagePullPolicy) {
+		s.Fault("%sImagePullPolicy is %q: it must be Always, IfNotPresent or Never", what, c.ImagePullPolicy)
+	}
+	g.Command = s.list(what+"Command", c.Command)
+	g.Args = s.list(what+"Args", c.Args)
+	g.WorkingDir = s.pipeline.use(s.node, what+"WorkingDir", c.WorkingDir)
+	s.variables(c.Env)
+}
+
+// variables sets environment variables, or replaces those of the same names.
+func (s *Step) variables(env Env) {
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		v := s.env(name, env[name])
+		i, found := slices.BinarySearchFunc(s.box.Env, name, func(e graph.EnvVar, name string) int { return strings.Compare(e.Name, name) })
+		if found {
+			s.box.Env[i] = v
+		} else {
+			s.box.Env = slices.Insert(s.box.Env, i, v)
+		}
 	}
 }
 
@@ -168,7 +187,7 @@ func (s *Step) list(what string, values []Value[string]) []graph.Text {
 		if !v.IsSet() {
 			s.Fault("%s is not set", at)
 		}
-		texts = append(texts, s.pipeline.use(s.node, at, v))
+		texts = append(texts, s.pipeline.useArg(s.node, at, v))
 	}
 	return texts
 }
@@ -182,10 +201,12 @@ func (s *Step) env(name string, v Value[string]) graph.EnvVar {
 		s.Fault("%s is not set: use dsl.Lit(\"\") for an empty value", what)
 		return graph.EnvVar{Name: name}
 	}
-	if r := v.recorded().single(); r != nil && r.field != "" {
-		return graph.EnvVar{Name: name, FieldRef: r.field}
+	if r := v.recorded().single(); r != nil && r.source != nil {
+		e := *r.source
+		e.Name = name
+		return e
 	}
-	return graph.EnvVar{Name: name, Value: s.pipeline.use(s.node, what, v)}
+	return graph.EnvVar{Name: name, Value: s.pipeline.useArg(s.node, what, v)}
 }
 
 func (s *Step) checkFile(kind, name, file string) {

@@ -13,6 +13,17 @@ import (
 // use turns a value into plain data for node n, making n wait for what the value needs. What names the place of
 // the value within the step, for messages.
 func (p *Pipeline) use(n *node, what string, v AnyValue) graph.Text {
+	for _, r := range v.recorded().refs() {
+		if r.Env != "" {
+			p.fault(n.At, n.stepName(), "%s: dsl.EnvOf is for Command, Args and Env only", what)
+			return nil
+		}
+	}
+	return p.useArg(n, what, v)
+}
+
+// useArg is use where Kubernetes reads the environment variables of the container.
+func (p *Pipeline) useArg(n *node, what string, v AnyValue) graph.Text {
 	if !v.IsSet() {
 		return nil
 	}
@@ -84,10 +95,10 @@ func checkParameter(s string) error {
 
 func (p *Pipeline) checkRef(n *node, what string, r *ref) bool {
 	switch {
-	case r.field != "":
-		p.fault(n.At, n.stepName(), "%s: dsl.FieldRef can only be the whole value of an environment variable", what)
+	case r.source != nil:
+		p.fault(n.At, n.stepName(), "%s: %s can only be the whole value of an environment variable", what, r.describe())
 		return false
-	case r.Variable != "":
+	case r.Variable != "", r.Env != "":
 		return true
 	case r.pipeline != p:
 		p.fault(n.At, n.stepName(), "%s uses %s of another pipeline (%q)", what, r.describe(), r.pipeline.Name())
@@ -129,8 +140,12 @@ func (r *ref) describe() string {
 		return "output " + r.Output + " of step " + r.Step
 	case r.Loop != "":
 		return "the item"
-	case r.field != "":
-		return "field " + r.field
+	case r.source != nil && r.source.Secret != nil:
+		return "dsl.Secret"
+	case r.source != nil && r.source.ConfigMap != nil:
+		return "dsl.ConfigMap"
+	case r.source != nil:
+		return "dsl.FieldRef"
 	}
 	return r.Variable
 }

@@ -71,8 +71,8 @@ type ref struct {
 	producer *node  // what must have ended before the value is there; nil for parameters and items
 	scope    *scope // where the value may be used; nil: anywhere
 	param    *graph.Param
-	field    string // a field of the pod; for environment variables only
-	ownPath  string // inside a component: where the step itself writes this output
+	source   *graph.EnvVar // of an environment variable that is no text
+	ownPath  string        // inside a component: where the step itself writes this output
 }
 
 func constant(s string) text         { return text{parts: []part{{constant: s}}} }
@@ -101,12 +101,6 @@ func Argo(variable string) Value[string] {
 }
 
 var argoVariable = regexp.MustCompile(`^[a-zA-Z][-_.a-zA-Z0-9]*$`)
-
-// FieldRef returns a field of the step's pod, such as metadata.name or metadata.annotations['key'], for use as the
-// whole value of an environment variable.
-func FieldRef(path string) Value[string] {
-	return valueOf[string](reference(ref{field: path}))
-}
 
 // Sprintf formats like fmt.Sprintf. Arguments that are Values take the verbs %v and %s and appear as the text
 // they have when the pipeline runs.

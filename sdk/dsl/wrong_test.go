@@ -95,6 +95,21 @@ var wrong = map[string]func(*dsl.Pipeline){
 		q := dsl.New("other")
 		dsl.Run(p, "stranger", dsl.Container{Image: dsl.Param(q, "image", "")}) // want step stranger: Image uses parameter image of another pipeline ("other")
 	},
+	"options": func(p *dsl.Pipeline) {
+		c := dsl.Container{Image: alpine}
+		dsl.Run(p, "amounts", c, dsl.Limits(dsl.Resources{Memory: dsl.Lit("10 Gi")}), dsl.GPUs(dsl.Param(p, "gpus", -1), "a b"))                                                                    // want step amounts: Limits memory is "10 Gi": it must be a quantity such as 500m, 2 or 10Gi | step amounts: GPUs: "a b" is not a Kubernetes name such as example.com/key | step amounts: GPUs is "-1": it must be a quantity such as 500m, 2 or 10Gi
+		dsl.Run(p, "volumes", c, dsl.Mount("data", dsl.Claim(dsl.Lit("My Data"))), dsl.Mount("/x", dsl.Volume{}), dsl.Mount("/y", dsl.Scratch("big")))                                              // want step volumes: Mount: its path "data" must be an absolute path in the container | step volumes: Mount data Claim: "My Data" is not the name of an object in Kubernetes: use lower-case letters, digits, - and . | step volumes: Mount /x: the volume is not set | step volumes: Mount /y: its size is "big": it must be a quantity such as 10Gi
+		dsl.Run(p, "host", c, dsl.Mount("/h", dsl.HostPath(dsl.Lit("var"))), dsl.Mount("/q", dsl.New("q").NewClaim("w", "1Gi")))                                                                    // want step host: Mount /h HostPath is "var": it must be an absolute path of the node | step host: Mount /q: the claim is of another pipeline ("q")
+		dsl.Run(p, "secret", dsl.Container{Image: dsl.Secret("a", "b"), Args: dsl.Args(dsl.Secret("A", "b"))}, dsl.SecretEnv("A_B"))                                                                // want step secret: Image: dsl.Secret can only be the whole value of an environment variable | step secret: SecretEnv: "A_B" is not the name of an object in Kubernetes: use lower-case letters, digits, - and . | step secret: Args[0]: dsl.Secret: "A" is not the name of an object in Kubernetes: use lower-case letters, digits, - and .
+		dsl.Run(p, "variable", dsl.Container{Image: dsl.EnvOf("X")}, dsl.Labels(map[string]dsl.Value[string]{"a b": dsl.Lit("c d"), "e": {}}))                                                      // want step variable: Image: dsl.EnvOf is for Command, Args and Env only | step variable: Labels: "a b" is not a Kubernetes name such as example.com/key | step variable: Labels: the value "c d" of a b must be letters, digits, -, _ and ., at most 63 | step variable: Labels e is not set
+		dsl.Run(p, "taints", c, dsl.Tolerate(dsl.Toleration{Value: dsl.Lit("x"), Effect: "Never", For: time.Minute}))                                                                               // want step taints: Tolerate: a toleration has a Value and no Key | step taints: Tolerate: Effect is "Never": it must be NoSchedule, PreferNoSchedule or NoExecute | step taints: Tolerate: For is of use with Effect NoExecute only
+		dsl.Run(p, "near", c, dsl.Near(dsl.Affinity{Nodes: []dsl.NodeTerm{{Weight: 1}}, Pods: []dsl.PodTerm{{Labels: []dsl.Requirement{{Key: "a", Operator: "Is"}, {Key: "b", Operator: "In"}}}}})) // want step near: Near: Nodes must hold, so they have no Weight | step near: Near: Nodes: a term has no Labels | step near: Near: Pods: Operator is "Is": it must be In, NotIn, Exists, DoesNotExist, Gt or Lt | step near: Near: Pods: b In with 0 values
+		dsl.Run(p, "retries", c, dsl.Retries(dsl.Retry{Limit: dsl.Lit(-1), Policy: "Often", Backoff: dsl.Backoff{Factor: -1}}))                                                                     // want step retries: Retries: Limit is -1: it must be at least 0 | step retries: Retries: Policy is "Often": it must be OnFailure, OnError, OnTransientError or Always | step retries: Retries: a backoff needs Wait, the time before the first retry | step retries: Retries: Factor is -1: it must be at least 1
+		dsl.Run(p, "times", c, dsl.Timeout(dsl.Lit(time.Millisecond)), dsl.CacheFor(-1), dsl.PodSpecPatch(dsl.Lit("hostNetwork: true")))                                                            // want step times: Timeout is 1ms: it must be at least a second | step times: CacheFor is -1ns: it must not be negative | step times: PodSpecPatch is no JSON object: invalid character 'h' looking for beginning of value
+		dsl.Run(p, "beside", c, dsl.Sidecar("main", dsl.Container{}), dsl.InitContainer("a", c, dsl.Timeout(dsl.Lit(time.Hour))), dsl.InitContainer("a", c))                                        // want step beside: container "main": the name must hold only lower-case letters, digits and -, begin with a letter, and not be main, init or wait | step beside: main Image is not set: it is the container image to run, as in dsl.Lit("alpine:3.22") | step beside: Timeout is of the whole step: it cannot be set for container a alone | step beside: container a: the name is used twice
+		p.NewClaim("Work", "1Gi")                                                                                                                                                                   // want NewClaim "Work": the name must hold only lower-case letters, digits and -, and begin with a letter
+		p.NewClaim("work", "large")                                                                                                                                                                 // want NewClaim work: its size is "large": it must be a quantity such as 10Gi
+	},
 	"components": func(p *dsl.Pipeline) {
 		type in struct{ Data, Rate dsl.Value[string] }
 		type out struct{ Model dsl.Value[string] }
@@ -221,4 +236,30 @@ func TestNilPipelinesDoNotPanic(t *testing.T) {
 
 	_, err = dsl.New(" ").Graph()
 	require.ErrorContains(t, err, "the pipeline has no name")
+}
+
+func TestFaultsOfWholePipelines(t *testing.T) {
+	t.Parallel()
+	p := dsl.New("p", nil, dsl.Parallelism(0), dsl.TTL(-1, 0), dsl.ImagePullSecrets("A"), dsl.ServiceAccount(dsl.Lit("a b")),
+		dsl.Timeout(dsl.Param(dsl.New("q"), "limit", time.Millisecond)), dsl.Labels(map[string]dsl.Value[string]{"a": dsl.Lit("b c"), "d": {}}))
+	dsl.Run(p, "s", dsl.Container{Image: alpine})
+	_, err := p.Graph()
+	require.Error(t, err)
+	var got []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		at, message, ok := strings.Cut(line, ": ")
+		require.True(t, ok)
+		require.Contains(t, at, "wrong_test.go:")
+		got = append(got, message)
+	}
+	require.ElementsMatch(t, []string{
+		"Parallelism is 0: it must be at least 1",
+		"TTL: a time is negative",
+		`ImagePullSecrets: "A" is not the name of an object in Kubernetes: use lower-case letters, digits, - and .`,
+		`ServiceAccount: "a b" is not the name of an object in Kubernetes: use lower-case letters, digits, - and .`,
+		"Timeout of a whole pipeline must be known now: use dsl.Lit",
+		"Timeout is 1ms: it must be at least a second",
+		`Labels: the value "b c" of a must be letters, digits, -, _ and ., at most 63`,
+		"Labels d is not set",
+	}, got)
 }

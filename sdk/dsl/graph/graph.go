@@ -12,6 +12,8 @@ type Pipeline struct {
 	Nodes []Node `json:"nodes"`
 	// Exit holds the steps that run when the others have ended, however they ended.
 	Exit []Node `json:"exit,omitempty"`
+
+	Settings Settings `json:"settings,omitzero"`
 }
 
 // Type is the kind of value a parameter or an output holds, in the words of Kubeflow Pipelines.
@@ -48,29 +50,37 @@ type Node struct {
 	After []string `json:"after,omitempty"`
 
 	Container *Container `json:"container,omitempty"`
+	Pod       *Pod       `json:"pod,omitempty"` // with Container only
 	If        *If        `json:"if,omitempty"`
 	Each      *Each      `json:"each,omitempty"`
 }
 
 // Container is a program run in one container.
 type Container struct {
-	Image           Text     `json:"image"`
-	ImagePullPolicy string   `json:"image_pull_policy,omitempty"`
-	Command         []Text   `json:"command,omitempty"`
-	Args            []Text   `json:"args,omitempty"`
-	WorkingDir      Text     `json:"working_dir,omitempty"`
-	Env             []EnvVar `json:"env,omitempty"` // sorted by name
+	Image           Text      `json:"image"`
+	ImagePullPolicy string    `json:"image_pull_policy,omitempty"`
+	Command         []Text    `json:"command,omitempty"`
+	Args            []Text    `json:"args,omitempty"`
+	WorkingDir      Text      `json:"working_dir,omitempty"`
+	Env             []EnvVar  `json:"env,omitempty"` // sorted by name
+	EnvFrom         []EnvFrom `json:"env_from,omitempty"`
+	Mounts          []Mount   `json:"mounts,omitempty"`
+	// Requests and Limits are quantities of resources, such as cpu, memory and nvidia.com/gpu.
+	Requests []Pair `json:"requests,omitempty"`
+	Limits   []Pair `json:"limits,omitempty"`
 	// Outputs are small values that the program writes into files.
 	Outputs []Output `json:"outputs,omitempty"`
 	// Artifacts are files and folders that are kept when the program has ended.
 	Artifacts []Artifact `json:"artifacts,omitempty"`
 }
 
-// EnvVar is an environment variable: a Value, or a field of the pod.
+// EnvVar is an environment variable: a Value, a field of the pod, or an entry of a secret or a config map.
 type EnvVar struct {
-	Name     string `json:"name"`
-	Value    Text   `json:"value,omitempty"`
-	FieldRef string `json:"field_ref,omitempty"`
+	Name      string  `json:"name"`
+	Value     Text    `json:"value,omitempty"`
+	FieldRef  string  `json:"field_ref,omitempty"`
+	Secret    *KeyRef `json:"secret,omitempty"`
+	ConfigMap *KeyRef `json:"config_map,omitempty"`
 }
 
 // Output is a value read from a file of the container.
@@ -123,7 +133,7 @@ type Part struct {
 }
 
 // Ref refers to a value that is known only when the pipeline runs: exactly one of
-// Param, Step, Loop and Variable is set.
+// Param, Step, Loop, Variable and Env is set.
 type Ref struct {
 	// Param names a parameter of the pipeline.
 	Param string `json:"param,omitempty"`
@@ -136,6 +146,8 @@ type Ref struct {
 	Loop string `json:"loop,omitempty"`
 	// Variable is a variable of Argo's own, such as workflow.name.
 	Variable string `json:"variable,omitempty"`
+	// Env names an environment variable of the container itself.
+	Env string `json:"env,omitempty"`
 }
 
 // Position is a place in the source of the program that recorded the pipeline.

@@ -1,0 +1,81 @@
+package graph
+
+// Texts returns all texts of the node itself, in the order in which they are written; not those of the nodes in it.
+func (n Node) Texts() []Text {
+	var t []Text
+	if n.Container != nil {
+		t = n.Container.texts(t)
+	}
+	if n.Pod != nil {
+		t = n.Pod.texts(t)
+	}
+	if n.If != nil {
+		t = append(t, n.If.Cond.Left)
+	}
+	if n.Each != nil {
+		t = append(t, n.Each.Items)
+	}
+	return t
+}
+
+func (c *Container) texts(t []Text) []Text {
+	t = append(t, c.Image)
+	t = append(t, c.Command...)
+	t = append(t, c.Args...)
+	t = append(t, c.WorkingDir)
+	for _, e := range c.Env {
+		t = append(t, e.Value)
+	}
+	for _, m := range c.Mounts {
+		t = append(t, m.SubPath, m.Volume.Claim, m.Volume.Secret, m.Volume.ConfigMap, m.Volume.HostPath)
+	}
+	return pairs(pairs(t, c.Requests), c.Limits)
+}
+
+func (p *Pod) texts(t []Text) []Text {
+	t = pairs(pairs(pairs(t, p.Labels), p.Annotations), p.NodeSelector)
+	for _, tol := range p.Tolerations {
+		t = append(t, tol.Value)
+	}
+	if a := p.Affinity; a != nil {
+		for _, terms := range [][]NodeTerm{a.Nodes, a.PreferNodes} {
+			for _, term := range terms {
+				t = requirements(t, term.Labels)
+			}
+		}
+		for _, terms := range [][]PodTerm{a.Pods, a.PreferPods, a.AvoidPods, a.ShunPods} {
+			for _, term := range terms {
+				t = requirements(t, term.Labels)
+			}
+		}
+	}
+	t = append(t, p.ServiceAccount, p.PriorityClass, p.Scheduler)
+	if r := p.Retry; r != nil {
+		t = append(t, r.Limit, r.Wait, r.MaxWait, r.MaxTime)
+	}
+	t = append(t, p.Timeout)
+	if p.Cache != nil {
+		t = append(t, p.Cache.Key)
+	}
+	for _, s := range p.Sidecars {
+		t = s.Container.texts(t)
+	}
+	for _, s := range p.InitContainers {
+		t = s.Container.texts(t)
+	}
+	return append(t, p.Patch)
+}
+
+func pairs(t []Text, ps []Pair) []Text {
+	for _, p := range ps {
+		t = append(t, p.Value)
+	}
+	return t
+}
+
+func requirements(t []Text, rs []Requirement) []Text {
+	for _, r := range rs {
+		t = append(t, r.Values...)
+	}
+	return t
+}

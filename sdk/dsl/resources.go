@@ -1,0 +1,65 @@
+package dsl
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+// Resources are amounts for a container, as Kubernetes writes them: 500m, 2, 10Gi. What is not set is left alone.
+type Resources struct {
+	CPU, Memory, Storage Value[string] // Storage is of the node's disk
+	Others               map[string]Value[string]
+}
+
+// Requests reserves resources for the step.
+func Requests(r Resources) StepOption {
+	return stepOption(func(s *Step) { s.box.Requests = s.resources("Requests", s.box.Requests, r) })
+}
+
+// Limits is what the step may use at most.
+func Limits(r Resources) StepOption {
+	return stepOption(func(s *Step) { s.box.Limits = s.resources("Limits", s.box.Limits, r) })
+}
+
+// The names by which vendors' device plugins offer GPUs.
+const (
+	NVIDIA = "nvidia.com/gpu"
+	AMD    = "amd.com/gpu"
+	Intel  = "gpu.intel.com/i915"
+)
+
+// GPUs gives the step whole GPUs, of NVIDIA unless another vendor's resource is named.
+func GPUs(n Value[int], vendor ...string) StepOption {
+	return stepOption(func(s *Step) {
+		name := NVIDIA
+		switch {
+		case len(vendor) > 1:
+			s.Fault("GPUs: a step has GPUs of one vendor at a time, and %d are named", len(vendor))
+		case len(vendor) == 1:
+			name = vendor[0]
+		}
+		checkKey("GPUs", name, s.Fault)
+		checkQuantity("GPUs", n, s.Fault)
+		s.box.Limits = put(s.box.Limits, name, s.text("GPUs", n))
+	})
+}
+
+func (s *Step) resources(what string, pairs []graph.Pair, r Resources) []graph.Pair {
+	all := maps.Clone(r.Others)
+	if all == nil {
+		all = map[string]Value[string]{}
+	}
+	for name, v := range map[string]Value[string]{"cpu": r.CPU, "memory": r.Memory, "ephemeral-storage": r.Storage} {
+		if v.IsSet() {
+			all[name] = v
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		checkKey(what, name, s.Fault)
+		checkQuantity(what+" "+name, all[name], s.Fault)
+		pairs = put(pairs, name, s.text(what+" "+name, all[name]))
+	}
+	return pairs
+}

@@ -1,0 +1,128 @@
+package dsl
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+// RetryPolicy says which failures are worth another try.
+type RetryPolicy string
+
+// The retry policies.
+const (
+	RetryOnFailure        RetryPolicy = "OnFailure"        // the program failed
+	RetryOnError          RetryPolicy = "OnError"          // the cluster did: a node was lost, a pod evicted
+	RetryOnTransientError RetryPolicy = "OnTransientError" // the cluster did, in a way that passes
+	RetryAlways           RetryPolicy = "Always"
+)
+
+// Backoff is a wait before each retry.
+type Backoff struct {
+	// Wait is the time before the first retry, and each further one waits Factor times longer, 2 unless set, but
+	// no longer than MaxWait.
+	Wait    Value[time.Duration]
+	Factor  int
+	MaxWait Value[time.Duration]
+	// MaxTime is the time from the first try on after which no other begins.
+	MaxTime Value[time.Duration]
+}
+
+// Retry is what to do when a step fails.
+type Retry struct {
+	// Limit is the number of tries after the first.
+	Limit  Value[int]
+	Policy RetryPolicy // RetryOnFailure unless set, or RetryAlways with When
+	Backoff
+	// When is an expression of Argo's that must hold, as in "asInt(lastRetry.exitCode) == 75".
+	When string
+}
+
+// Retries tries the step again when it fails.
+func Retries(r Retry) StepOption {
+	return podOption("Retries", func(s *Step, pod *graph.Pod) {
+		if known, ok := Known(r.Limit); ok {
+			if n, err := strconv.Atoi(known); err == nil && n < 0 {
+				s.Fault("Retries: Limit is %d: it must be at least 0", n)
+			}
+		}
+		if !slices.Contains([]RetryPolicy{"", RetryOnFailure, RetryOnError, RetryOnTransientError, RetryAlways}, r.Policy) {
+			s.Fault("Retries: Policy is %q: it must be OnFailure, OnError, OnTransientError or Always", r.Policy)
+		}
+		out := &graph.Retry{Limit: s.text("Retries Limit", r.Limit), Policy: string(r.Policy), When: r.When}
+		s.pipeline.checkConstant(s.node, "Retries When", r.When, false)
+		if b := r.Backoff; b.Wait.IsSet() {
+			out.Wait, out.MaxWait, out.MaxTime = s.duration("Wait", b.Wait), s.duration("MaxWait", b.MaxWait), s.duration("MaxTime", b.MaxTime)
+			if out.Factor = b.Factor; b.Factor == 0 {
+				out.Factor = 2
+			}
+		} else if b.Factor != 0 || b.MaxWait.IsSet() || b.MaxTime.IsSet() {
+			s.Fault("Retries: a backoff needs Wait, the time before the first retry")
+		}
+		if r.Factor < 0 {
+			s.Fault("Retries: Factor is %d: it must be at least 1", r.Factor)
+		}
+		pod.Retry = out
+	})
+}
+
+func (s *Step) duration(what string, d Value[time.Duration]) graph.Text {
+	if !d.IsSet() {
+		return nil
+	}
+	if known, ok := Known(d); ok {
+		if t, err := time.ParseDuration(known); err != nil || t <= 0 {
+			s.Fault("Retries: %s is %s: it must be more than nothing", what, known)
+		}
+	}
+	return s.text("Retries "+what, d)
+}
+
+// NoCache runs the step always, also when an earlier run has its outputs.
+func NoCache() StepOption {
+	return podOption("NoCache", func(_ *Step, pod *graph.Pod) { pod.Cache = &graph.Cache{Off: true} })
+}
+
+// CacheFor takes the outputs of an earlier run of the step if they are no older than this; any are good enough for zero.
+func CacheFor(age time.Duration) StepOption {
+	return podOption("CacheFor", func(s *Step, pod *graph.Pod) {
+		if age < 0 {
+			s.Fault("CacheFor is %s: it must not be negative", age)
+		}
+		c := cache(pod)
+		if c.MaxAge = age.String(); age == 0 {
+			c.MaxAge = ""
+		}
+	})
+}
+
+// CacheKey takes the outputs of an earlier run of the step that had the same key, whatever else has changed.
+// Argo keeps them in the config map argosy-cache; only values are kept, so the step must have no artifacts.
+func CacheKey(key Value[string]) StepOption {
+	return podOption("CacheKey", func(s *Step, pod *graph.Pod) { cache(pod).Key = s.text("CacheKey", key) })
+}
+
+func cache(pod *graph.Pod) *graph.Cache {
+	if pod.Cache == nil {
+		pod.Cache = &graph.Cache{}
+	}
+	pod.Cache.Off = false
+	return pod.Cache
+}
+
+// PodSpecPatch merges JSON into the specification of the step's pods, for what no other option can say. The step's
+// own container is called main.
+func PodSpecPatch(patch Value[string]) StepOption {
+	return podOption("PodSpecPatch", func(s *Step, pod *graph.Pod) {
+		if known, ok := Known(patch); ok && len(patch.recorded().refs()) == 0 {
+			var object map[string]any
+			if err := json.Unmarshal([]byte(known), &object); err != nil {
+				s.Fault("PodSpecPatch is no JSON object: %v", err)
+			}
+		}
+		pod.Patch = s.text("PodSpecPatch", patch)
+	})
+}
