@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // memoryEvery is how often the memory of a container is added up that no cgroup limits. One that grows faster than the machine
@@ -26,7 +28,7 @@ func (ct *container) watchMemory(stop <-chan struct{}) (exceeded bool) {
 			return exceeded
 		case <-tick.C:
 		}
-		if exceeded || memoryOf(ct.child.pid, ct.cmd.Memory) <= ct.cmd.Memory {
+		if exceeded || !usesMore(ct.child.pid, ct.cmd.Memory) {
 			continue
 		}
 		// Its first process takes all others with it.
@@ -34,30 +36,45 @@ func (ct *container) watchMemory(stop <-chan struct{}) (exceeded bool) {
 	}
 }
 
+// usesMore says whether a process and its descendants use more memory than they may, in bytes. What they share is divided
+// otherwise when one of them ends while they are looked at, so that parts of it count twice: too much must be seen twice.
+func usesMore(pid int, limit int64) bool {
+	for range 2 {
+		if memoryOf(pid, limit) <= limit {
+			return false
+		}
+	}
+	return true
+}
+
 // memoryOf is what a process and its descendants use and share with no file, in bytes. Orphans of a container are adopted by its
 // first process, so none is missed. What processes share since one began as a copy of the other counts once, as it does for a
 // cgroup; that takes a look at all their pages, and is done only where they could be too many.
 func memoryOf(pid int, limit int64) int64 {
-	family := descendants(pid)
+	family := append(descendants(pid), kin{pid: pid})
 	var atMost int64
 	for _, p := range family {
-		atMost += privateAtMost(p)
+		atMost += privateAtMost(p.pid)
 	}
 	if atMost <= limit {
 		return atMost
 	}
 	var sum int64
 	for _, p := range family {
-		sum += anonymous(p)
+		if !p.borrows() {
+			sum += anonymous(p.pid)
+		}
 	}
 	return sum
 }
 
-func descendants(pid int) []int {
-	family := []int{pid}
+// kin is a process and its parent.
+type kin struct{ pid, parent int }
+
+func descendants(pid int) (family []kin) {
 	threads, err := filepath.Glob(proc(pid, "task", "*", "children"))
 	if err != nil { // the pattern is well formed
-		return family
+		return nil
 	}
 	for _, file := range threads {
 		b, err := os.ReadFile(file)
@@ -66,11 +83,21 @@ func descendants(pid int) []int {
 		}
 		for child := range strings.FieldsSeq(string(b)) {
 			if n, err := strconv.Atoi(child); err == nil {
-				family = append(family, descendants(n)...)
+				family = append(append(family, kin{n, pid}), descendants(n)...)
 			}
 		}
 	}
 	return family
+}
+
+// borrows says whether the process has no memory but its parent's: it was made by vfork and has not become another program yet.
+func (k kin) borrows() bool {
+	const kcmpVM = 1 // linux/kcmp.h
+	if k.parent == 0 {
+		return false
+	}
+	order, _, errno := unix.Syscall6(unix.SYS_KCMP, uintptr(k.pid), uintptr(k.parent), kcmpVM, 0, 0, 0)
+	return errno == 0 && order == 0
 }
 
 func proc(pid int, elem ...string) string {
