@@ -153,7 +153,7 @@ func check(t *rapid.T, p *plane) {
 	}
 	for _, edge := range p.edges {
 		for i := 1; i < len(edge); i++ {
-			require.GreaterOrEqual(t, edge[i].y, edge[i-1].y+edge[i-1].h+gapY-0.01, "edges go down")
+			require.GreaterOrEqual(t, edge[i].y, edge[i-1].bottom+gapY-0.01, "edges go down")
 		}
 	}
 }

@@ -24,6 +24,7 @@ const (
 type box struct {
 	node       *Node
 	x, y, w, h float64
+	bottom     float64 // of its layer
 	inner      *plane
 	up, down   []*box // neighbours in the layers above and below
 }
@@ -62,7 +63,7 @@ func arrange(nodes []Node) *plane {
 			}
 			edge := []*box{from}
 			for r := ranks[before] + 1; r < ranks[nodes[i].ID] && bends < maxBends; r++ {
-				b := &box{w: 2}
+				b := &box{w: 2} // of no height: it hangs from the top of its layer
 				p.layers[r] = append(p.layers[r], b)
 				edge = append(edge, b)
 				bends++
@@ -220,10 +221,7 @@ func (p *plane) finish() {
 			}
 		}
 		for _, b := range layer {
-			b.y = y + (tallest-b.h)/2
-			if b.node == nil {
-				b.y, b.h = y, tallest
-			}
+			b.y, b.bottom = y, y+tallest
 		}
 		y += tallest + gapY
 	}

@@ -85,23 +85,19 @@ func below(n *Node) string {
 	return n.Kind + n.Status
 }
 
-// drawEdge draws a curve from the bottom of the first box to the top of the last, straight past the layers between.
+// drawEdge draws an edge: straight past the layers that it leaves and passes, and curved between them.
 func drawEdge(w io.Writer, edge []*box, x, y float64) {
-	from := edge[0]
-	atX, atY := x+from.middle(), y+from.y+from.h
 	var path strings.Builder
-	fmt.Fprintf(&path, "M%.1f %.1f", atX, atY)
-	for _, b := range edge[1:] {
-		toX, toY := x+b.middle(), y+b.y
-		bend := (toY - atY) / 2
-		fmt.Fprintf(&path, " C%.1f %.1f %.1f %.1f %.1f %.1f", atX, atY+bend, toX, toY-bend, toX, toY)
-		if atX, atY = toX, toY; b.node == nil {
-			atY = toY + b.h
-			fmt.Fprintf(&path, " V%.1f", atY)
-		}
+	fmt.Fprintf(&path, "M%.1f %.1f", x+edge[0].middle(), y+edge[0].y+edge[0].h)
+	for i, to := range edge[1:] {
+		from := edge[i]
+		x1, y1, x2, y2 := x+from.middle(), y+from.bottom, x+to.middle(), y+to.y
+		bend := (y2 - y1) / 2
+		fmt.Fprintf(&path, " V%.1f C%.1f %.1f %.1f %.1f %.1f %.1f", y1, x1, y1+bend, x2, y2-bend, x2, y2)
 	}
 	fmt.Fprintf(w, `<path d="%s" fill="none" stroke="#9aa4b2" stroke-width="1.5"/>`+"\n", path.String())
-	fmt.Fprintf(w, `<path d="M%.1f %.1f l-4 -7 h8 z" fill="#9aa4b2"/>`+"\n", atX, atY)
+	end := edge[len(edge)-1]
+	fmt.Fprintf(w, `<path d="M%.1f %.1f l-4 -7 h8 z" fill="#9aa4b2"/>`+"\n", x+end.middle(), y+end.y)
 }
 
 // clean makes text of XML: escaped, and without the characters that XML does not have.

@@ -16,7 +16,7 @@ import (
 
 // Inspect reads and validates a manifest as Argo's lint does: values of parameters may still be missing.
 func (e *Engine) Inspect(ctx context.Context, manifest []byte) (pipeline.Spec, error) {
-	wf, err := parse(manifest)
+	wf, err := Parse(manifest)
 	if err != nil {
 		return pipeline.Spec{}, err
 	}

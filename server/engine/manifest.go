@@ -23,8 +23,8 @@ const (
 	workflowAPI  = "argoproj.io/v1alpha1"
 )
 
-// parse reads a manifest, YAML or JSON, as an Argo Workflow.
-func parse(manifest []byte) (*wfv1.Workflow, error) {
+// Parse reads a manifest, YAML or JSON, as an Argo Workflow.
+func Parse(manifest []byte) (*wfv1.Workflow, error) {
 	text, err := toJSON(manifest)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ const podGCDelay = time.Minute
 
 // Prepare makes of a manifest the Workflow of a run, in the order of KFP v1.
 func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (run.Prepared, error) {
-	wf, err := parse(manifest)
+	wf, err := Parse(manifest)
 	if err != nil {
 		return run.Prepared{}, err
 	}

@@ -1,14 +1,21 @@
 package command
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/compiler"
+	"github.com/argosy-ml/argosy/server/engine/manifest"
+	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
 
 const compileHelp = `Compile builds and runs the pipeline program in DIR (a package main that calls compiler.Main) and writes what it records
@@ -54,6 +61,11 @@ func (c *cli) compileCommand() *cobra.Command {
 			if submit {
 				add("--server", c.server)
 			}
+			if validate {
+				if err := lintProgram(cmd.Context(), args[0], pipeline, params); err != nil {
+					return err
+				}
+			}
 			return compileError(compiler.RunDir(cmd.Context(), args[0], flags, c.out))
 		},
 	}
@@ -65,7 +77,7 @@ func (c *cli) compileCommand() *cobra.Command {
 	f.StringVar(&graph, "graph", "", "draw the pipeline as `svg`, dot or mermaid")
 	f.BoolVar(&submit, "submit", false, "start a run of the pipeline on the server")
 	f.StringVar(&experiment, "experiment", "", "`name` of that run's experiment; made if there is none")
-	f.BoolVar(&validate, "validate", false, "check all pipelines, also that each compiles to the same bytes twice")
+	f.BoolVar(&validate, "validate", false, "check all pipelines: by Argo's own validation, and that each compiles to the same bytes twice")
 	f.BoolVar(&dryRun, "dry-run", false, "say what would be written or started, and do nothing")
 	must(cmd.RegisterFlagCompletionFunc("pipeline", cobra.NoFileCompletions))
 	must(cmd.RegisterFlagCompletionFunc("param", cobra.NoFileCompletions))
@@ -75,6 +87,49 @@ func (c *cli) compileCommand() *cobra.Command {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
 	return cmd
+}
+
+// lintProgram compiles all pipelines of a program, and refuses them if Argo would.
+func lintProgram(ctx context.Context, dir, pipeline string, params []string) (err error) {
+	tmp, err := os.MkdirTemp("", "argosy-validate-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	flags := []string{"-o", tmp}
+	if pipeline != "" {
+		flags = append(flags, "--pipeline", pipeline)
+	}
+	for _, p := range params {
+		flags = append(flags, "--param", p)
+	}
+	if err := compiler.RunDir(ctx, dir, flags, io.Discard); err != nil {
+		return compileError(err)
+	}
+	packages, err := filepath.Glob(filepath.Join(tmp, "*"))
+	if err != nil {
+		return err
+	}
+	var faults []string
+	for _, file := range packages {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		text, err := pkgfile.Read(filepath.Base(file), data)
+		if err != nil {
+			return err
+		}
+		for _, f := range manifest.Lint(text) {
+			if !f.Warning {
+				faults = append(faults, fmt.Sprintf("pipeline %s: %s (%s)", nameOf(file), f.Message, f.Path))
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return errors.New(strings.Join(faults, "\n"))
+	}
+	return nil
 }
 
 // compileError gives the error of a compilation its exit code.

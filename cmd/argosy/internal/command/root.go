@@ -27,7 +27,9 @@ installed, and unchanged on Kubernetes.
   argosy up                                    the server with a cluster of its own, on http://127.0.0.1:8888
   argosy cluster start                         the cluster alone, for kubectl
   argosy doctor                                what this machine has for it, and how to mend what is missing
+  argosy new my-pipeline                       a folder with a pipeline written in Go, to begin with
   argosy compile DIR -o pipeline.tar.gz        a pipeline written in Go, as a package
+  argosy lint pipeline.tar.gz                  what is wrong in a package, and where
   argosy pipeline upload pipeline.tar.gz
   argosy run create --pipeline NAME -p workers=2 --wait
 
@@ -103,7 +105,8 @@ func (c *cli) root() *cobra.Command {
 	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats, cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"DEBUG", "INFO", "WARN", "ERROR"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
-	root.AddCommand(c.upCommand(), c.clusterCommand(), c.doctorCommand(), c.serverCommand(), c.compileCommand(), c.pipelineCommand(), c.experimentCommand(), c.runCommand(), c.versionCommand())
+	root.AddCommand(c.upCommand(), c.clusterCommand(), c.doctorCommand(), c.serverCommand(),
+		c.newCommand(), c.compileCommand(), c.lintCommand(), c.diffCommand(), c.pipelineCommand(), c.experimentCommand(), c.runCommand(), c.versionCommand())
 	return root
 }
 

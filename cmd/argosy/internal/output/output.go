@@ -141,6 +141,17 @@ func (p Printer) Mark(level string) string {
 	return p.color(text.FgRed, "✗")
 }
 
+// Sign colours what was added (+), removed (-) or changed (~).
+func (p Printer) Sign(s string) string {
+	switch s {
+	case "+":
+		return p.color(text.FgGreen, s)
+	case "-":
+		return p.color(text.FgRed, s)
+	}
+	return p.color(text.FgYellow, s)
+}
+
 func (p Printer) color(c text.Color, s string) string {
 	if !p.Color {
 		return s

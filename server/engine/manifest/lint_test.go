@@ -1,0 +1,171 @@
+package manifest_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/server/engine/manifest"
+)
+
+// wrong are manifests with mistakes. Each fault stands behind "# want" on the line it is found on, with | between them.
+var wrong = map[string]string{
+	"fields": `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  entrypoint: main
+  entryPoint: main # want 3: spec.entryPoint: there is no field entryPoint; did you mean entrypoint?
+  parallelism: many # want 16: spec.parallelism: it must be a whole number, and is "many"
+  arguments:
+    parameters: {a: 1} # want 17: spec.arguments.parameters: it must be a list, and is a mapping
+  templates:
+  - name: main
+    container:
+      image: alpine
+      comand: [echo] # want 7: spec.templates[main].container.comand: there is no field comand; did you mean command?
+      args: [1, "2"] # want 14: spec.templates[main].container.args[0]: it must be a text, and is "1", which YAML takes for something else: put it in quotes
+      image: alpine # want 7: spec.templates[main].container.image: image is given twice
+`,
+	"references": `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    dag:
+      tasks:
+      - name: a
+        template: nowhere # want 19: spec.templates[main].dag.tasks[a]: templates.main.tasks.a template name 'nowhere' undefined
+  - name: variables
+    container:
+      image: "{{inputs.parameters.one}}" # want 14: spec.templates[variables]: templates.variables: failed to resolve {{inputs.parameters.one}}
+      args:
+      - fine
+      - "--two={{inputs.parameters.two}}" # want 9: spec.templates[variables]: templates.variables: failed to resolve {{inputs.parameters.two}}
+  - name: circle # want 5: spec.templates[circle]: templates.circle sorting failed: graph with cycle
+    dag:
+      tasks:
+      - {name: b, template: fine, dependencies: [c]}
+      - {name: c, template: fine, dependencies: [b]}
+  - name: fine
+    container: {image: alpine}
+  - name: nothing # want 11: spec.templates[nothing]: templates.nothing template 'nothing' type is unknown
+  - name: imageless
+    container: {command: [x]} # want 16: spec.templates[imageless].container: templates.imageless.container.image may not be empty
+  - name: outputs
+    outputs:
+      parameters:
+      - name: here # want 9: spec.templates[outputs].outputs.parameters[here]: templates.outputs.outputs.parameters.here.path must be specified for Container templates
+        valueFrom: {parameter: "{{tasks.x.outputs.parameters.y}}"} # want 32: spec.templates[outputs]: templates.outputs: failed to resolve {{tasks.x.outputs.parameters.y}}
+    container: {image: alpine}
+`,
+	"no entry": `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  templates: # want 3: spec: spec.entrypoint is required
+  - name: main
+    container: {image: alpine}
+`,
+}
+
+func TestLintFindsEachFaultInItsPlace(t *testing.T) {
+	t.Parallel()
+	for name, text := range wrong {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			faults := manifest.Lint([]byte(text))
+			for i, line := range strings.Split(text, "\n") {
+				_, comment, _ := strings.Cut(line, "# want ")
+				for _, want := range strings.Split(comment, " | ") {
+					if want == "" {
+						continue
+					}
+					place, message, _ := strings.Cut(want, ": ")
+					found := -1
+					for j, f := range faults {
+						if fmt.Sprint(f.Line, ":", f.Column) == fmt.Sprint(i+1, ":", place) && strings.Contains(f.Path+": "+f.Message, message) {
+							found = j
+						}
+					}
+					require.GreaterOrEqual(t, found, 0, "line %d: %s\nfound %+v", i+1, want, faults)
+					faults = append(faults[:found:found], faults[found+1:]...)
+				}
+			}
+			require.Empty(t, faults, "more than what is wanted")
+		})
+	}
+}
+
+func TestLintOfWhatIsNoWorkflow(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]manifest.Fault{
+		"":                        {Message: "the manifest is empty"},
+		"# nothing":               {Message: "the manifest is empty"},
+		"- a":                     {Line: 1, Column: 1, Message: "no Workflow, which is a mapping with apiVersion, kind, metadata and spec"},
+		"a: 1\nb: [":              {Line: 2, Column: 1, Message: "not valid YAML: did not find expected node content"},
+		"\n\nkind: Job\nspec: {}": {Line: 3, Column: 1, Message: `it is of kind "Job"; it must be of kind Workflow`},
+		"pipelineInfo: {name: x}": {Line: 1, Column: 1, Message: "it is a pipeline spec of KFP v2; compile it as v1, to an Argo Workflow"},
+	} {
+		require.Equal(t, []manifest.Fault{want}, manifest.Lint([]byte(text)), text)
+	}
+}
+
+// Templates that lie in the cluster are warned of, and what else is wrong is found all the same.
+func TestLintPassesOverTheCluster(t *testing.T) {
+	t.Parallel()
+	faults := manifest.Lint([]byte(`apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    steps:
+    - - name: a
+        templateRef: {name: shared, template: fit}
+    - - name: b
+        template: gone
+`))
+	require.Len(t, faults, 2)
+	require.True(t, faults[0].Warning)
+	require.Equal(t, 10, faults[0].Line)
+	require.Contains(t, faults[0].Message, "template fit of WorkflowTemplate shared lies in the cluster")
+	require.False(t, faults[1].Warning)
+	require.Equal(t, 12, faults[1].Line)
+	require.Contains(t, faults[1].Message, "'gone' undefined")
+}
+
+// What the compiler writes has nothing wrong in it.
+func TestLintOfGoldens(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../../compiler/testdata/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Empty(t, manifest.Lint(text), file)
+	}
+}
+
+func FuzzLint(f *testing.F) {
+	for _, text := range wrong {
+		f.Add(text)
+	}
+	f.Add("a: &a [*a]")
+	f.Add("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{steps: [[{}]], name: ''}]}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 2
+		for _, fault := range manifest.Lint([]byte(text)) {
+			require.NotEmpty(t, fault.Message)
+			require.LessOrEqual(t, fault.Line, lines)
+		}
+	})
+}
