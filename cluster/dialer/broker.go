@@ -3,17 +3,16 @@ package dialer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"log/slog"
 	"net"
-	"os"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/argosy-ml/argosy/cluster/handover"
+	"github.com/argosy-ml/argosy/cluster/relay"
 )
 
 // connectLimit ends an attempt whose asker does not say how long to wait.
@@ -21,38 +20,16 @@ const connectLimit = 2 * time.Minute
 
 // Serve is the broker: it answers on the unix socket at path, which only the
 // owner may use, until the context ends. Nothing of it is left when it returns.
-func Serve(ctx context.Context, path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("dial broker: %w", err)
-	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "unixpacket", path)
+func Serve(ctx context.Context, path string, log *slog.Logger) error {
+	l, err := relay.Listen(ctx, "unixpacket", path)
 	if err != nil {
 		return fmt.Errorf("dial broker: %w", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		_ = l.Close()
-		return fmt.Errorf("dial broker: %w", err)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	defer stop()
-	var served sync.WaitGroup
-	defer served.Wait()
-	defer cancel()
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return fmt.Errorf("dial broker: %w", err)
-		}
-		served.Go(func() {
-			defer c.Close()
-			serve(ctx, c.(*net.UnixConn))
-		})
-	}
+	relay.Accept(ctx, l, log, func(ctx context.Context, c net.Conn) {
+		defer c.Close()
+		serve(ctx, c.(*net.UnixConn))
+	})
+	return nil
 }
 
 // serve answers one request. An asker that cannot be answered has gone away,

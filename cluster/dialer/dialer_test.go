@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,7 +23,7 @@ func broker(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "dial.sock")
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- Serve(ctx, path) }()
+	go func() { served <- Serve(ctx, path, slog.New(slog.DiscardHandler)) }()
 	t.Cleanup(func() {
 		stop()
 		require.NoError(t, <-served)

@@ -12,6 +12,7 @@ import (
 	"github.com/argosy-ml/argosy/cluster/home"
 	"github.com/argosy-ml/argosy/cluster/nameserver"
 	"github.com/argosy-ml/argosy/cluster/podnet"
+	"github.com/argosy-ml/argosy/cluster/relay"
 	"github.com/argosy-ml/argosy/cluster/services"
 )
 
@@ -24,7 +25,6 @@ var relayed = map[uint16]string{443: "apiserver", 9000: "s3"}
 type network struct {
 	cancel context.CancelFunc
 	names  *nameserver.Server
-	relays *relays
 	work   sync.WaitGroup
 }
 
@@ -34,7 +34,7 @@ func startNetwork(ctx context.Context, h home.Home, log *slog.Logger) (_ *networ
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	n := &network{cancel: cancel, relays: &relays{log: log}}
+	n := &network{cancel: cancel}
 	defer func() {
 		if err != nil {
 			n.stop()
@@ -49,13 +49,30 @@ func startNetwork(ctx context.Context, h home.Home, log *slog.Logger) (_ *networ
 	for port, service := range relayed {
 		gateway := netip.AddrPortFrom(podnet.Gateway, port)
 		via[gateway] = h.Socket(service)
-		if err := n.relays.start(ctx, gateway.String(), h.Socket(service)); err != nil {
+		if err := n.relay(ctx, gateway, h.Socket(service), log); err != nil {
 			return nil, err
 		}
 	}
 	proxy := &services.Proxy{Directory: directory, NodeIP: podnet.Gateway, Via: via, Log: log}
 	n.work.Go(func() { proxy.Run(ctx) })
 	return n, n.startNames(ctx, h, directory, log)
+}
+
+// relay joins connections to an address on the gateway to a unix socket, whose path leads out of the sandbox's network namespace.
+func (n *network) relay(ctx context.Context, addr netip.AddrPort, socket string, log *slog.Logger) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr.String())
+	if err != nil {
+		return fmt.Errorf("relay: %w", err)
+	}
+	n.work.Go(func() {
+		relay.Accept(ctx, l, log, func(ctx context.Context, c net.Conn) {
+			if err := relay.Connect(ctx, c.(*net.TCPConn), "unix", socket); err != nil {
+				log.Warn("relay finds nobody", "err", err)
+			}
+		})
+	})
+	return nil
 }
 
 func (n *network) startNames(ctx context.Context, h home.Home, directory *services.Directory, log *slog.Logger) error {
@@ -82,6 +99,5 @@ func (n *network) stop() {
 	if n.names != nil {
 		n.names.Stop()
 	}
-	n.relays.stop()
 	n.work.Wait()
 }

@@ -46,7 +46,7 @@ func run(ctx context.Context, o options, log *slog.Logger) error {
 	var outside errgroup.Group
 	outside.Go(func() error {
 		defer cancel()
-		return dialer.Serve(serving, home.Home(o.home).Socket("dial"))
+		return dialer.Serve(serving, home.Home(o.home).Socket("dial"), log)
 	})
 	outside.Go(func() error {
 		defer cancel()

@@ -1,59 +1,38 @@
-// Package relay joins connections: a unix socket to a TCP address, or any two. A unix socket's path
-// crosses network namespaces where the host's loopback does not.
+// Package relay accepts connections and joins them to others: a unix socket to a TCP address, or any two. A unix socket's
+// path crosses network namespaces where the host's loopback does not.
 package relay
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
+	"log/slog"
 	"net"
-	"os"
 	"sync"
 )
 
-// Serve accepts on the unix socket at path, which only the owner may use, and
-// joins each connection to the TCP address until the context ends. It has
-// closed every connection when it returns.
-func Serve(ctx context.Context, path, address string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("relay: %w", err)
-	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "unix", path)
+// Serve joins each connection to the unix socket at path, which only the owner may use, to the TCP address until the
+// context ends. It has closed every connection when it returns.
+func Serve(ctx context.Context, path, address string, log *slog.Logger) error {
+	l, err := Listen(ctx, "unix", path)
 	if err != nil {
-		return fmt.Errorf("relay: %w", err)
+		return err
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		_ = l.Close()
-		return fmt.Errorf("relay: %w", err)
-	}
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	defer stop()
-	var joined sync.WaitGroup
-	defer joined.Wait()
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return fmt.Errorf("relay: %w", err)
-		}
-		joined.Go(func() { join(ctx, c.(*net.UnixConn), address) })
-	}
+	Accept(ctx, l, log, func(ctx context.Context, c net.Conn) {
+		_ = Connect(ctx, c.(Stream), "tcp", address) // the caller sees its connection closed, as with a refused one
+	})
+	return nil
 }
 
-// join connects an accepted connection to the address.
-func join(ctx context.Context, c *net.UnixConn, address string) {
+// Connect joins a connection to the address. When that cannot be reached it closes the connection and says why.
+func Connect(ctx context.Context, c Stream, network, address string) error {
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", address)
+	conn, err := d.DialContext(ctx, network, address)
 	if err != nil {
-		_ = c.Close() // the caller sees its connection closed, as with a refused one
-		return
+		_ = c.Close()
+		return err
 	}
-	Join(ctx, c, conn.(*net.TCPConn))
+	Join(ctx, c, conn.(Stream))
+	return nil
 }
 
 // Stream is a connection whose directions can be ended one by one.

@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -59,7 +62,7 @@ func TestEndClosesConnections(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	address := counter(t)
-	go func() { ended <- Serve(ctx, path, address) }()
+	go func() { ended <- Serve(ctx, path, address, slog.New(slog.DiscardHandler)) }()
 	c := dial(t, path)
 	defer c.Close()
 	cancel()
@@ -69,13 +72,47 @@ func TestEndClosesConnections(t *testing.T) {
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 }
 
+// exhausted is a listener of a process that has no descriptor left at first.
+type exhausted struct {
+	net.Listener
+	once sync.Once
+}
+
+func (e *exhausted) Accept() (_ net.Conn, err error) {
+	e.once.Do(func() { err = &net.OpError{Op: "accept", Err: unix.EMFILE} })
+	if err != nil {
+		return nil, err
+	}
+	return e.Listener.Accept()
+}
+
+// Without descriptors nothing is accepted, and nothing ends either: connections wait until there are some again.
+func TestAcceptOutlivesExhaustion(t *testing.T) {
+	t.Parallel()
+	l, err := Listen(t.Context(), "unix", filepath.Join(t.TempDir(), "s"))
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		Accept(ctx, &exhausted{Listener: l}, slog.New(slog.DiscardHandler), func(_ context.Context, c net.Conn) { _ = c.Close() })
+	}()
+	c, err := net.Dial("unix", l.Addr().String())
+	require.NoError(t, err)
+	_, err = io.ReadAll(c) // to the end, which says that it was served
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	cancel()
+	<-done
+}
+
 // start runs a relay and returns its socket once it accepts.
 func start(t *testing.T, address string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- Serve(ctx, path, address) }()
+	go func() { ended <- Serve(ctx, path, address, slog.New(slog.DiscardHandler)) }()
 	t.Cleanup(func() { cancel(); require.NoError(t, <-ended) })
 	require.NoError(t, dial(t, path).Close())
 	return path

@@ -2,7 +2,6 @@ package services
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -32,7 +31,9 @@ func (p *Proxy) listen(ctx context.Context, f front, to backing, work *sync.Wait
 		if err != nil {
 			return nil, err
 		}
-		work.Go(func() { p.acceptAll(ctx, l, b, work) })
+		work.Go(func() {
+			relay.Accept(ctx, l, p.Log.With("service", to.service), func(ctx context.Context, c net.Conn) { p.serve(ctx, c.(*net.TCPConn), b) })
+		})
 		return &listener{to: to, close: func() { _ = l.Close() }}, nil
 	case corev1.ProtocolUDP:
 		c, err := lc.ListenPacket(ctx, "udp", f.addr.String())
@@ -44,25 +45,6 @@ func (p *Proxy) listen(ctx context.Context, f front, to backing, work *sync.Wait
 		return &listener{to: to, close: func() { _ = c.Close() }}, nil
 	default:
 		return nil, fmt.Errorf("protocol %s is not supported", f.protocol)
-	}
-}
-
-func (p *Proxy) acceptAll(ctx context.Context, l net.Listener, b *balancer, work *sync.WaitGroup) {
-	for {
-		c, err := l.Accept()
-		switch {
-		case err == nil:
-			work.Go(func() { p.serve(ctx, c.(*net.TCPConn), b) })
-		case errors.Is(err, net.ErrClosed), ctx.Err() != nil:
-			return
-		default: // no descriptor is left, say
-			p.Log.Warn("a connection to a Service is not accepted", "service", b.to.service, "err", err)
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(100 * time.Millisecond):
-			}
-		}
 	}
 }
 

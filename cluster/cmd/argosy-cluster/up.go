@@ -102,7 +102,7 @@ func up(ctx context.Context, h home.Home, o home.Options, out io.Writer) error {
 	defer cancel(nil)
 	for service, port := range map[string]int{apiserver: c.ports[apiserver], objectStore: c.ports[objectStore]} {
 		tasks.Go(func() {
-			if err := relay.Serve(c.relays, h.Socket(service), loopback(port)); err != nil {
+			if err := relay.Serve(c.relays, h.Socket(service), loopback(port), c.log); err != nil {
 				cancel(err)
 			}
 		})
