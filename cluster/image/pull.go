@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -172,8 +171,7 @@ func (s *Store) hasLayer(l Layer) bool {
 	if ids, err := currentIDs(); err == nil && os.Geteuid() == 0 {
 		return isFolder(s.path("layers", ids.key, layerKey(l.DiffID)))
 	}
-	found, err := filepath.Glob(s.path("layers", "*", layerKey(l.DiffID)))
-	return err == nil && len(found) > 0
+	return len(s.glob("layers/*/"+layerKey(l.DiffID))) > 0
 }
 
 // Complete says whether all of an image is still here. What was unpacked for other user ids than pods have now is not.

@@ -3,6 +3,7 @@ package image
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,8 +85,7 @@ func (s *Store) Sweep(used func(*Image) bool) (left int, err error) {
 		return 0, err
 	}
 	// Without the lock: it may take a while, and nobody looks there.
-	trash, err := glob(s.path("trash", "*"))
-	for _, path := range trash {
+	for _, path := range s.glob("trash/*") {
 		switch rmErr := removeTree(path); {
 		case errors.Is(rmErr, os.ErrPermission):
 			left++
@@ -121,8 +121,7 @@ func (s *Store) moveUnneeded(used func(*Image) bool) error {
 			keep[filepath.Base(s.blob(l.Digest))], keep[layerKey(l.DiffID)] = true, true
 		}
 	}
-	found, err := glob(s.path("blobs", "*"), s.path("layers", "*", "*"), s.path("tmp", "*"))
-	for _, path := range found {
+	for _, path := range s.glob("blobs/*", "layers/*/*", "tmp/*") {
 		if keep[filepath.Base(path)] && filepath.Dir(path) != s.path("tmp") {
 			continue
 		}
@@ -135,13 +134,13 @@ func (s *Store) moveUnneeded(used func(*Image) bool) error {
 	return err
 }
 
-func glob(patterns ...string) (found []string, err error) {
+// glob returns what lies in the store at places of these patterns, which hold no part of the store's own path.
+func (s *Store) glob(patterns ...string) (found []string) {
 	for _, p := range patterns {
-		more, err := filepath.Glob(p)
-		if err != nil {
-			return nil, err
+		names, _ := fs.Glob(os.DirFS(s.dir), p) // the patterns are right
+		for _, n := range names {
+			found = append(found, s.path(n))
 		}
-		found = append(found, more...)
 	}
-	return found, nil
+	return found
 }

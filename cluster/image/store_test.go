@@ -133,7 +133,7 @@ func imageOf(t *testing.T, architecture string, layers ...v1.Layer) v1.Image {
 
 func newStore(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), "images"))
+	s, err := Open(filepath.Join(t.TempDir(), "images [of] tests")) // no pattern, whatever it looks like
 	require.NoError(t, err)
 	return s
 }
@@ -444,7 +444,7 @@ func FuzzLoad(f *testing.F) {
 		file("index.json", `{"manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","size":9,"digest":"`+digestOf([]byte(manifest))+`"}]}`)))
 	f.Add(tarOf(f, link(tar.TypeSymlink, "manifest.json", "manifest.json")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Open(filepath.Join(t.TempDir(), "images"))
+		s, err := Open(filepath.Join(t.TempDir(), "images [of] tests")) // no pattern, whatever it looks like
 		require.NoError(t, err)
 		stored, err := s.Load(t.Context(), "-", bytes.NewReader(data), "fuzz")
 		all, listErr := s.List()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -114,7 +115,7 @@ func (k *Kubelet) unbegun(uid types.UID) bool {
 	if _, err := os.Stat(k.podDir(uid)); err != nil {
 		return false
 	}
-	logs, err := filepath.Glob(filepath.Join(k.podDir(uid), podholder.LogFolder, "*", "*"))
+	logs, err := fs.Glob(os.DirFS(k.podDir(uid)), podholder.LogFolder+"/*/*")
 	return err == nil && len(logs) == 0
 }
 

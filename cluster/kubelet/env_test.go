@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"net/netip"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,7 +64,7 @@ func testPod(t *testing.T, obj *corev1.Pod, objects ...any) *pod {
 			require.NoError(t, client.Tracker().Add(o))
 		}
 	}
-	p := newPod(&Kubelet{cfg: Config{Home: t.TempDir(), CA: []byte("the CA")}, client: client, tokens: newTokens(client), log: discard(), services: knownServices(objects), events: map[string]record.EventRecorder{obj.Spec.NodeName: record.NewFakeRecorder(100)}}, obj)
+	p := newPod(&Kubelet{cfg: Config{Home: filepath.Join(t.TempDir(), "home [of] tests"), CA: []byte("the CA")}, client: client, tokens: newTokens(client), log: discard(), services: knownServices(objects), events: map[string]record.EventRecorder{obj.Spec.NodeName: record.NewFakeRecorder(100)}}, obj)
 	t.Cleanup(p.abandon)
 	p.addr = netip.MustParseAddr("10.88.0.9")
 	return p
