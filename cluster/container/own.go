@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -127,13 +126,9 @@ func (r *root) mountDev() error {
 		return fmt.Errorf("mount /dev: %w", err)
 	}
 	devices := slices.Concat(plainDevices, r.spec.Devices)
-	for _, pattern := range accelerators {
-		found, err := filepath.Glob("/dev/" + pattern)
-		if err != nil {
-			return err
-		}
-		for _, path := range found {
-			devices = append(devices, strings.TrimPrefix(path, "/dev/"))
+	for _, name := range accelerators {
+		if _, err := os.Stat("/dev/" + name); err == nil {
+			devices = append(devices, name)
 		}
 	}
 	for _, name := range devices {
