@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -47,45 +48,53 @@ func (s *Store) Unpacked(ctx context.Context, img *Image) (folder string, layers
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", nil, err
 	}
-	var fresh []string // layers that are only in tmp so far, as pairs of paths
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
-	seen := map[string]bool{}
+	missing := map[string]Layer{} // by name
 	for _, l := range img.Layers {
 		key := layerKey(l.DiffID)
-		layers = append([]string{key}, layers...)
-		if seen[key] || isFolder(filepath.Join(folder, key)) {
-			continue
+		layers = append(layers, key)
+		if !isFolder(filepath.Join(folder, key)) {
+			missing[key] = l
 		}
-		seen[key] = true
-		tmp, err := os.MkdirTemp(s.path("tmp"), "layer-")
-		if err != nil {
-			return "", nil, err
-		}
-		fresh = append(fresh, tmp, filepath.Join(folder, key))
-		g.Go(func() error { return s.unpackLayer(gctx, l, tmp, ids) })
 	}
-	err = g.Wait()
-	if err == nil && len(fresh) > 0 {
-		// A layer whose files a power cut emptied would be taken for whole for ever.
-		err = syncFiles(folder)
-	}
-	for i := 0; i < len(fresh); i += 2 {
-		if err == nil {
-			err = os.Rename(fresh[i], fresh[i+1])
-		}
-		if isFolder(fresh[i+1]) && errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
-			err = nil // another process was as quick
-		}
-		err = errors.Join(err, removeTree(fresh[i]))
-	}
-	if err != nil {
+	slices.Reverse(layers)
+	if err := s.unpackLayers(ctx, folder, missing, ids); err != nil {
 		return "", nil, err
 	}
 	for _, l := range img.Layers {
 		_ = os.Remove(s.blob(l.Digest)) // a leftover is swept later
 	}
 	return folder, layers, nil
+}
+
+// unpackLayers makes the layers' folders. They appear when all of them are whole, and safely on the disk: one whose files a
+// power cut emptied would be taken for whole for ever.
+func (s *Store) unpackLayers(ctx context.Context, folder string, missing map[string]Layer, ids idMap) (err error) {
+	if len(missing) == 0 {
+		return nil
+	}
+	tmp, err := os.MkdirTemp(s.path("tmp"), "layers-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, removeTree(tmp)) }()
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for key, l := range missing {
+		g.Go(func() error { return s.unpackLayer(gctx, l, filepath.Join(tmp, key), ids) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if err := syncFiles(folder); err != nil {
+		return err
+	}
+	for key := range missing {
+		err := os.Rename(filepath.Join(tmp, key), filepath.Join(folder, key))
+		if err != nil && !isFolder(filepath.Join(folder, key)) { // another process may have been as quick
+			return err
+		}
+	}
+	return nil
 }
 
 // mostBytes is what a layer's archive may unpack to.
@@ -96,7 +105,7 @@ func layerKey(diffID string) string {
 	return hash[:min(len(hash), keyLength)]
 }
 
-// unpackLayer unpacks a layer's archive and checks that it was the right one.
+// unpackLayer unpacks a layer's archive into a new folder and checks that it was the right one.
 func (s *Store) unpackLayer(ctx context.Context, l Layer, dir string, ids idMap) error {
 	f, err := os.Open(s.blob(l.Digest))
 	if errors.Is(err, os.ErrNotExist) {
@@ -116,7 +125,7 @@ func (s *Store) unpackLayer(ctx context.Context, l Layer, dir string, ids idMap)
 	archive := io.TeeReader(&cancelled{ctx, plain}, hash)
 	rules := Rules{MaxBytes: most, Trusted: ids.trusted, Owner: ids.owner}
 	// Folders of a container's root are for everybody.
-	if err := os.Chmod(dir, 0o755); err != nil {
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.Chmod(dir, 0o755)); err != nil {
 		return err
 	}
 	if err := Unpack(ctx, archive, dir, rules); err != nil {

@@ -47,12 +47,9 @@ func (s *Store) Load(ctx context.Context, file string, stdin io.Reader, name str
 	var stored []Image
 	for _, f := range l.found {
 		f.img.Loaded = true
-		if err := s.put(f.img, f.names...); err != nil {
+		img, err := s.put(f.img, f.names...)
+		if err != nil {
 			return nil, err
-		}
-		img, err := s.Find(f.img.Digest)
-		if err != nil || img == nil {
-			return nil, errors.Join(err, fmt.Errorf("image %s vanished from the store", f.img.Digest))
 		}
 		stored = append(stored, *img)
 	}

@@ -87,10 +87,7 @@ func (s *Store) pullWith(ctx context.Context, c *Client, r Reference, keys authn
 	if err != nil {
 		return nil, err
 	}
-	if err := s.put(*img, r.String()); err != nil {
-		return nil, err
-	}
-	return s.Find(img.Digest)
+	return s.put(*img, r.String())
 }
 
 // fetch stores an image's documents and the archives of those layers that are missing.

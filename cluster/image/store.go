@@ -116,24 +116,25 @@ func (s *Store) Config(i *Image) (*v1.ConfigFile, error) {
 	return &c, json.Unmarshal(b, &c)
 }
 
-// put records an image, under a name if it is given one, which it takes from any other.
-func (s *Store) put(img Image, names ...string) error {
-	return s.change(func(all []Image) ([]Image, error) {
+// put records an image, under names if it is given some, which it takes from any other. It returns what the store knows of
+// the image now.
+func (s *Store) put(img Image, names ...string) (*Image, error) {
+	err := s.change(func(all []Image) ([]Image, error) {
 		for i := range all {
 			all[i].Names = slices.DeleteFunc(all[i].Names, func(n string) bool { return slices.Contains(names, n) })
 		}
 		at := slices.IndexFunc(all, func(i Image) bool { return i.Digest == img.Digest })
 		if at < 0 {
 			at, all = len(all), append(all, img)
-		} else {
-			names = append(slices.Clone(all[at].Names), names...)
-			img.Loaded = img.Loaded && all[at].Loaded
-			all[at] = img
 		}
-		slices.Sort(names)
-		all[at].Names = slices.Compact(names)
+		img.Loaded = img.Loaded && all[at].Loaded
+		img.Names = slices.Concat(all[at].Names, names)
+		slices.Sort(img.Names)
+		img.Names = slices.Compact(img.Names)
+		all[at] = img
 		return all, nil
 	})
+	return &img, err
 }
 
 func (s *Store) index() string { return s.path("index.json") }
