@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -76,7 +77,32 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme != "https" && !onThisMachine(r.URL.Hostname()) && !slices.Contains(g.insecure, r.URL.Host) {
 		return nil, fmt.Errorf("%s speaks no https; if you trust the way there, allow it with --insecure-registry %s", r.URL.Host, r.URL.Host)
 	}
-	return g.t.RoundTrip(r)
+	resp, err := g.t.RoundTrip(r)
+	switch {
+	case err != nil:
+	case resp.StatusCode >= http.StatusMultipleChoices:
+		resp.Body = limited{io.LimitReader(resp.Body, maxComplaint), resp.Body}
+	case !isBlob(r):
+		resp.Body = limited{io.LimitReader(resp.Body, maxDocument), resp.Body}
+	}
+	return resp, err
+}
+
+// maxComplaint is how much of a refusal is read, in bytes: it becomes part of an error's text.
+const maxComplaint = 4 << 10
+
+// isBlob says whether a request is for a blob, whose size is known and kept elsewhere. All other answers are read into memory,
+// by a library that would take them at any length.
+func isBlob(r *http.Request) bool {
+	for r.Response != nil && r.Response.Request != nil { // blobs often lie elsewhere
+		r = r.Response.Request
+	}
+	return strings.HasPrefix(r.URL.Path, "/v2/") && strings.Contains(r.URL.Path, "/blobs/")
+}
+
+type limited struct {
+	io.Reader
+	io.Closer
 }
 
 func onThisMachine(host string) bool {
