@@ -1,6 +1,7 @@
 package image
 
 import (
+	"archive/tar"
 	"bytes"
 	"net/http"
 	"net/http/httptest"
@@ -47,5 +48,26 @@ func TestRegistryThatSaysTooMuch(t *testing.T) {
 			require.Less(t, said.Load(), int64(much))
 			require.Less(t, len(err.Error()), 2*maxComplaint)
 		})
+	}
+}
+
+// An archive of a few kilobytes that lists the same again and again is refused before all of that is looked at.
+func TestArchiveThatRepeatsItself(t *testing.T) {
+	t.Parallel()
+	config := `{"architecture":"` + platform.Architecture + `","os":"linux","rootfs":{"type":"layers","diff_ids":[]}}`
+	repeated := func(entry string) string { return strings.Repeat(entry+",", 3000) + entry }
+	list := func(of string) string {
+		return `{"manifests":[` + repeated(`{"mediaType":"application/vnd.oci.image.index.v1+json","size":1,"digest":"`+digestOf([]byte(of))+`"}`) + `]}`
+	}
+	blob := func(content string) tar.Header { return file(blobPath(digestOf([]byte(content))), content) }
+	inner := list(`{"manifests":[]}`)
+	middle := list(inner)
+	for says, archive := range map[string][]byte{
+		"more than 1000 images":  tarOf(t, blob(`{"manifests":[]}`), blob(inner), blob(middle), file("index.json", list(middle))),
+		"more than 1000 images ": tarOf(t, file("c.json", config), file("manifest.json", `[`+repeated(`{"Config":"c.json"}`)+`]`)),
+		"3001 layers":            tarOf(t, file("c.json", config), file("l", "x"), file("manifest.json", `[{"Config":"c.json","Layers":[`+repeated(`"l"`)+`]}]`)),
+	} {
+		_, err := newStore(t).Load(t.Context(), "-", bytes.NewReader(archive), "x")
+		require.ErrorContains(t, err, strings.TrimSpace(says))
 	}
 }

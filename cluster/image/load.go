@@ -62,6 +62,7 @@ type loader struct {
 	ctx   context.Context
 	a     archive
 	found []loaded
+	seen  int // entries of lists
 }
 
 type loaded struct {
@@ -121,6 +122,9 @@ func (l *loader) loadSaved(b []byte) error {
 		return fmt.Errorf("manifest.json: %w", err)
 	}
 	for _, e := range entries {
+		if err := errors.Join(l.look(), checkLayers(len(e.Layers))); err != nil {
+			return err
+		}
 		config, err := document(l.a, e.Config)
 		if err != nil {
 			return err
@@ -147,6 +151,17 @@ func (l *loader) loadSaved(b []byte) error {
 	return nil
 }
 
+// maxImages bounds what an archive's lists, which may repeat each other, have looked at.
+const maxImages = 1000
+
+// look goes on to the next entry of a list.
+func (l *loader) look() error {
+	if l.seen++; l.seen > maxImages {
+		return fmt.Errorf("it lists more than %d images", maxImages)
+	}
+	return l.ctx.Err()
+}
+
 // annotations under which tools leave an image's name: containerd's whole one, and the standard's, which may be a tag only.
 var nameAnnotations = []string{"io.containerd.image.name", "org.opencontainers.image.ref.name"}
 
@@ -163,6 +178,9 @@ func (l *loader) loadIndex(b []byte, depth int) error {
 		return errors.New("its lists of images are nested too deep")
 	}
 	for _, d := range index.Manifests {
+		if err := l.look(); err != nil {
+			return err
+		}
 		if d.Platform != nil && d.Platform.OS != "" && !d.Platform.Satisfies(platform) {
 			continue
 		}
@@ -208,6 +226,9 @@ func (l *loader) loadManifest(raw []byte) error {
 	}
 	config, err := l.verified(manifest.Config)
 	if err != nil {
+		return err
+	}
+	if err := checkLayers(len(manifest.Layers)); err != nil {
 		return err
 	}
 	for _, d := range manifest.Layers {

@@ -138,9 +138,12 @@ func (s *Store) describe(rawManifest, rawConfig []byte) (*Image, error) {
 	if config.OS != "" && config.OS != platform.OS || config.Architecture != "" && config.Architecture != platform.Architecture {
 		return nil, fmt.Errorf("it is made for %s/%s, and this machine is %s", config.OS, config.Architecture, platform.String())
 	}
+	if err := checkLayers(len(manifest.Layers)); err != nil {
+		return nil, err
+	}
 	diffs := config.RootFS.DiffIDs
-	if len(manifest.Layers) != len(diffs) || len(diffs) > maxLayers {
-		return nil, fmt.Errorf("it has %d layers by its manifest and %d by its configuration; they must agree, and %d are the most", len(manifest.Layers), len(diffs), maxLayers)
+	if len(manifest.Layers) != len(diffs) {
+		return nil, fmt.Errorf("it has %d layers by its manifest and %d by its configuration, which must agree", len(manifest.Layers), len(diffs))
 	}
 	img := &Image{Created: config.Created.Time, Stored: time.Now().UTC().Truncate(time.Second)}
 	for i, l := range manifest.Layers {
@@ -157,6 +160,13 @@ func (s *Store) describe(rawManifest, rawConfig []byte) (*Image, error) {
 	}
 	img.Target = img.Digest
 	return img, nil
+}
+
+func checkLayers(n int) error {
+	if n > maxLayers {
+		return fmt.Errorf("it has %d layers, and %d are the most that are mounted", n, maxLayers)
+	}
+	return nil
 }
 
 // hasLayer says whether a layer is here, unpacked or as an archive.
