@@ -45,7 +45,7 @@ func TestAnswers(t *testing.T) {
 	c, err = look(pushed.String())
 	require.NoError(t, err, "the registry refuses, the store does not")
 	require.Equal(t, []string{"/run"}, c.Config.Entrypoint)
-	_, err = look(h.host + "/other:1")
+	_, err = look(h.Host + "/other:1")
 	require.ErrorContains(t, err, "401")
 	_, err = look("127.0.0.1:1/team/other:1")
 	require.Error(t, err)
@@ -53,7 +53,7 @@ func TestAnswers(t *testing.T) {
 	// A registry elsewhere that speaks http; its name leads to ours.
 	far := NewClient(func(ctx context.Context, network, _ string) (net.Conn, error) {
 		var d net.Dialer
-		return d.DialContext(ctx, network, h.host)
+		return d.DialContext(ctx, network, h.Host)
 	}, []string{"hub.example"})
 	defer far.Close()
 	ref, err := name.ParseReference("hub.example/pulled:1")
@@ -61,7 +61,7 @@ func TestAnswers(t *testing.T) {
 	_, err = remote.Image(ref, remote.WithAuth(h.auth()), remote.WithTransport(s.Answers(far.transport, []string{"hub.example"})))
 	require.NoError(t, err)
 
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+h.host+"/v2/pulled/manifests/1", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+h.Host+"/v2/pulled/manifests/1", nil)
 	require.NoError(t, err)
 	resp, err := transport.RoundTrip(req)
 	require.NoError(t, err)

@@ -32,7 +32,8 @@ func TestRegistryThatSaysTooMuch(t *testing.T) {
 				case path != "/token":
 					w.WriteHeader(http.StatusTeapot)
 				}
-				for block := bytes.Repeat([]byte("x"), 1<<20); said.Load() < much; said.Add(int64(len(block))) {
+				for block := bytes.Repeat([]byte("x"), 1<<20); said.Load() < much; {
+					said.Add(int64(len(block)))
 					if _, err := w.Write(block); err != nil {
 						return
 					}

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"log/slog"
 	"net"
-	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -16,13 +13,12 @@ import (
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/authn"
-	"github.com/google/go-containerregistry/pkg/name"
-	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/argosy-ml/argosy/cluster/image/registrytest"
 )
 
 // finder is an image finder with a registry of its own that can be cut off.
@@ -37,18 +33,15 @@ type finder struct {
 func newFinder(t *testing.T, mode string) *finder {
 	t.Helper()
 	f := &finder{}
-	srv := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	t.Cleanup(srv.Close)
-	f.host = strings.TrimPrefix(srv.URL, "http://")
+	hub := registrytest.New(t, nil)
+	f.host = hub.Host
 	cf, err := empty.Image.ConfigFile()
 	require.NoError(t, err)
 	cf = cf.DeepCopy()
 	cf.OS, cf.Architecture = "linux", runtime.GOARCH
 	img, err := mutate.ConfigFile(empty.Image, cf)
 	require.NoError(t, err)
-	ref, err := name.ParseReference(f.host + "/app:v1")
-	require.NoError(t, err)
-	require.NoError(t, remote.Write(ref, img))
+	hub.Push(t, "app:v1", img)
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		f.dials.Add(1)
 		if f.cut.Load() {

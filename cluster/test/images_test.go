@@ -120,7 +120,7 @@ func (i imageTest) testRun(t *testing.T) {
 	i.awaitEvent(t, "run", "Pulled: Successfully pulled image")
 	p, err := i.kube.CoreV1().Pods(i.namespace).Get(t.Context(), "run", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.Regexp(t, `^`+i.hub.host+`/team/box@sha256:[0-9a-f]{64}$`, p.Status.ContainerStatuses[0].ImageID)
+	require.Regexp(t, `^`+i.hub.Host+`/team/box@sha256:[0-9a-f]{64}$`, p.Status.ContainerStatuses[0].ImageID)
 	require.NotEmpty(t, i.hub.asked("team/box"))
 
 	asked := len(i.hub.asked("team/box"))
@@ -201,7 +201,7 @@ func (i imageTest) awaitWaiting(t *testing.T, name, reason, message string) {
 
 func (i imageTest) testRefusals(t *testing.T) {
 	image := i.hub.push(t, "team/late:v1", boxImage(t))
-	i.createPod(t, podFrom("absent", i.hub.host+"/team/absent:v1", ""))
+	i.createPod(t, podFrom("absent", i.hub.Host+"/team/absent:v1", ""))
 	i.awaitWaiting(t, "absent", "ImagePullBackOff", "check the image's name and tag")
 	i.awaitEvent(t, "absent", "Failed: Failed to pull image")
 	i.awaitEvent(t, "absent", "Failed: Error: ErrImagePull")
@@ -217,7 +217,7 @@ func (i imageTest) testRefusals(t *testing.T) {
 
 func (i imageTest) pullSecret(t *testing.T, name, password string, old bool) {
 	t.Helper()
-	auths := map[string]any{i.hub.host: map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte(hubUser + ":" + password))}}
+	auths := map[string]any{i.hub.Host: map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte(hubUser + ":" + password))}}
 	kind, key, content := corev1.SecretTypeDockerConfigJson, corev1.DockerConfigJsonKey, any(map[string]any{"auths": auths})
 	if old {
 		kind, key, content = corev1.SecretTypeDockercfg, corev1.DockerConfigKey, any(auths)
@@ -328,7 +328,7 @@ func (i imageTest) testLoad(t *testing.T) {
 	code, out = i.image(t, "remove", "localhost:1/loaded:v1")
 	require.Equal(t, 1, code)
 	require.Contains(t, out, "no image localhost:1/loaded:v1 is stored here")
-	code, out = i.image(t, "pull", i.hub.host+"/team/absent:v1")
+	code, out = i.image(t, "pull", i.hub.Host+"/team/absent:v1")
 	require.Equal(t, 1, code)
 	require.Contains(t, out, "check the image's name and tag")
 }
@@ -427,7 +427,7 @@ func TestImagesOfTheOwner(t *testing.T) {
 	t.Parallel()
 	h, dir, config := newHub(t), t.TempDir(), t.TempDir()
 	auth := base64.StdEncoding.EncodeToString([]byte(hubUser + ":" + hubPassword))
-	require.NoError(t, os.WriteFile(filepath.Join(config, "config.json"), fmt.Appendf(nil, `{"auths": {%q: {"auth": %q}}}`, h.host, auth), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(config, "config.json"), fmt.Appendf(nil, `{"auths": {%q: {"auth": %q}}}`, h.Host, auth), 0o600))
 	saved := filepath.Join(t.TempDir(), "saved.tar")
 	saveTo(t, saved, "localhost:1/loaded:v1", boxImage(t))
 	code, out := exitCode(t, "image", "load", "--home", dir, saved)

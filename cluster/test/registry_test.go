@@ -4,9 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,71 +16,44 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
-	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/cluster/image/registrytest"
 )
 
-// hub is a registry on the loopback. Repositories below `private/` want a password.
-type hub struct {
-	host string
-
-	mu       sync.Mutex
-	requests []string
-}
+// hub is a registry. Repositories below `private/` want a password.
+type hub struct{ *registrytest.Registry }
 
 const hubUser, hubPassword = "ann", "open sesame"
 
 func newHub(t *testing.T) *hub {
 	t.Helper()
-	h := &hub{}
-	serve := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return &hub{registrytest.New(t, func(w http.ResponseWriter, r *http.Request) bool {
 		user, password, given := r.BasicAuth()
 		known := user == hubUser && password == hubPassword
 		private := strings.Contains(r.URL.Path, "/private/")
-		if given && !known || private && !known {
-			w.Header().Set("WWW-Authenticate", `Basic realm="hub"`)
-			w.WriteHeader(http.StatusUnauthorized)
-			return
+		// The first question is refused so that clients send what they have; those without anything are served too.
+		if given && !known || private && !known || r.URL.Path == "/v2/" && !given {
+			return registrytest.Refuse(w, `Basic realm="hub"`)
 		}
-		if r.URL.Path == "/v2/" && !given {
-			// So that clients send what they have; those without anything are served too.
-			w.Header().Set("WWW-Authenticate", `Basic realm="hub"`)
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		h.mu.Lock()
-		h.requests = append(h.requests, r.Method+" "+r.URL.Path)
-		h.mu.Unlock()
-		serve.ServeHTTP(w, r)
-	}))
-	t.Cleanup(srv.Close)
-	h.host = strings.TrimPrefix(srv.URL, "http://")
-	return h
+		return true
+	})}
 }
 
 // asked returns the requests so far that are about a repository.
 func (h *hub) asked(repo string) []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(h.requests), func(r string) bool { return !strings.Contains(r, "/"+repo+"/") })
+	return slices.DeleteFunc(h.Asked(), func(r string) bool { return !strings.Contains(r, "/"+repo+"/") })
 }
 
 // push stores an image and returns its name.
 func (h *hub) push(t *testing.T, repo string, img v1.Image) string {
 	t.Helper()
-	ref, err := name.ParseReference(h.host + "/" + repo)
-	require.NoError(t, err)
-	require.NoError(t, remote.Write(ref, img, remote.WithAuth(&authn.Basic{Username: hubUser, Password: hubPassword})))
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.requests = nil
-	return ref.Name()
+	return h.Push(t, repo, img, remote.WithAuth(&authn.Basic{Username: hubUser, Password: hubPassword}))
 }
 
 var boxProgram = sync.OnceValues(func() ([]byte, error) {
