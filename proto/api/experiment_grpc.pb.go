@@ -52,7 +52,7 @@ type ExperimentServiceClient interface {
 	// Deletes an experiment; its runs stay.
 	DeleteExperiment(ctx context.Context, in *DeleteExperimentRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	DeleteExperimentV1(ctx context.Context, in *DeleteExperimentRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Archives an experiment and its runs.
+	// Archives an experiment and its runs, and disables its jobs.
 	ArchiveExperiment(ctx context.Context, in *ArchiveExperimentRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	ArchiveExperimentV1(ctx context.Context, in *ArchiveExperimentRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Restores an experiment; its runs stay archived.
@@ -206,7 +206,7 @@ type ExperimentServiceServer interface {
 	// Deletes an experiment; its runs stay.
 	DeleteExperiment(context.Context, *DeleteExperimentRequest) (*emptypb.Empty, error)
 	DeleteExperimentV1(context.Context, *DeleteExperimentRequest) (*emptypb.Empty, error)
-	// Archives an experiment and its runs.
+	// Archives an experiment and its runs, and disables its jobs.
 	ArchiveExperiment(context.Context, *ArchiveExperimentRequest) (*emptypb.Empty, error)
 	ArchiveExperimentV1(context.Context, *ArchiveExperimentRequest) (*emptypb.Empty, error)
 	// Restores an experiment; its runs stay archived.

@@ -68,7 +68,7 @@ func (x Run_StorageState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Run_StorageState.Descriptor instead.
 func (Run_StorageState) EnumDescriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{8, 0}
+	return file_api_run_proto_rawDescGZIP(), []int{9, 0}
 }
 
 // Format says how people want to see the number.
@@ -119,7 +119,7 @@ func (x RunMetric_Format) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RunMetric_Format.Descriptor instead.
 func (RunMetric_Format) EnumDescriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{11, 0}
+	return file_api_run_proto_rawDescGZIP(), []int{12, 0}
 }
 
 type ReportRunMetricsResponse_ReportRunMetricResult_Status int32
@@ -175,7 +175,7 @@ func (x ReportRunMetricsResponse_ReportRunMetricResult_Status) Number() protoref
 
 // Deprecated: Use ReportRunMetricsResponse_ReportRunMetricResult_Status.Descriptor instead.
 func (ReportRunMetricsResponse_ReportRunMetricResult_Status) EnumDescriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{13, 0, 0}
+	return file_api_run_proto_rawDescGZIP(), []int{14, 0, 0}
 }
 
 type CreateRunRequest struct {
@@ -274,7 +274,7 @@ type ListRunsRequest struct {
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// "FIELD", "FIELD asc" or "FIELD desc"; created_at unless said; metric:NAME sorts by a metric.
 	SortBy string `protobuf:"bytes,3,opt,name=sort_by,json=sortBy,proto3" json:"sort_by,omitempty"`
-	// The experiment whose runs to list.
+	// The experiment, or the job, whose runs to list.
 	ResourceReferenceKey *ResourceKey `protobuf:"bytes,4,opt,name=resource_reference_key,json=resourceReferenceKey,proto3" json:"resource_reference_key,omitempty"`
 	// A Filter as URL-encoded JSON.
 	Filter        string `protobuf:"bytes,5,opt,name=filter,proto3" json:"filter,omitempty"`
@@ -391,6 +391,50 @@ func (x *TerminateRunRequest) GetRunId() string {
 	return ""
 }
 
+type RetryRunRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RunId         string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryRunRequest) Reset() {
+	*x = RetryRunRequest{}
+	mi := &file_api_run_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryRunRequest) ProtoMessage() {}
+
+func (x *RetryRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_run_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryRunRequest.ProtoReflect.Descriptor instead.
+func (*RetryRunRequest) Descriptor() ([]byte, []int) {
+	return file_api_run_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *RetryRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
 type ListRunsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Runs  []*Run                 `protobuf:"bytes,1,rep,name=runs,proto3" json:"runs,omitempty"`
@@ -404,7 +448,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_api_run_proto_msgTypes[4]
+	mi := &file_api_run_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -416,7 +460,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[4]
+	mi := &file_api_run_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -429,7 +473,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{4}
+	return file_api_run_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListRunsResponse) GetRuns() []*Run {
@@ -462,7 +506,7 @@ type ArchiveRunRequest struct {
 
 func (x *ArchiveRunRequest) Reset() {
 	*x = ArchiveRunRequest{}
-	mi := &file_api_run_proto_msgTypes[5]
+	mi := &file_api_run_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -474,7 +518,7 @@ func (x *ArchiveRunRequest) String() string {
 func (*ArchiveRunRequest) ProtoMessage() {}
 
 func (x *ArchiveRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[5]
+	mi := &file_api_run_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -487,7 +531,7 @@ func (x *ArchiveRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ArchiveRunRequest.ProtoReflect.Descriptor instead.
 func (*ArchiveRunRequest) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{5}
+	return file_api_run_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ArchiveRunRequest) GetId() string {
@@ -506,7 +550,7 @@ type UnarchiveRunRequest struct {
 
 func (x *UnarchiveRunRequest) Reset() {
 	*x = UnarchiveRunRequest{}
-	mi := &file_api_run_proto_msgTypes[6]
+	mi := &file_api_run_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -518,7 +562,7 @@ func (x *UnarchiveRunRequest) String() string {
 func (*UnarchiveRunRequest) ProtoMessage() {}
 
 func (x *UnarchiveRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[6]
+	mi := &file_api_run_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -531,7 +575,7 @@ func (x *UnarchiveRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnarchiveRunRequest.ProtoReflect.Descriptor instead.
 func (*UnarchiveRunRequest) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{6}
+	return file_api_run_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *UnarchiveRunRequest) GetId() string {
@@ -550,7 +594,7 @@ type DeleteRunRequest struct {
 
 func (x *DeleteRunRequest) Reset() {
 	*x = DeleteRunRequest{}
-	mi := &file_api_run_proto_msgTypes[7]
+	mi := &file_api_run_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -562,7 +606,7 @@ func (x *DeleteRunRequest) String() string {
 func (*DeleteRunRequest) ProtoMessage() {}
 
 func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[7]
+	mi := &file_api_run_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -575,7 +619,7 @@ func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRunRequest) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{7}
+	return file_api_run_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeleteRunRequest) GetId() string {
@@ -595,7 +639,7 @@ type Run struct {
 	StorageState Run_StorageState `protobuf:"varint,10,opt,name=storage_state,json=storageState,proto3,enum=api.Run_StorageState" json:"storage_state,omitempty"`
 	Description  string           `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	PipelineSpec *PipelineSpec    `protobuf:"bytes,4,opt,name=pipeline_spec,json=pipelineSpec,proto3" json:"pipeline_spec,omitempty"`
-	// The experiment (EXPERIMENT, OWNER) and, when made from one, the version (PIPELINE_VERSION, CREATOR).
+	// The experiment (EXPERIMENT, OWNER) and, when made from one, the version (PIPELINE_VERSION, CREATOR) or the job (JOB, CREATOR).
 	ResourceReferences []*ResourceReference `protobuf:"bytes,5,rep,name=resource_references,json=resourceReferences,proto3" json:"resource_references,omitempty"`
 	// The Kubernetes service account of the steps; the manifest's, else pipeline-runner, unless said.
 	ServiceAccount string `protobuf:"bytes,14,opt,name=service_account,json=serviceAccount,proto3" json:"service_account,omitempty"`
@@ -610,14 +654,16 @@ type Run struct {
 	// Output only.
 	Error string `protobuf:"bytes,12,opt,name=error,proto3" json:"error,omitempty"`
 	// Output only.
-	Metrics       []*RunMetric `protobuf:"bytes,9,rep,name=metrics,proto3" json:"metrics,omitempty"`
+	Metrics []*RunMetric `protobuf:"bytes,9,rep,name=metrics,proto3" json:"metrics,omitempty"`
+	// Output only: what went wrong with metrics files and the like without failing the run, one fault a line.
+	MetricErrors  string `protobuf:"bytes,15,opt,name=metric_errors,json=metricErrors,proto3" json:"metric_errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_api_run_proto_msgTypes[8]
+	mi := &file_api_run_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -629,7 +675,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[8]
+	mi := &file_api_run_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -642,7 +688,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{8}
+	return file_api_run_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Run) GetId() string {
@@ -736,6 +782,13 @@ func (x *Run) GetMetrics() []*RunMetric {
 	return nil
 }
 
+func (x *Run) GetMetricErrors() string {
+	if x != nil {
+		return x.MetricErrors
+	}
+	return ""
+}
+
 // PipelineRuntime is what became of a run's pipeline.
 type PipelineRuntime struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -749,7 +802,7 @@ type PipelineRuntime struct {
 
 func (x *PipelineRuntime) Reset() {
 	*x = PipelineRuntime{}
-	mi := &file_api_run_proto_msgTypes[9]
+	mi := &file_api_run_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -761,7 +814,7 @@ func (x *PipelineRuntime) String() string {
 func (*PipelineRuntime) ProtoMessage() {}
 
 func (x *PipelineRuntime) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[9]
+	mi := &file_api_run_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -774,7 +827,7 @@ func (x *PipelineRuntime) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PipelineRuntime.ProtoReflect.Descriptor instead.
 func (*PipelineRuntime) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{9}
+	return file_api_run_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PipelineRuntime) GetPipelineManifest() string {
@@ -802,7 +855,7 @@ type RunDetail struct {
 
 func (x *RunDetail) Reset() {
 	*x = RunDetail{}
-	mi := &file_api_run_proto_msgTypes[10]
+	mi := &file_api_run_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -814,7 +867,7 @@ func (x *RunDetail) String() string {
 func (*RunDetail) ProtoMessage() {}
 
 func (x *RunDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[10]
+	mi := &file_api_run_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -827,7 +880,7 @@ func (x *RunDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunDetail.ProtoReflect.Descriptor instead.
 func (*RunDetail) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{10}
+	return file_api_run_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RunDetail) GetRun() *Run {
@@ -861,7 +914,7 @@ type RunMetric struct {
 
 func (x *RunMetric) Reset() {
 	*x = RunMetric{}
-	mi := &file_api_run_proto_msgTypes[11]
+	mi := &file_api_run_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +926,7 @@ func (x *RunMetric) String() string {
 func (*RunMetric) ProtoMessage() {}
 
 func (x *RunMetric) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[11]
+	mi := &file_api_run_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +939,7 @@ func (x *RunMetric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunMetric.ProtoReflect.Descriptor instead.
 func (*RunMetric) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{11}
+	return file_api_run_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RunMetric) GetName() string {
@@ -946,7 +999,7 @@ type ReportRunMetricsRequest struct {
 
 func (x *ReportRunMetricsRequest) Reset() {
 	*x = ReportRunMetricsRequest{}
-	mi := &file_api_run_proto_msgTypes[12]
+	mi := &file_api_run_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -958,7 +1011,7 @@ func (x *ReportRunMetricsRequest) String() string {
 func (*ReportRunMetricsRequest) ProtoMessage() {}
 
 func (x *ReportRunMetricsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[12]
+	mi := &file_api_run_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -971,7 +1024,7 @@ func (x *ReportRunMetricsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRunMetricsRequest.ProtoReflect.Descriptor instead.
 func (*ReportRunMetricsRequest) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{12}
+	return file_api_run_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ReportRunMetricsRequest) GetRunId() string {
@@ -998,7 +1051,7 @@ type ReportRunMetricsResponse struct {
 
 func (x *ReportRunMetricsResponse) Reset() {
 	*x = ReportRunMetricsResponse{}
-	mi := &file_api_run_proto_msgTypes[13]
+	mi := &file_api_run_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1010,7 +1063,7 @@ func (x *ReportRunMetricsResponse) String() string {
 func (*ReportRunMetricsResponse) ProtoMessage() {}
 
 func (x *ReportRunMetricsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[13]
+	mi := &file_api_run_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1023,7 +1076,7 @@ func (x *ReportRunMetricsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRunMetricsResponse.ProtoReflect.Descriptor instead.
 func (*ReportRunMetricsResponse) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{13}
+	return file_api_run_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ReportRunMetricsResponse) GetResults() []*ReportRunMetricsResponse_ReportRunMetricResult {
@@ -1044,7 +1097,7 @@ type ReadArtifactRequest struct {
 
 func (x *ReadArtifactRequest) Reset() {
 	*x = ReadArtifactRequest{}
-	mi := &file_api_run_proto_msgTypes[14]
+	mi := &file_api_run_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1056,7 +1109,7 @@ func (x *ReadArtifactRequest) String() string {
 func (*ReadArtifactRequest) ProtoMessage() {}
 
 func (x *ReadArtifactRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[14]
+	mi := &file_api_run_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1069,7 +1122,7 @@ func (x *ReadArtifactRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadArtifactRequest.ProtoReflect.Descriptor instead.
 func (*ReadArtifactRequest) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{14}
+	return file_api_run_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ReadArtifactRequest) GetRunId() string {
@@ -1102,7 +1155,7 @@ type ReadArtifactResponse struct {
 
 func (x *ReadArtifactResponse) Reset() {
 	*x = ReadArtifactResponse{}
-	mi := &file_api_run_proto_msgTypes[15]
+	mi := &file_api_run_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1114,7 +1167,7 @@ func (x *ReadArtifactResponse) String() string {
 func (*ReadArtifactResponse) ProtoMessage() {}
 
 func (x *ReadArtifactResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[15]
+	mi := &file_api_run_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1127,7 +1180,7 @@ func (x *ReadArtifactResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadArtifactResponse.ProtoReflect.Descriptor instead.
 func (*ReadArtifactResponse) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{15}
+	return file_api_run_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ReadArtifactResponse) GetData() []byte {
@@ -1150,7 +1203,7 @@ type ReportRunMetricsResponse_ReportRunMetricResult struct {
 
 func (x *ReportRunMetricsResponse_ReportRunMetricResult) Reset() {
 	*x = ReportRunMetricsResponse_ReportRunMetricResult{}
-	mi := &file_api_run_proto_msgTypes[16]
+	mi := &file_api_run_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1162,7 +1215,7 @@ func (x *ReportRunMetricsResponse_ReportRunMetricResult) String() string {
 func (*ReportRunMetricsResponse_ReportRunMetricResult) ProtoMessage() {}
 
 func (x *ReportRunMetricsResponse_ReportRunMetricResult) ProtoReflect() protoreflect.Message {
-	mi := &file_api_run_proto_msgTypes[16]
+	mi := &file_api_run_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1175,7 +1228,7 @@ func (x *ReportRunMetricsResponse_ReportRunMetricResult) ProtoReflect() protoref
 
 // Deprecated: Use ReportRunMetricsResponse_ReportRunMetricResult.ProtoReflect.Descriptor instead.
 func (*ReportRunMetricsResponse_ReportRunMetricResult) Descriptor() ([]byte, []int) {
-	return file_api_run_proto_rawDescGZIP(), []int{13, 0}
+	return file_api_run_proto_rawDescGZIP(), []int{14, 0}
 }
 
 func (x *ReportRunMetricsResponse_ReportRunMetricResult) GetMetricName() string {
@@ -1223,6 +1276,8 @@ const file_api_run_proto_rawDesc = "" +
 	"\x16resource_reference_key\x18\x04 \x01(\v2\x10.api.ResourceKeyR\x14resourceReferenceKey\x12\x16\n" +
 	"\x06filter\x18\x05 \x01(\tR\x06filter\",\n" +
 	"\x13TerminateRunRequest\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\"(\n" +
+	"\x0fRetryRunRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\"w\n" +
 	"\x10ListRunsResponse\x12\x1c\n" +
 	"\x04runs\x18\x01 \x03(\v2\b.api.RunR\x04runs\x12\x1d\n" +
@@ -1234,7 +1289,7 @@ const file_api_run_proto_rawDesc = "" +
 	"\x13UnarchiveRunRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"\"\n" +
 	"\x10DeleteRunRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\x87\x05\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\xac\x05\n" +
 	"\x03Run\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12:\n" +
@@ -1251,7 +1306,8 @@ const file_api_run_proto_rawDesc = "" +
 	"finishedAt\x12\x16\n" +
 	"\x06status\x18\b \x01(\tR\x06status\x12\x14\n" +
 	"\x05error\x18\f \x01(\tR\x05error\x12(\n" +
-	"\ametrics\x18\t \x03(\v2\x0e.api.RunMetricR\ametrics\"E\n" +
+	"\ametrics\x18\t \x03(\v2\x0e.api.RunMetricR\ametrics\x12#\n" +
+	"\rmetric_errors\x18\x0f \x01(\tR\fmetricErrors\"E\n" +
 	"\fStorageState\x12\x1a\n" +
 	"\x16STORAGESTATE_AVAILABLE\x10\x00\x12\x19\n" +
 	"\x15STORAGESTATE_ARCHIVED\x10\x01\"k\n" +
@@ -1295,7 +1351,7 @@ const file_api_run_proto_rawDesc = "" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12#\n" +
 	"\rartifact_name\x18\x03 \x01(\tR\fartifactName\"*\n" +
 	"\x14ReadArtifactResponse\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data2\x8e\f\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data2\xaf\r\n" +
 	"\n" +
 	"RunService\x12S\n" +
 	"\tCreateRun\x12\x15.api.CreateRunRequest\x1a\x0e.api.RunDetail\"\x1f\x82\xd3\xe4\x93\x02\x19:\x03run\"\x12/apis/v1beta1/runs\x124\n" +
@@ -1317,7 +1373,10 @@ const file_api_run_proto_rawDesc = "" +
 	"\fReadArtifact\x12\x18.api.ReadArtifactRequest\x1a\x19.api.ReadArtifactResponse\"R\x82\xd3\xe4\x93\x02L\x12J/apis/v1beta1/runs/{run_id}/nodes/{node_id}/artifacts/{artifact_name}:read\x12E\n" +
 	"\x0eReadArtifactV1\x12\x18.api.ReadArtifactRequest\x1a\x19.api.ReadArtifactResponse\x12o\n" +
 	"\fTerminateRun\x12\x18.api.TerminateRunRequest\x1a\x16.google.protobuf.Empty\"-\x82\xd3\xe4\x93\x02'\"%/apis/v1beta1/runs/{run_id}/terminate\x12B\n" +
-	"\x0eTerminateRunV1\x12\x18.api.TerminateRunRequest\x1a\x16.google.protobuf.EmptyB+Z)github.com/argosy-ml/argosy/proto/api;apib\x06proto3"
+	"\x0eTerminateRunV1\x12\x18.api.TerminateRunRequest\x1a\x16.google.protobuf.Empty\x12c\n" +
+	"\bRetryRun\x12\x14.api.RetryRunRequest\x1a\x16.google.protobuf.Empty\")\x82\xd3\xe4\x93\x02#\"!/apis/v1beta1/runs/{run_id}/retry\x12:\n" +
+	"\n" +
+	"RetryRunV1\x12\x14.api.RetryRunRequest\x1a\x16.google.protobuf.EmptyB+Z)github.com/argosy-ml/argosy/proto/api;apib\x06proto3"
 
 var (
 	file_api_run_proto_rawDescOnce sync.Once
@@ -1332,7 +1391,7 @@ func file_api_run_proto_rawDescGZIP() []byte {
 }
 
 var file_api_run_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_api_run_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_api_run_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_api_run_proto_goTypes = []any{
 	(Run_StorageState)(0), // 0: api.Run.StorageState
 	(RunMetric_Format)(0), // 1: api.RunMetric.Format
@@ -1341,41 +1400,42 @@ var file_api_run_proto_goTypes = []any{
 	(*GetRunRequest)(nil),                                      // 4: api.GetRunRequest
 	(*ListRunsRequest)(nil),                                    // 5: api.ListRunsRequest
 	(*TerminateRunRequest)(nil),                                // 6: api.TerminateRunRequest
-	(*ListRunsResponse)(nil),                                   // 7: api.ListRunsResponse
-	(*ArchiveRunRequest)(nil),                                  // 8: api.ArchiveRunRequest
-	(*UnarchiveRunRequest)(nil),                                // 9: api.UnarchiveRunRequest
-	(*DeleteRunRequest)(nil),                                   // 10: api.DeleteRunRequest
-	(*Run)(nil),                                                // 11: api.Run
-	(*PipelineRuntime)(nil),                                    // 12: api.PipelineRuntime
-	(*RunDetail)(nil),                                          // 13: api.RunDetail
-	(*RunMetric)(nil),                                          // 14: api.RunMetric
-	(*ReportRunMetricsRequest)(nil),                            // 15: api.ReportRunMetricsRequest
-	(*ReportRunMetricsResponse)(nil),                           // 16: api.ReportRunMetricsResponse
-	(*ReadArtifactRequest)(nil),                                // 17: api.ReadArtifactRequest
-	(*ReadArtifactResponse)(nil),                               // 18: api.ReadArtifactResponse
-	(*ReportRunMetricsResponse_ReportRunMetricResult)(nil),     // 19: api.ReportRunMetricsResponse.ReportRunMetricResult
-	(*ResourceKey)(nil),                                        // 20: api.ResourceKey
-	(*PipelineSpec)(nil),                                       // 21: api.PipelineSpec
-	(*ResourceReference)(nil),                                  // 22: api.ResourceReference
-	(*timestamppb.Timestamp)(nil),                              // 23: google.protobuf.Timestamp
-	(*emptypb.Empty)(nil),                                      // 24: google.protobuf.Empty
+	(*RetryRunRequest)(nil),                                    // 7: api.RetryRunRequest
+	(*ListRunsResponse)(nil),                                   // 8: api.ListRunsResponse
+	(*ArchiveRunRequest)(nil),                                  // 9: api.ArchiveRunRequest
+	(*UnarchiveRunRequest)(nil),                                // 10: api.UnarchiveRunRequest
+	(*DeleteRunRequest)(nil),                                   // 11: api.DeleteRunRequest
+	(*Run)(nil),                                                // 12: api.Run
+	(*PipelineRuntime)(nil),                                    // 13: api.PipelineRuntime
+	(*RunDetail)(nil),                                          // 14: api.RunDetail
+	(*RunMetric)(nil),                                          // 15: api.RunMetric
+	(*ReportRunMetricsRequest)(nil),                            // 16: api.ReportRunMetricsRequest
+	(*ReportRunMetricsResponse)(nil),                           // 17: api.ReportRunMetricsResponse
+	(*ReadArtifactRequest)(nil),                                // 18: api.ReadArtifactRequest
+	(*ReadArtifactResponse)(nil),                               // 19: api.ReadArtifactResponse
+	(*ReportRunMetricsResponse_ReportRunMetricResult)(nil),     // 20: api.ReportRunMetricsResponse.ReportRunMetricResult
+	(*ResourceKey)(nil),                                        // 21: api.ResourceKey
+	(*PipelineSpec)(nil),                                       // 22: api.PipelineSpec
+	(*ResourceReference)(nil),                                  // 23: api.ResourceReference
+	(*timestamppb.Timestamp)(nil),                              // 24: google.protobuf.Timestamp
+	(*emptypb.Empty)(nil),                                      // 25: google.protobuf.Empty
 }
 var file_api_run_proto_depIdxs = []int32{
-	11, // 0: api.CreateRunRequest.run:type_name -> api.Run
-	20, // 1: api.ListRunsRequest.resource_reference_key:type_name -> api.ResourceKey
-	11, // 2: api.ListRunsResponse.runs:type_name -> api.Run
+	12, // 0: api.CreateRunRequest.run:type_name -> api.Run
+	21, // 1: api.ListRunsRequest.resource_reference_key:type_name -> api.ResourceKey
+	12, // 2: api.ListRunsResponse.runs:type_name -> api.Run
 	0,  // 3: api.Run.storage_state:type_name -> api.Run.StorageState
-	21, // 4: api.Run.pipeline_spec:type_name -> api.PipelineSpec
-	22, // 5: api.Run.resource_references:type_name -> api.ResourceReference
-	23, // 6: api.Run.created_at:type_name -> google.protobuf.Timestamp
-	23, // 7: api.Run.scheduled_at:type_name -> google.protobuf.Timestamp
-	23, // 8: api.Run.finished_at:type_name -> google.protobuf.Timestamp
-	14, // 9: api.Run.metrics:type_name -> api.RunMetric
-	11, // 10: api.RunDetail.run:type_name -> api.Run
-	12, // 11: api.RunDetail.pipeline_runtime:type_name -> api.PipelineRuntime
+	22, // 4: api.Run.pipeline_spec:type_name -> api.PipelineSpec
+	23, // 5: api.Run.resource_references:type_name -> api.ResourceReference
+	24, // 6: api.Run.created_at:type_name -> google.protobuf.Timestamp
+	24, // 7: api.Run.scheduled_at:type_name -> google.protobuf.Timestamp
+	24, // 8: api.Run.finished_at:type_name -> google.protobuf.Timestamp
+	15, // 9: api.Run.metrics:type_name -> api.RunMetric
+	12, // 10: api.RunDetail.run:type_name -> api.Run
+	13, // 11: api.RunDetail.pipeline_runtime:type_name -> api.PipelineRuntime
 	1,  // 12: api.RunMetric.format:type_name -> api.RunMetric.Format
-	14, // 13: api.ReportRunMetricsRequest.metrics:type_name -> api.RunMetric
-	19, // 14: api.ReportRunMetricsResponse.results:type_name -> api.ReportRunMetricsResponse.ReportRunMetricResult
+	15, // 13: api.ReportRunMetricsRequest.metrics:type_name -> api.RunMetric
+	20, // 14: api.ReportRunMetricsResponse.results:type_name -> api.ReportRunMetricsResponse.ReportRunMetricResult
 	2,  // 15: api.ReportRunMetricsResponse.ReportRunMetricResult.status:type_name -> api.ReportRunMetricsResponse.ReportRunMetricResult.Status
 	3,  // 16: api.RunService.CreateRun:input_type -> api.CreateRunRequest
 	3,  // 17: api.RunService.CreateRunV1:input_type -> api.CreateRunRequest
@@ -1383,38 +1443,42 @@ var file_api_run_proto_depIdxs = []int32{
 	4,  // 19: api.RunService.GetRunV1:input_type -> api.GetRunRequest
 	5,  // 20: api.RunService.ListRuns:input_type -> api.ListRunsRequest
 	5,  // 21: api.RunService.ListRunsV1:input_type -> api.ListRunsRequest
-	8,  // 22: api.RunService.ArchiveRun:input_type -> api.ArchiveRunRequest
-	8,  // 23: api.RunService.ArchiveRunV1:input_type -> api.ArchiveRunRequest
-	9,  // 24: api.RunService.UnarchiveRun:input_type -> api.UnarchiveRunRequest
-	9,  // 25: api.RunService.UnarchiveRunV1:input_type -> api.UnarchiveRunRequest
-	10, // 26: api.RunService.DeleteRun:input_type -> api.DeleteRunRequest
-	10, // 27: api.RunService.DeleteRunV1:input_type -> api.DeleteRunRequest
-	15, // 28: api.RunService.ReportRunMetrics:input_type -> api.ReportRunMetricsRequest
-	15, // 29: api.RunService.ReportRunMetricsV1:input_type -> api.ReportRunMetricsRequest
-	17, // 30: api.RunService.ReadArtifact:input_type -> api.ReadArtifactRequest
-	17, // 31: api.RunService.ReadArtifactV1:input_type -> api.ReadArtifactRequest
+	9,  // 22: api.RunService.ArchiveRun:input_type -> api.ArchiveRunRequest
+	9,  // 23: api.RunService.ArchiveRunV1:input_type -> api.ArchiveRunRequest
+	10, // 24: api.RunService.UnarchiveRun:input_type -> api.UnarchiveRunRequest
+	10, // 25: api.RunService.UnarchiveRunV1:input_type -> api.UnarchiveRunRequest
+	11, // 26: api.RunService.DeleteRun:input_type -> api.DeleteRunRequest
+	11, // 27: api.RunService.DeleteRunV1:input_type -> api.DeleteRunRequest
+	16, // 28: api.RunService.ReportRunMetrics:input_type -> api.ReportRunMetricsRequest
+	16, // 29: api.RunService.ReportRunMetricsV1:input_type -> api.ReportRunMetricsRequest
+	18, // 30: api.RunService.ReadArtifact:input_type -> api.ReadArtifactRequest
+	18, // 31: api.RunService.ReadArtifactV1:input_type -> api.ReadArtifactRequest
 	6,  // 32: api.RunService.TerminateRun:input_type -> api.TerminateRunRequest
 	6,  // 33: api.RunService.TerminateRunV1:input_type -> api.TerminateRunRequest
-	13, // 34: api.RunService.CreateRun:output_type -> api.RunDetail
-	13, // 35: api.RunService.CreateRunV1:output_type -> api.RunDetail
-	13, // 36: api.RunService.GetRun:output_type -> api.RunDetail
-	13, // 37: api.RunService.GetRunV1:output_type -> api.RunDetail
-	7,  // 38: api.RunService.ListRuns:output_type -> api.ListRunsResponse
-	7,  // 39: api.RunService.ListRunsV1:output_type -> api.ListRunsResponse
-	24, // 40: api.RunService.ArchiveRun:output_type -> google.protobuf.Empty
-	24, // 41: api.RunService.ArchiveRunV1:output_type -> google.protobuf.Empty
-	24, // 42: api.RunService.UnarchiveRun:output_type -> google.protobuf.Empty
-	24, // 43: api.RunService.UnarchiveRunV1:output_type -> google.protobuf.Empty
-	24, // 44: api.RunService.DeleteRun:output_type -> google.protobuf.Empty
-	24, // 45: api.RunService.DeleteRunV1:output_type -> google.protobuf.Empty
-	16, // 46: api.RunService.ReportRunMetrics:output_type -> api.ReportRunMetricsResponse
-	16, // 47: api.RunService.ReportRunMetricsV1:output_type -> api.ReportRunMetricsResponse
-	18, // 48: api.RunService.ReadArtifact:output_type -> api.ReadArtifactResponse
-	18, // 49: api.RunService.ReadArtifactV1:output_type -> api.ReadArtifactResponse
-	24, // 50: api.RunService.TerminateRun:output_type -> google.protobuf.Empty
-	24, // 51: api.RunService.TerminateRunV1:output_type -> google.protobuf.Empty
-	34, // [34:52] is the sub-list for method output_type
-	16, // [16:34] is the sub-list for method input_type
+	7,  // 34: api.RunService.RetryRun:input_type -> api.RetryRunRequest
+	7,  // 35: api.RunService.RetryRunV1:input_type -> api.RetryRunRequest
+	14, // 36: api.RunService.CreateRun:output_type -> api.RunDetail
+	14, // 37: api.RunService.CreateRunV1:output_type -> api.RunDetail
+	14, // 38: api.RunService.GetRun:output_type -> api.RunDetail
+	14, // 39: api.RunService.GetRunV1:output_type -> api.RunDetail
+	8,  // 40: api.RunService.ListRuns:output_type -> api.ListRunsResponse
+	8,  // 41: api.RunService.ListRunsV1:output_type -> api.ListRunsResponse
+	25, // 42: api.RunService.ArchiveRun:output_type -> google.protobuf.Empty
+	25, // 43: api.RunService.ArchiveRunV1:output_type -> google.protobuf.Empty
+	25, // 44: api.RunService.UnarchiveRun:output_type -> google.protobuf.Empty
+	25, // 45: api.RunService.UnarchiveRunV1:output_type -> google.protobuf.Empty
+	25, // 46: api.RunService.DeleteRun:output_type -> google.protobuf.Empty
+	25, // 47: api.RunService.DeleteRunV1:output_type -> google.protobuf.Empty
+	17, // 48: api.RunService.ReportRunMetrics:output_type -> api.ReportRunMetricsResponse
+	17, // 49: api.RunService.ReportRunMetricsV1:output_type -> api.ReportRunMetricsResponse
+	19, // 50: api.RunService.ReadArtifact:output_type -> api.ReadArtifactResponse
+	19, // 51: api.RunService.ReadArtifactV1:output_type -> api.ReadArtifactResponse
+	25, // 52: api.RunService.TerminateRun:output_type -> google.protobuf.Empty
+	25, // 53: api.RunService.TerminateRunV1:output_type -> google.protobuf.Empty
+	25, // 54: api.RunService.RetryRun:output_type -> google.protobuf.Empty
+	25, // 55: api.RunService.RetryRunV1:output_type -> google.protobuf.Empty
+	36, // [36:56] is the sub-list for method output_type
+	16, // [16:36] is the sub-list for method input_type
 	16, // [16:16] is the sub-list for extension type_name
 	16, // [16:16] is the sub-list for extension extendee
 	0,  // [0:16] is the sub-list for field type_name
@@ -1427,7 +1491,7 @@ func file_api_run_proto_init() {
 	}
 	file_api_pipeline_spec_proto_init()
 	file_api_resource_reference_proto_init()
-	file_api_run_proto_msgTypes[11].OneofWrappers = []any{
+	file_api_run_proto_msgTypes[12].OneofWrappers = []any{
 		(*RunMetric_NumberValue)(nil),
 	}
 	type x struct{}
@@ -1436,7 +1500,7 @@ func file_api_run_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_run_proto_rawDesc), len(file_api_run_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -38,6 +38,8 @@ const (
 	RunService_ReadArtifactV1_FullMethodName     = "/api.RunService/ReadArtifactV1"
 	RunService_TerminateRun_FullMethodName       = "/api.RunService/TerminateRun"
 	RunService_TerminateRunV1_FullMethodName     = "/api.RunService/TerminateRunV1"
+	RunService_RetryRun_FullMethodName           = "/api.RunService/RetryRun"
+	RunService_RetryRunV1_FullMethodName         = "/api.RunService/RetryRunV1"
 )
 
 // RunServiceClient is the client API for RunService service.
@@ -73,6 +75,9 @@ type RunServiceClient interface {
 	// Stops a run.
 	TerminateRun(ctx context.Context, in *TerminateRunRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	TerminateRunV1(ctx context.Context, in *TerminateRunRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	// Starts the steps again that failed, and those after them; what succeeded stays. The run keeps its id.
+	RetryRun(ctx context.Context, in *RetryRunRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	RetryRunV1(ctx context.Context, in *RetryRunRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
 type runServiceClient struct {
@@ -263,6 +268,26 @@ func (c *runServiceClient) TerminateRunV1(ctx context.Context, in *TerminateRunR
 	return out, nil
 }
 
+func (c *runServiceClient) RetryRun(ctx context.Context, in *RetryRunRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, RunService_RetryRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) RetryRunV1(ctx context.Context, in *RetryRunRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(emptypb.Empty)
+	err := c.cc.Invoke(ctx, RunService_RetryRunV1_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RunServiceServer is the server API for RunService service.
 // All implementations must embed UnimplementedRunServiceServer
 // for forward compatibility.
@@ -296,6 +321,9 @@ type RunServiceServer interface {
 	// Stops a run.
 	TerminateRun(context.Context, *TerminateRunRequest) (*emptypb.Empty, error)
 	TerminateRunV1(context.Context, *TerminateRunRequest) (*emptypb.Empty, error)
+	// Starts the steps again that failed, and those after them; what succeeded stays. The run keeps its id.
+	RetryRun(context.Context, *RetryRunRequest) (*emptypb.Empty, error)
+	RetryRunV1(context.Context, *RetryRunRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedRunServiceServer()
 }
 
@@ -359,6 +387,12 @@ func (UnimplementedRunServiceServer) TerminateRun(context.Context, *TerminateRun
 }
 func (UnimplementedRunServiceServer) TerminateRunV1(context.Context, *TerminateRunRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method TerminateRunV1 not implemented")
+}
+func (UnimplementedRunServiceServer) RetryRun(context.Context, *RetryRunRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method RetryRun not implemented")
+}
+func (UnimplementedRunServiceServer) RetryRunV1(context.Context, *RetryRunRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method RetryRunV1 not implemented")
 }
 func (UnimplementedRunServiceServer) mustEmbedUnimplementedRunServiceServer() {}
 func (UnimplementedRunServiceServer) testEmbeddedByValue()                    {}
@@ -705,6 +739,42 @@ func _RunService_TerminateRunV1_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RunService_RetryRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RetryRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).RetryRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_RetryRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).RetryRun(ctx, req.(*RetryRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_RetryRunV1_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RetryRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).RetryRunV1(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_RetryRunV1_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).RetryRunV1(ctx, req.(*RetryRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // RunService_ServiceDesc is the grpc.ServiceDesc for RunService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -783,6 +853,14 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "TerminateRunV1",
 			Handler:    _RunService_TerminateRunV1_Handler,
+		},
+		{
+			MethodName: "RetryRun",
+			Handler:    _RunService_RetryRun_Handler,
+		},
+		{
+			MethodName: "RetryRunV1",
+			Handler:    _RunService_RetryRunV1_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -19,6 +19,7 @@ import (
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/schedule"
 )
 
 // Services are the parts of the domain that the API offers.
@@ -26,6 +27,7 @@ type Services struct {
 	Pipelines   *pipeline.Service
 	Experiments *experiment.Service
 	Runs        *run.Service
+	Schedules   *schedule.Service
 	Version     string // of the server, for healthz
 	Commit      string // that the server was built from; may be empty
 	// PrivateURLs lets pipelines be read from URLs of this machine and of private networks. Without it whoever may
@@ -38,6 +40,8 @@ type API struct {
 	pipelines   *pipelines
 	experiments *experiments
 	runs        *runs
+	jobs        *jobs
+	reports     *reports
 	healthz     *healthz
 	views       *views
 	graphs      *graphs
@@ -49,6 +53,8 @@ func New(s Services) *API {
 		pipelines:   &pipelines{service: s.Pipelines, fetcher: newFetcher(s.PrivateURLs)},
 		experiments: &experiments{service: s.Experiments},
 		runs:        &runs{service: s.Runs},
+		jobs:        &jobs{service: s.Schedules},
+		reports:     &reports{runs: s.Runs, schedules: s.Schedules},
 		healthz:     &healthz{version: s.Version, commit: s.Commit},
 		views:       &views{service: s.Runs},
 		graphs:      &graphs{service: s.Pipelines},
@@ -66,6 +72,10 @@ func (a *API) Server(log *slog.Logger) *grpc.Server {
 	wire.RegisterPipelineServiceServer(s, a.pipelines)
 	wire.RegisterExperimentServiceServer(s, a.experiments)
 	wire.RegisterRunServiceServer(s, a.runs)
+	wire.RegisterJobServiceServer(s, a.jobs)
+	wire.RegisterReportServiceServer(s, a.reports)
+	wire.RegisterVisualizationServiceServer(s, visualizations{})
+	wire.RegisterAuthServiceServer(s, auth{})
 	wire.RegisterHealthzServiceServer(s, a.healthz)
 	own.RegisterRunServiceServer(s, a.views)
 	own.RegisterPipelineServiceServer(s, a.graphs)
@@ -81,6 +91,10 @@ func (a *API) Route(ctx context.Context, mux *runtime.ServeMux) error {
 		wire.RegisterPipelineServiceHandlerServer(ctx, mux, a.pipelines),
 		wire.RegisterExperimentServiceHandlerServer(ctx, mux, a.experiments),
 		wire.RegisterRunServiceHandlerServer(ctx, mux, a.runs),
+		wire.RegisterJobServiceHandlerServer(ctx, mux, a.jobs),
+		wire.RegisterReportServiceHandlerServer(ctx, mux, a.reports),
+		wire.RegisterVisualizationServiceHandlerServer(ctx, mux, visualizations{}),
+		wire.RegisterAuthServiceHandlerServer(ctx, mux, auth{}),
 		wire.RegisterHealthzServiceHandlerServer(ctx, mux, a.healthz),
 		own.RegisterRunServiceHandlerServer(ctx, mux, a.views),
 		own.RegisterPipelineServiceHandlerServer(ctx, mux, a.graphs),

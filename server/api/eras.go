@@ -106,6 +106,26 @@ func (s *runs) ReadArtifactV1(ctx context.Context, r *wire.ReadArtifactRequest) 
 	return s.ReadArtifact(ctx, r)
 }
 
+func (s *runs) RetryRunV1(ctx context.Context, r *wire.RetryRunRequest) (*emptypb.Empty, error) {
+	return s.RetryRun(ctx, r)
+}
+
 func (s *runs) TerminateRunV1(ctx context.Context, r *wire.TerminateRunRequest) (*emptypb.Empty, error) {
 	return s.TerminateRun(ctx, r)
+}
+
+func (s auth) AuthorizeV1(ctx context.Context, r *wire.AuthorizeRequest) (*emptypb.Empty, error) {
+	return s.Authorize(ctx, r)
+}
+
+func (s visualizations) CreateVisualizationV1(ctx context.Context, r *wire.CreateVisualizationRequest) (*wire.Visualization, error) {
+	return s.CreateVisualization(ctx, r)
+}
+
+func (s *reports) ReportWorkflowV1(ctx context.Context, r *wire.ReportWorkflowRequest) (*emptypb.Empty, error) {
+	return s.ReportWorkflow(ctx, r)
+}
+
+func (s *reports) ReportScheduledWorkflowV1(ctx context.Context, r *wire.ReportScheduledWorkflowRequest) (*emptypb.Empty, error) {
+	return s.ReportScheduledWorkflow(ctx, r)
 }

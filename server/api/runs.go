@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"google.golang.org/protobuf/types/known/emptypb"
 	"sigs.k8s.io/yaml"
@@ -77,6 +78,10 @@ func (s *runs) DeleteRun(ctx context.Context, r *wire.DeleteRunRequest) (*emptyp
 
 func (s *runs) TerminateRun(ctx context.Context, r *wire.TerminateRunRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, s.service.Terminate(ctx, r.GetRunId())
+}
+
+func (s *runs) RetryRun(ctx context.Context, r *wire.RetryRunRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.Retry(ctx, r.GetRunId())
 }
 
 func (s *runs) ReportRunMetrics(ctx context.Context, r *wire.ReportRunMetricsRequest) (*wire.ReportRunMetricsResponse, error) {
@@ -174,8 +179,10 @@ func scope(key *wire.ResourceKey) (run.Scope, error) {
 		return run.Scope{}, nil
 	case wire.ResourceType_EXPERIMENT:
 		return run.Scope{ExperimentID: key.GetId()}, nil
+	case wire.ResourceType_JOB:
+		return run.Scope{ScheduleID: key.GetId()}, nil
 	}
-	return run.Scope{}, fault.New(fault.Invalid, "resource_reference_key.type %s: runs can be listed by EXPERIMENT", key.GetType())
+	return run.Scope{}, fault.New(fault.Invalid, "resource_reference_key.type %s: runs can be listed by EXPERIMENT and JOB", key.GetType())
 }
 
 func wireRun(r run.Run) *wire.Run {
@@ -183,30 +190,41 @@ func wireRun(r run.Run) *wire.Run {
 		Id: r.ID, Name: r.Name, Description: r.Description, ServiceAccount: r.ServiceAccount, Status: r.Status,
 		CreatedAt: wireTime(r.CreatedAt), ScheduledAt: wireTime(r.ScheduledAt), FinishedAt: wireTime(r.FinishedAt),
 		PipelineSpec: &wire.PipelineSpec{PipelineId: r.PipelineID, PipelineName: r.PipelineName},
+		MetricErrors: strings.Join(r.Warnings, "\n"),
 	}
 	if r.Archived {
 		answer.StorageState = wire.Run_STORAGESTATE_ARCHIVED
 	}
-	for _, p := range r.Parameters {
-		answer.PipelineSpec.Parameters = append(answer.PipelineSpec.Parameters, &wire.Parameter{Name: p.Name, Value: p.Value})
-	}
-	answer.ResourceReferences = append(answer.ResourceReferences, &wire.ResourceReference{
-		Key:          &wire.ResourceKey{Type: wire.ResourceType_EXPERIMENT, Id: r.ExperimentID},
-		Name:         r.ExperimentName,
-		Relationship: wire.Relationship_OWNER,
-	})
-	if r.VersionID != "" {
-		answer.ResourceReferences = append(answer.ResourceReferences, &wire.ResourceReference{
-			Key:          &wire.ResourceKey{Type: wire.ResourceType_PIPELINE_VERSION, Id: r.VersionID},
-			Name:         r.VersionName,
-			Relationship: wire.Relationship_CREATOR,
-		})
-	}
+	answer.PipelineSpec.Parameters = wireParameters(r.Parameters)
+	answer.ResourceReferences = references(r)
 	for _, m := range r.Metrics {
 		answer.Metrics = append(answer.Metrics, &wire.RunMetric{
 			Name: m.Name, NodeId: m.NodeID, Value: &wire.RunMetric_NumberValue{NumberValue: m.Value},
 			Format: wire.RunMetric_Format(wire.RunMetric_Format_value[m.Format]),
 		})
+	}
+	return answer
+}
+
+func wireParameters(ps []run.Parameter) []*wire.Parameter {
+	var answer []*wire.Parameter
+	for _, p := range ps {
+		answer = append(answer, &wire.Parameter{Name: p.Name, Value: p.Value})
+	}
+	return answer
+}
+
+// references tells what a run belongs to and what it was made from.
+func references(r run.Run) []*wire.ResourceReference {
+	to := func(kind wire.ResourceType, id, name string, as wire.Relationship) *wire.ResourceReference {
+		return &wire.ResourceReference{Key: &wire.ResourceKey{Type: kind, Id: id}, Name: name, Relationship: as}
+	}
+	answer := []*wire.ResourceReference{to(wire.ResourceType_EXPERIMENT, r.ExperimentID, r.ExperimentName, wire.Relationship_OWNER)}
+	if r.ScheduleID != "" {
+		answer = append(answer, to(wire.ResourceType_JOB, r.ScheduleID, r.ScheduleName, wire.Relationship_CREATOR))
+	}
+	if r.VersionID != "" {
+		answer = append(answer, to(wire.ResourceType_PIPELINE_VERSION, r.VersionID, r.VersionName, wire.Relationship_CREATOR))
 	}
 	return answer
 }

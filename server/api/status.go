@@ -23,6 +23,7 @@ var codeOf = map[fault.Kind]codes.Code{
 	fault.Invalid:     codes.InvalidArgument,
 	fault.NotFound:    codes.NotFound,
 	fault.Conflict:    codes.AlreadyExists,
+	fault.Aborted:     codes.Aborted,
 	fault.Unavailable: codes.Unavailable,
 }
 

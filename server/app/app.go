@@ -18,6 +18,7 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 )
 
@@ -78,19 +79,21 @@ func New(ctx context.Context, c Config) (*App, error) {
 		Store: store, Engine: cluster, Pipelines: pipelines, Experiments: experiments, Artifacts: objects,
 		Feed: feed, Namespace: c.Namespace, Now: time.Now, Log: c.Log,
 	})
+	schedules := schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: time.Now, Log: c.Log})
 	reconciler := reconcile.New(reconcile.Config{
 		Store: store, Cluster: cluster, Artifacts: objects, Feed: feed, Log: c.Log,
 	})
 	a.workers = []worker{
 		{"outbox", runs.Run},
 		{"reconciler", reconciler.Run},
+		{"schedules", schedules.Run},
 		{"default experiment", func(ctx context.Context) error { // KFP's clients expect it from the start
 			_, err := experiments.Default(ctx)
 			return err
 		}},
 	}
 	services := api.New(api.Services{
-		Pipelines: pipelines, Experiments: experiments, Runs: runs,
+		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules,
 		Version: c.Version, Commit: c.Commit, PrivateURLs: c.PrivateURLs,
 	})
 	a.grpc = services.Server(c.Log)

@@ -18,9 +18,15 @@ import (
 
 // The labels and annotations that the server sets on Workflows (KFP v1).
 const (
-	labelRunID        = "pipeline/runid"
+	labelRunID        = run.Label
 	labelPersisted    = "pipeline/persistedFinalState"
 	labelCacheEnabled = "pipelines.kubeflow.org/cache_enabled"
+
+	labelSchedule      = "scheduledworkflows.kubeflow.org/scheduledWorkflowName"
+	labelScheduleEpoch = "scheduledworkflows.kubeflow.org/workflowEpoch"
+	labelScheduleIndex = "scheduledworkflows.kubeflow.org/workflowIndex"
+	labelScheduled     = "scheduledworkflows.kubeflow.org/isOwnedByScheduledWorkflow"
+
 	annotationRunName = "pipelines.kubeflow.org/run_name"
 	annotationSpec    = "pipelines.kubeflow.org/pipeline_spec"
 	annotationIstio   = "sidecar.istio.io/inject"

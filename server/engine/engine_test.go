@@ -277,7 +277,18 @@ func TestMacros(t *testing.T) {
 		"[[ScheduledTime]] [[Index]]":                "[[ScheduledTime]] [[Index]]",
 		"[[RunUUID.x]] [[Other]]":                    "[[RunUUID.x]] [[Other]]",
 	} {
-		require.Equal(t, want, engine.Expand(given, "run-1", now), given)
+		require.Equal(t, want, engine.Expand(given, run.Options{RunID: "run-1"}, now), given)
+	}
+	scheduled := run.Options{RunID: "run-1", Occasion: &run.Occasion{Index: 7, At: now.Add(-time.Hour).In(time.FixedZone("x", 3600))}}
+	for given, want := range map[string]string{
+		"[[ScheduledTime]] [[Index]] [[RunUUID]]":   "20260102020405 7 run-1",
+		"[[ScheduledTime.2006-01-02T15]]":           "2026-01-02T02",
+		"{{$.scheduledTime.strftime('%H:%M')}}":     "02:04",
+		"{{$.currentTime.strftime('%H:%M')}}":       "03:04",
+		"[[CurrentTime]] [[Index.x]] [[Indexes]]":   "20260102030405 [[Index.x]] [[Indexes]]",
+		"{{$.index.strftime('%H')}} {{workflow.x}}": "{{$.index.strftime('%H')}} {{workflow.x}}",
+	} {
+		require.Equal(t, want, engine.Expand(given, scheduled, now), given)
 	}
 }
 

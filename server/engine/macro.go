@@ -3,47 +3,61 @@ package engine
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+
+	"github.com/argosy-ml/argosy/server/run"
 )
 
-// The macros of one-off runs (KFP v1); those of scheduled runs stay as they are.
+// The macros of KFP v1. Those that only a schedule gives a meaning to stay as they are in other runs.
 var (
-	macro    = regexp.MustCompile(`\[\[(RunUUID|CurrentTime)(?:\.([^\]]*))?\]\]`)
-	strftime = regexp.MustCompile(`\{\{\$\.currentTime\.strftime\('([^']*)'\)\}\}`)
+	macro    = regexp.MustCompile(`\[\[(RunUUID|Index|CurrentTime|ScheduledTime)(?:\.([^\]]*))?\]\]`)
+	strftime = regexp.MustCompile(`\{\{\$\.(currentTime|scheduledTime)\.strftime\('([^']*)'\)\}\}`)
 )
 
 // timeLayout is how [[CurrentTime]] is written.
 const timeLayout = "20060102150405"
 
 // expandMacros replaces the macros in the values of all parameters.
-func expandMacros(wf *wfv1.Workflow, runID string, now time.Time) {
-	now = now.UTC()
+func expandMacros(wf *wfv1.Workflow, o run.Options, now time.Time) {
+	words := map[string]string{"RunUUID": o.RunID}
+	times := map[string]time.Time{"CurrentTime": now.UTC()}
+	if o.Occasion != nil {
+		words["Index"], times["ScheduledTime"] = strconv.FormatInt(o.Occasion.Index, 10), o.Occasion.At.UTC()
+	}
 	for i := range wf.Spec.Arguments.Parameters {
 		p := &wf.Spec.Arguments.Parameters[i]
 		if p.Value != nil {
-			p.Value = wfv1.AnyStringPtr(expand(p.Value.String(), runID, now))
+			p.Value = wfv1.AnyStringPtr(expand(p.Value.String(), words, times))
 		}
 	}
 }
 
-func expand(text, runID string, now time.Time) string {
+func expand(text string, words map[string]string, times map[string]time.Time) string {
 	text = macro.ReplaceAllStringFunc(text, func(found string) string {
 		parts := macro.FindStringSubmatch(found)
+		if word, ok := words[parts[1]]; ok && parts[2] == "" {
+			return word
+		}
+		at, ok := times[parts[1]]
 		switch {
-		case parts[1] == "RunUUID" && parts[2] == "":
-			return runID
-		case parts[1] == "RunUUID":
+		case !ok:
 			return found
 		case parts[2] != "":
-			return now.Format(parts[2])
+			return at.Format(parts[2])
 		}
-		return now.Format(timeLayout)
+		return at.Format(timeLayout)
 	})
 	return strftime.ReplaceAllStringFunc(text, func(found string) string {
-		return formatC(strftime.FindStringSubmatch(found)[1], now)
+		parts := strftime.FindStringSubmatch(found)
+		at, ok := times[strings.ToUpper(parts[1][:1])+parts[1][1:]]
+		if !ok {
+			return found
+		}
+		return formatC(parts[2], at)
 	})
 }
 

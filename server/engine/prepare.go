@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,10 +37,10 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	if err != nil {
 		return run.Prepared{}, err
 	}
-	expandMacros(wf, o.RunID, time.Now())
+	expandMacros(wf, o, time.Now())
 	setServiceAccount(wf, o.ServiceAccount)
 	decorateTemplates(wf)
-	name(wf)
+	name(wf, o)
 	setMetadata(wf, o)
 	if wf, err = replaceUID(wf, o.RunID); err != nil {
 		return run.Prepared{}, err
@@ -124,6 +125,12 @@ func setMetadata(wf *wfv1.Workflow, o run.Options) {
 	wf.Status = wfv1.WorkflowStatus{}
 	setIn(&wf.Labels, labelRunID, o.RunID)
 	delete(wf.Labels, labelPersisted)
+	if o.Occasion != nil {
+		setIn(&wf.Labels, labelSchedule, o.Occasion.Schedule)
+		setIn(&wf.Labels, labelScheduleEpoch, strconv.FormatInt(o.Occasion.At.Unix(), 10))
+		setIn(&wf.Labels, labelScheduleIndex, strconv.FormatInt(o.Occasion.Index, 10))
+		setIn(&wf.Labels, labelScheduled, "true")
+	}
 	setIn(&wf.Annotations, annotationRunName, o.RunName)
 	if wf.Spec.PodMetadata == nil {
 		wf.Spec.PodMetadata = &wfv1.Metadata{}
@@ -140,7 +147,11 @@ const (
 var notInName = regexp.MustCompile(`[^a-z0-9-]+`)
 
 // name fixes the Workflow's name now, so that creating it twice cannot make two.
-func name(wf *wfv1.Workflow) {
+func name(wf *wfv1.Workflow, o run.Options) {
+	if o.Occasion != nil {
+		wf.GenerateName, wf.Name = "", o.Occasion.Workflow
+		return
+	}
 	base := wf.GenerateName
 	if base == "" {
 		base = wf.Name

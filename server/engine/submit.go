@@ -22,6 +22,7 @@ func (e *Engine) Submit(ctx context.Context, workflow []byte) error {
 	}
 	client := e.argo.ArgoprojV1alpha1().Workflows(wf.Namespace)
 	doing := fmt.Sprintf("create workflow %s/%s", wf.Namespace, wf.Name)
+	wf.ResourceVersion, wf.UID = "", "" // those of the Workflow that a retry goes on with
 	_, err := client.Create(ctx, wf, metav1.CreateOptions{})
 	switch {
 	case apierrors.IsAlreadyExists(err):
@@ -29,10 +30,13 @@ func (e *Engine) Submit(ctx context.Context, workflow []byte) error {
 		if getErr != nil {
 			return explain(doing, getErr)
 		}
-		if there.Labels[labelRunID] == wf.Labels[labelRunID] {
-			return nil
+		switch {
+		case there.Labels[labelRunID] != wf.Labels[labelRunID]:
+			return explain(doing, err)
+		case attemptOf(there) < attemptOf(wf):
+			return e.resubmit(ctx, there, wf)
 		}
-		return explain(doing, err)
+		return nil
 	case apierrors.IsNotFound(err): // the namespace or Argo itself: trying again would not help
 		return fault.New(fault.Invalid, "%s: %s; are Argo Workflows and the namespace installed?", doing, reason(err)).Because(err)
 	}

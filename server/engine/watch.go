@@ -65,7 +65,7 @@ func (e *Engine) Watch(ctx context.Context, changed func(run.Seen)) error {
 func seen(wf *wfv1.Workflow) run.Seen {
 	return run.Seen{
 		RunID: wf.Labels[labelRunID], Namespace: wf.Namespace, Workflow: wf.Name,
-		Stopping: wf.Spec.Shutdown != "", Persisted: wf.Labels[labelPersisted] == "true",
+		Stopping: wf.Spec.Shutdown != "", Persisted: wf.Labels[labelPersisted] == "true", Attempt: attemptOf(wf),
 		State: func() (run.State, error) { return stateOf(wf) },
 	}
 }

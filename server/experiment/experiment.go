@@ -26,7 +26,7 @@ type Store interface {
 	Experiment(ctx context.Context, id string) (Experiment, error)
 	ExperimentByName(ctx context.Context, name string) (Experiment, error)
 	Experiments(ctx context.Context, q page.Query) (page.Page[Experiment], error)
-	// ArchiveExperiment sets the flag; archiving archives its runs too, unarchiving restores the experiment alone (as KFP v1 does).
+	// ArchiveExperiment sets the flag; archiving archives its runs too and disables its jobs, unarchiving restores the experiment alone (as KFP v1 does).
 	ArchiveExperiment(ctx context.Context, id string, archived bool) error
 	DeleteExperiment(ctx context.Context, id string) error
 }

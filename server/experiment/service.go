@@ -61,7 +61,7 @@ func (s *Service) List(ctx context.Context, q page.Query) (page.Page[Experiment]
 	return s.store.Experiments(ctx, q)
 }
 
-// Archive sets the flag; archiving archives the runs too, unarchiving restores the experiment alone (KFP v1).
+// Archive sets the flag; archiving archives the runs too and disables the jobs, unarchiving restores the experiment alone (KFP v1).
 func (s *Service) Archive(ctx context.Context, id string, archived bool) error {
 	return s.store.ArchiveExperiment(ctx, id, archived)
 }

@@ -14,7 +14,8 @@ const (
 	Internal    Kind = iota // our fault: the caller sees only a short text, the log gets the cause
 	Invalid                 // the request is wrong: 400
 	NotFound                // no such resource: 404
-	Conflict                // the name is taken, or the state does not allow it: 409
+	Conflict                // the name is taken: 409
+	Aborted                 // the state does not allow it: 409
 	Unavailable             // the cluster does not answer: 503, worth a retry
 )
 

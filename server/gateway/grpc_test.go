@@ -25,7 +25,9 @@ func TestEras(t *testing.T) {
 	pipelineID := s.pipeline(t, "hello")
 	old := map[string]string{"ListExperimentsV1": "ListExperiment"} // where the name changed by more than the ending
 	compared := 0
-	for _, file := range []protoreflect.FileDescriptor{wire.File_api_run_proto, wire.File_api_pipeline_proto, wire.File_api_experiment_proto} {
+	for _, file := range []protoreflect.FileDescriptor{
+		wire.File_api_run_proto, wire.File_api_pipeline_proto, wire.File_api_experiment_proto, wire.File_api_report_proto, wire.File_api_auth_proto,
+	} {
 		methods := file.Services().Get(0).Methods()
 		for i := range methods.Len() {
 			newer := methods.Get(i)
@@ -138,7 +140,10 @@ func TestReflectionAndHealth(t *testing.T) {
 	for _, service := range answer.GetListServicesResponse().GetService() {
 		services = append(services, service.GetName())
 	}
-	require.Subset(t, services, []string{"api.PipelineService", "api.ExperimentService", "api.RunService", "api.HealthzService", "argosy.v1.RunService"})
+	require.Subset(t, services, []string{
+		"api.PipelineService", "api.ExperimentService", "api.RunService", "api.JobService", "api.ReportService", "api.VisualizationService",
+		"api.AuthService", "api.HealthzService", "argosy.v1.RunService",
+	})
 	require.NoError(t, stream.CloseSend())
 }
 

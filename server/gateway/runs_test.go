@@ -121,6 +121,15 @@ func TestRunLife(t *testing.T) {
 	require.Equal(t, "2026-11-20T12:31:00Z", field(t, s.get(t, path, 200), "run", "finished_at"), "whole seconds on v1beta1")
 	require.Contains(t, s.post(t, path+"/terminate", "", 400), `"code":3`)
 
+	require.NoError(t, s.store.Settle(t.Context(), id))
+	require.Equal(t, `{}`, s.post(t, path+"/retry", "", 200))
+	retried := s.get(t, path, 200)
+	require.Equal(t, "Running", field(t, retried, "run", "status"))
+	require.Equal(t, "1970-01-01T00:00:00Z", field(t, retried, "run", "finished_at"))
+	require.Len(t, s.engine.submitted, 2, "the Workflow goes to the cluster again")
+	require.Contains(t, s.post(t, path+"/retry", "", 409), `"code":10`, "only what has failed can be retried")
+	s.record(t, id, run.State{Status: run.Failed, StartedAt: begun, FinishedAt: begun.Add(time.Minute), Workflow: []byte(`{}`)})
+
 	require.Equal(t, `{}`, s.post(t, path+":archive", "", 200))
 	require.Equal(t, "STORAGESTATE_ARCHIVED", field(t, s.get(t, path, 200), "run", "storage_state"))
 	require.Equal(t, `{}`, s.post(t, path+":unarchive", "", 200))
@@ -130,6 +139,7 @@ func TestRunLife(t *testing.T) {
 		require.Contains(t, s.get(t, gone, 404), `"code":5`, gone)
 	}
 	s.post(t, path+"/terminate", "", 404)
+	s.post(t, path+"/retry", "", 404)
 	s.delete(t, path, 404)
 }
 

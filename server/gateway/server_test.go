@@ -33,6 +33,7 @@ import (
 	"github.com/argosy-ml/argosy/server/gateway"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 )
 
@@ -47,8 +48,11 @@ type server struct {
 	feed    *run.Feed
 	engine  *apiOnlyEngine
 	objects *objects
-	stop    context.CancelFunc // ends streams
-	log     *bytes.Buffer
+
+	schedules *schedule.Service // whose runs start while a test runs it
+
+	stop context.CancelFunc // ends streams
+	log  *bytes.Buffer
 }
 
 // clock is the time that tests create things at; it moves by a second with every look.
@@ -82,7 +86,8 @@ func start(t *testing.T) *server {
 		Store: store, Engine: s.engine, Pipelines: pipelines, Experiments: experiments, Artifacts: s.objects,
 		Feed: s.feed, Namespace: "kubeflow", Now: now, Log: log,
 	})
-	services := api.New(api.Services{Pipelines: pipelines, Experiments: experiments, Runs: runs, Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
+	s.schedules = schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: now, Log: log})
+	services := api.New(api.Services{Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
 	handler, err := gateway.New(gateway.Config{
 		API: services, Pipelines: pipelines, Runs: runs, Log: log, Streams: streams,
 		UI: fstest.MapFS{"index.html": {Data: []byte("<title>ui</title>")}, "assets/app.js": {Data: []byte("js")}},
@@ -313,6 +318,10 @@ func (e *apiOnlyEngine) Prepare(_ context.Context, manifest []byte, o run.Option
 	w.Metadata.Name, w.Metadata.GenerateName = w.Metadata.GenerateName+"abcde", ""
 	raw, err := json.Marshal(w)
 	return run.Prepared{Name: w.Metadata.Name, ServiceAccount: "pipeline-runner", Workflow: raw}, err
+}
+
+func (e *apiOnlyEngine) Again(workflow []byte, _ int64) (run.Again, error) {
+	return run.Again{Workflow: workflow}, nil
 }
 
 func (e *apiOnlyEngine) Submit(_ context.Context, workflow []byte) error {

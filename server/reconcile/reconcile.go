@@ -130,6 +130,9 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 	if s.Gone {
 		return r.vanished(ctx, before)
 	}
+	if s.Attempt < before.Attempt {
+		return nil // the run was retried, which the outbox is about to tell the cluster
+	}
 	state, err := s.State()
 	if err != nil {
 		return err

@@ -298,3 +298,36 @@ func TestWorkflowsOfOthersAreLeftAlone(t *testing.T) {
 	require.Equal(t, stranger.Labels, got.Labels)
 	require.Empty(t, got.Spec.Shutdown)
 }
+
+// TestRetry: what the cluster still says of the attempt before does not end the new one.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t)
+	start(t, b)
+	r := b.Start(t)
+	end(t, b, r, wfv1.WorkflowFailed, "")
+	r = b.Until(t, r.ID, settled)
+	require.Equal(t, run.Failed, r.Status)
+
+	away := true
+	b.Argo.PrependReactor("update", "workflows", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return away, nil, apierrors.NewServiceUnavailable("starting")
+	})
+	require.NoError(t, b.Runs.Retry(t.Context(), r.ID), "accepted, though the cluster does not answer")
+	b.Argo.ReactionChain = b.Argo.ReactionChain[1:]
+	b.Update(t, r, func(wf *wfv1.Workflow) { wf.Labels["touched"] = "yes" }) // an event of the old attempt
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Runs.Run(ctx) }()
+	defer func() { cancel(); require.NoError(t, <-done) }()
+	require.Eventually(t, func() bool { return b.Workflow(t, r).Status.Phase != wfv1.WorkflowFailed }, 20*time.Second, 5*time.Millisecond)
+	got, err := b.Runs.Get(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{false, int64(1), false}, []any{run.Final(got.Status), got.Attempt, got.Settled})
+	end(t, b, r, wfv1.WorkflowSucceeded, "")
+	got = b.Until(t, r.ID, settled)
+	require.Equal(t, run.Succeeded, got.Status)
+	require.Equal(t, "true", b.Workflow(t, r).Labels["pipeline/persistedFinalState"])
+	err = b.Runs.Retry(t.Context(), r.ID)
+	require.Equal(t, fault.Aborted, fault.KindOf(err), "%v", err)
+}

@@ -75,10 +75,13 @@ func (s *Service) replayOne(ctx context.Context, a Accepted) error {
 	ctx, cancel := context.WithTimeout(ctx, submitTimeout)
 	defer cancel()
 	defer s.c.Feed.Publish(r.ID)
-	if r.Status == Terminating {
+	if r.Status == Terminating && r.Attempt == 0 {
 		return s.stop(ctx, r)
 	}
 	err = s.submit(ctx, a)
+	if err == nil && r.Status == Terminating { // the Workflow of the attempt before has ended: only the new one can be stopped
+		return s.stop(ctx, r)
+	}
 	if kind := fault.KindOf(err); err == nil || kind == fault.Unavailable || kind == fault.Internal {
 		return err
 	}

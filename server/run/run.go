@@ -19,6 +19,9 @@ const (
 	Terminating = "Terminating"
 )
 
+// Label marks the Workflow of a run, and its pods, with the run's id (KFP v1).
+const Label = "pipeline/runid"
+
 // Final tells whether a status can change no more.
 func Final(status string) bool {
 	return status == Succeeded || status == Failed || status == Error
@@ -36,6 +39,7 @@ type Run struct {
 	ExperimentID, ExperimentName string
 	PipelineID, PipelineName     string // empty for a run of an inline manifest
 	VersionID, VersionName       string
+	ScheduleID, ScheduleName     string // of the schedule that started it; empty for the others
 	ServiceAccount               string
 	Namespace, Workflow          string // of the Workflow; its name is chosen when the run is accepted
 	Status, Message              string
@@ -47,6 +51,7 @@ type Run struct {
 	Metrics                      []Metric
 	Warnings                     []string
 	Settled                      bool  // final, with its logs and metrics in: nothing more will come
+	Attempt                      int64 // how often the run was retried
 	Revision                     int64 // grows with every change, so that a client can tell old from new
 }
 
@@ -100,12 +105,14 @@ type Seen struct {
 	Gone                bool                  // the cluster has it no more, or shows it no more; the rest but the names is empty
 	Stopping            bool                  // it was told to terminate
 	Persisted           bool                  // it is marked as settled
+	Attempt             int64                 // of the run that it carries out
 	State               func() (State, error) // reads it; costs as much as the Workflow is large
 }
 
 // Scope narrows a list of runs; a zero scope is all of them.
 type Scope struct {
 	ExperimentID string
+	ScheduleID   string
 }
 
 // Pending work of the outbox: a run that was accepted and whose Workflow may not exist yet.
@@ -132,6 +139,9 @@ type Store interface {
 	// Unsettled lists the runs that were submitted and are not settled; only the fields of the run's own row are filled in.
 	Unsettled(ctx context.Context) ([]Run, error)
 
+	// Retry opens an ended run again: status Running, not settled, and in the outbox with the Workflow of the new attempt.
+	// The metrics of the nodes that will run again are removed, as the first value of a metric stays.
+	Retry(ctx context.Context, id string, attempt int64, again Again) error
 	// Record stores what the reconciler saw. It is idempotent, never takes a final status back unless the run was retried,
 	// and tells whether anything changed.
 	Record(ctx context.Context, id string, s State) (changed bool, err error)
@@ -155,6 +165,15 @@ type Options struct {
 	Parameters     []Parameter
 	ServiceAccount string // empty: the manifest's, else pipeline-runner
 	Namespace      string
+	Occasion       *Occasion // nil for runs that no schedule starts
+}
+
+// Occasion is one time that a schedule starts a run.
+type Occasion struct {
+	Workflow string // the name of the Workflow, the same whenever the occasion is tried again
+	Schedule string // the name that the schedule goes by in the cluster
+	Index    int64  // of the run among those of the schedule, from 1
+	At       time.Time
 }
 
 // Prepared is a Workflow ready to be created.
@@ -165,11 +184,20 @@ type Prepared struct {
 	Defaults       []Parameter // see Run.Defaults
 }
 
+// Again is a Workflow that is to go on where it failed.
+type Again struct {
+	Workflow []byte   // JSON
+	Dropped  []string // ids of the nodes that will run again
+}
+
 // Engine runs Workflows; server/engine implements it on the Kubernetes API.
 type Engine interface {
 	// Prepare does to a manifest what KFP v1 run creation does (unknown parameters refused, macros, labels, service account, lint).
 	Prepare(ctx context.Context, manifest []byte, o Options) (Prepared, error)
-	// Submit creates the Workflow; one that exists already under that name and run id is success.
+	// Again makes of an ended Workflow the one that its run's next attempt goes on with.
+	Again(workflow []byte, attempt int64) (Again, error)
+	// Submit creates the Workflow; one that exists already under that name and run id is success, and is brought to the
+	// attempt of the one given if it is of an earlier one.
 	// Unavailable means "try again", any other error that the cluster will never take it.
 	Submit(ctx context.Context, workflow []byte) error
 	// Terminate stops a Workflow; one that is not there is NotFound, one that has ended is left as it is.

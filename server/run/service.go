@@ -57,25 +57,12 @@ func NewService(c Config) *Service {
 
 // Create accepts a run durably and hands it to the cluster. A cluster that does not answer delays the run; it does not fail it.
 func (s *Service) Create(ctx context.Context, q Request) (Run, error) {
-	r := Run{
-		ID: uuid.NewString(), Name: strings.TrimSpace(q.Name), Description: q.Description,
-		Namespace: s.c.Namespace, CreatedAt: s.c.Now(), Parameters: q.Parameters,
-	}
-	manifest, err := s.source(ctx, q, &r)
+	r, manifest, err := s.resolve(ctx, q)
 	if err != nil {
 		return Run{}, err
 	}
-	if r.Name == "" {
-		r.Name = strings.TrimSpace(fmt.Sprintf("%s %s", r.PipelineName, r.CreatedAt.UTC().Format("2006-01-02 15:04:05")))
-	}
-	e, err := s.experiment(ctx, q.ExperimentID)
-	if err != nil {
-		return Run{}, err
-	}
-	r.ExperimentID, r.ExperimentName = e.ID, e.Name
-
 	for range nameAttempts {
-		if err = s.launch(ctx, &r, manifest, q.ServiceAccount); fault.KindOf(err) != fault.Conflict || err == nil {
+		if err = s.launch(ctx, &r, manifest, q.ServiceAccount, nil); fault.KindOf(err) != fault.Conflict || err == nil {
 			break // a Conflict means that the random name is taken: choose another
 		}
 	}
@@ -86,14 +73,56 @@ func (s *Service) Create(ctx context.Context, q Request) (Run, error) {
 	return r, nil
 }
 
+// Plan resolves and checks a request without starting anything: the run it gives is what Create would start.
+func (s *Service) Plan(ctx context.Context, q Request) (Run, []byte, error) {
+	r, manifest, err := s.resolve(ctx, q)
+	if err != nil {
+		return Run{}, nil, err
+	}
+	_, err = s.c.Engine.Prepare(ctx, manifest, s.options(r, q.ServiceAccount, nil))
+	return r, manifest, err
+}
+
+// Launch starts a run that a schedule made, for one of its occasions. A run of that id that exists already is a Conflict.
+func (s *Service) Launch(ctx context.Context, r Run, manifest []byte, o Occasion) error {
+	r.Namespace, r.CreatedAt = s.c.Namespace, s.c.Now()
+	if err := s.launch(ctx, &r, manifest, r.ServiceAccount, &o); err != nil {
+		return err
+	}
+	s.c.Feed.Publish(r.ID)
+	return nil
+}
+
+// resolve finds what a request asks for and gives the run it would make.
+func (s *Service) resolve(ctx context.Context, q Request) (Run, []byte, error) {
+	r := Run{
+		ID: uuid.NewString(), Name: strings.TrimSpace(q.Name), Description: q.Description,
+		Namespace: s.c.Namespace, CreatedAt: s.c.Now(), Parameters: q.Parameters,
+	}
+	manifest, err := s.source(ctx, q, &r)
+	if err != nil {
+		return Run{}, nil, err
+	}
+	if r.Name == "" {
+		r.Name = strings.TrimSpace(fmt.Sprintf("%s %s", r.PipelineName, r.CreatedAt.UTC().Format("2006-01-02 15:04:05")))
+	}
+	e, err := s.experiment(ctx, q.ExperimentID)
+	r.ExperimentID, r.ExperimentName = e.ID, e.Name
+	return r, manifest, err
+}
+
+func (s *Service) options(r Run, serviceAccount string, o *Occasion) Options {
+	return Options{
+		RunID: r.ID, RunName: r.Name, Parameters: r.Parameters, ServiceAccount: serviceAccount, Namespace: s.c.Namespace, Occasion: o,
+	}
+}
+
 // nameAttempts is how many names a Workflow tries before the run is refused.
 const nameAttempts = 3
 
 // launch prepares and accepts a run and hands it to the cluster.
-func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAccount string) error {
-	prepared, err := s.c.Engine.Prepare(ctx, manifest, Options{
-		RunID: r.ID, RunName: r.Name, Parameters: r.Parameters, ServiceAccount: serviceAccount, Namespace: s.c.Namespace,
-	})
+func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAccount string, o *Occasion) error {
+	prepared, err := s.c.Engine.Prepare(ctx, manifest, s.options(*r, serviceAccount, o))
 	if err != nil {
 		return err
 	}
@@ -189,6 +218,15 @@ func (s *Service) Workflow(ctx context.Context, id string) ([]byte, error) {
 // Manifest gives the manifest that a run was made from, as it was uploaded or sent.
 func (s *Service) Manifest(ctx context.Context, id string) ([]byte, error) {
 	return s.c.Store.RunManifest(ctx, id)
+}
+
+// Warn keeps a warning on a run, once.
+func (s *Service) Warn(ctx context.Context, id, warning string) error {
+	if err := s.c.Store.AddWarning(ctx, id, warning); err != nil {
+		return err
+	}
+	s.c.Feed.Publish(id)
+	return nil
 }
 
 // Archive sets or clears the archived flag.

@@ -106,6 +106,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/v1beta1/auth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Allows every request that is well formed: there is one user. */
+        get: operations["AuthService_Authorize"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/v1beta1/experiments": {
         parameters: {
             query?: never;
@@ -151,7 +168,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Archives an experiment and its runs. */
+        /** Archives an experiment and its runs, and disables its jobs. */
         post: operations["ExperimentService_ArchiveExperiment"];
         delete?: never;
         options?: never;
@@ -187,6 +204,76 @@ export interface paths {
         get: operations["HealthzService_GetHealthz"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/v1beta1/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists jobs, of all experiments or of one. */
+        get: operations["JobService_ListJobs"];
+        put?: never;
+        /** Creates a job, which starts runs when its trigger says so. */
+        post: operations["JobService_CreateJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/v1beta1/jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Gives one job. */
+        get: operations["JobService_GetJob"];
+        put?: never;
+        post?: never;
+        /** Deletes a job; its runs stay. */
+        delete: operations["JobService_DeleteJob"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/v1beta1/jobs/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keeps a job from starting runs; those that go on are left alone. */
+        post: operations["JobService_DisableJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/v1beta1/jobs/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets a job start runs again. */
+        post: operations["JobService_EnableJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -437,6 +524,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/v1beta1/runs/{run_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Starts the steps again that failed, and those after them; what succeeded stays. The run keeps its id. */
+        post: operations["RunService_RetryRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/v1beta1/runs/{run_id}/terminate": {
         parameters: {
             query?: never;
@@ -505,10 +609,103 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/v1beta1/scheduledworkflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes note of a ScheduledWorkflow. */
+        post: operations["ReportService_ReportScheduledWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/v1beta1/visualizations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Refuses, and says what serves instead. */
+        post: operations["VisualizationService_CreateVisualization_1"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/v1beta1/visualizations/{namespace}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Refuses, and says what serves instead. */
+        post: operations["VisualizationService_CreateVisualization"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/v1beta1/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes note of a Workflow. */
+        post: operations["ReportService_ReportWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description Resources are what is asked for.
+         * @enum {string}
+         */
+        "api.AuthorizeRequest.Resources": "UNASSIGNED_RESOURCES" | "VIEWERS";
+        /**
+         * @description Verb is what shall be done with them.
+         * @enum {string}
+         */
+        "api.AuthorizeRequest.Verb": "UNASSIGNED_VERB" | "CREATE" | "GET" | "DELETE";
+        /** @description CronSchedule starts runs at the times that an expression matches, in UTC. */
+        "api.CronSchedule": {
+            /** @description Six fields: second, minute, hour, day of month, month, day of week; or a word such as @daily. */
+            cron?: string;
+            /**
+             * Format: date-time
+             * @description No run after.
+             */
+            end_time?: string;
+            /**
+             * Format: date-time
+             * @description No run before; the job's creation unless said.
+             */
+            start_time?: string;
+        };
         /** @description Error is the detail of every refusal, and the whole body of a refused upload. */
         "api.Error": {
             /** @description The same with its context. */
@@ -566,8 +763,60 @@ export interface components {
             /** @description The Workflow as it was uploaded. */
             template?: string;
         };
+        /** @description Job starts runs of one manifest, which is fixed when the job is created. */
+        "api.Job": {
+            /**
+             * Format: date-time
+             * @description Output only.
+             */
+            created_at?: string;
+            description?: string;
+            enabled?: boolean;
+            /** @description Output only: why the last run could not be started. */
+            error?: string;
+            /** @description Output only. */
+            id?: string;
+            /**
+             * Format: int64
+             * @description How many of its runs may go on at once: 1 to 10.
+             */
+            max_concurrency?: string;
+            /** @description Input only: ENABLED is the same as enabled. */
+            mode?: components["schemas"]["api.Job.Mode"];
+            name?: string;
+            /** @description Whether, of the times that were missed, only the newest gets its run. */
+            no_catchup?: boolean;
+            pipeline_spec?: components["schemas"]["api.PipelineSpec"];
+            /** @description The experiment (EXPERIMENT, OWNER) and, when made from one, the version (PIPELINE_VERSION, CREATOR). */
+            resource_references?: components["schemas"]["api.ResourceReference"][];
+            /** @description The Kubernetes service account of the steps; the manifest's, else pipeline-runner, unless said. */
+            service_account?: string;
+            /** @description Output only: Enabled, Disabled, Succeeded once no run will come any more, or Error. */
+            status?: string;
+            trigger?: components["schemas"]["api.Trigger"];
+            /**
+             * Format: date-time
+             * @description Output only.
+             */
+            updated_at?: string;
+        };
+        /**
+         * @description Mode is how clients of old say whether a job is enabled.
+         * @enum {string}
+         */
+        "api.Job.Mode": "UNKNOWN_MODE" | "ENABLED" | "DISABLED";
         "api.ListExperimentsResponse": {
             experiments?: components["schemas"]["api.Experiment"][];
+            /** @description Empty on the last page. */
+            next_page_token?: string;
+            /**
+             * Format: int32
+             * @description How many match in all.
+             */
+            total_size?: number;
+        };
+        "api.ListJobsResponse": {
+            jobs?: components["schemas"]["api.Job"][];
             /** @description Empty on the last page. */
             next_page_token?: string;
             /**
@@ -610,6 +859,24 @@ export interface components {
         "api.Parameter": {
             name?: string;
             value?: string;
+        };
+        /** @description PeriodicSchedule starts runs at an interval, the first one interval after the start. */
+        "api.PeriodicSchedule": {
+            /**
+             * Format: date-time
+             * @description No run after.
+             */
+            end_time?: string;
+            /**
+             * Format: int64
+             * @description At least 1.
+             */
+            interval_second?: string;
+            /**
+             * Format: date-time
+             * @description The job's creation unless said.
+             */
+            start_time?: string;
         };
         /** @description Pipeline is a named line of versions. */
         "api.Pipeline": {
@@ -738,11 +1005,13 @@ export interface components {
             finished_at?: string;
             /** @description Output only. */
             id?: string;
+            /** @description Output only: what went wrong with metrics files and the like without failing the run, one fault a line. */
+            metric_errors?: string;
             /** @description Output only. */
             metrics?: components["schemas"]["api.RunMetric"][];
             name?: string;
             pipeline_spec?: components["schemas"]["api.PipelineSpec"];
-            /** @description The experiment (EXPERIMENT, OWNER) and, when made from one, the version (PIPELINE_VERSION, CREATOR). */
+            /** @description The experiment (EXPERIMENT, OWNER) and, when made from one, the version (PIPELINE_VERSION, CREATOR) or the job (JOB, CREATOR). */
             resource_references?: components["schemas"]["api.ResourceReference"][];
             /**
              * Format: date-time
@@ -780,10 +1049,36 @@ export interface components {
          * @enum {string}
          */
         "api.RunMetric.Format": "UNSPECIFIED" | "RAW" | "PERCENTAGE";
+        /** @description Trigger says when runs start. Without one there is a single run, at once. */
+        "api.Trigger": {
+            cron_schedule?: components["schemas"]["api.CronSchedule"];
+            periodic_schedule?: components["schemas"]["api.PeriodicSchedule"];
+        } & (Record<string, never> | {
+            cron_schedule?: components["schemas"]["api.CronSchedule"];
+        } | {
+            periodic_schedule?: components["schemas"]["api.PeriodicSchedule"];
+        });
         /** @description Url is where a pipeline's file can be read. */
         "api.Url": {
             pipeline_url?: string;
         };
+        /** @description Visualization is a page made from data. */
+        "api.Visualization": {
+            /** @description JSON. */
+            arguments?: string;
+            /** @description Output only. */
+            error?: string;
+            /** @description Output only. */
+            html?: string;
+            /** @description Where the data lies. */
+            source?: string;
+            type?: components["schemas"]["api.Visualization.Type"];
+        };
+        /**
+         * @description Type is what the page shows.
+         * @enum {string}
+         */
+        "api.Visualization.Type": "ROC_CURVE" | "TFDV" | "TFMA" | "TABLE" | "CUSTOM";
         /** @description Artifact is a file that a node left in the artifact store. */
         "argosy.v1.Artifact": {
             key?: string;
@@ -1131,6 +1426,39 @@ export interface operations {
             };
         };
     };
+    AuthService_Authorize: {
+        parameters: {
+            query?: {
+                namespace?: string;
+                resources?: components["schemas"]["api.AuthorizeRequest.Resources"];
+                verb?: components["schemas"]["api.AuthorizeRequest.Verb"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     ExperimentService_ListExperiment: {
         parameters: {
             query?: {
@@ -1344,6 +1672,203 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["api.GetHealthzResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    JobService_ListJobs: {
+        parameters: {
+            query?: {
+                /** @description next_page_token of the page before; empty for the first page. */
+                page_token?: string;
+                /** @description Rows per page: 0 means 20, more than 200 means 200. */
+                page_size?: number;
+                /** @description "FIELD", "FIELD asc" or "FIELD desc"; created_at unless said. */
+                sort_by?: string;
+                "resource_reference_key.type"?: components["schemas"]["api.ResourceType"];
+                "resource_reference_key.id"?: string;
+                /** @description A Filter as URL-encoded JSON. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ListJobsResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    JobService_CreateJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["api.Job"];
+            };
+        };
+        responses: {
+            /** @description Job starts runs of one manifest, which is fixed when the job is created. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.Job"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    JobService_GetJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Job starts runs of one manifest, which is fixed when the job is created. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.Job"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    JobService_DeleteJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    JobService_DisableJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    JobService_EnableJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
                 };
             };
             /** @description An error. */
@@ -2034,6 +2559,37 @@ export interface operations {
             };
         };
     };
+    RunService_RetryRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     RunService_TerminateRun: {
         parameters: {
             query?: never;
@@ -2143,6 +2699,145 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Done; the answer is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ReportService_ReportScheduledWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": string;
+            };
+        };
+        responses: {
+            /** @description Done; the answer is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    VisualizationService_CreateVisualization_1: {
+        parameters: {
+            query?: {
+                namespace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["api.Visualization"];
+            };
+        };
+        responses: {
+            /** @description Visualization is a page made from data. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.Visualization"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    VisualizationService_CreateVisualization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                namespace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["api.Visualization"];
+            };
+        };
+        responses: {
+            /** @description Visualization is a page made from data. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.Visualization"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ReportService_ReportWorkflow: {
+        parameters: {
+            query?: {
+                /** @description What could not be collected of its metrics. */
+                metric_errors?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": string;
+            };
+        };
         responses: {
             /** @description Done; the answer is empty. */
             200: {

@@ -23,6 +23,7 @@ import (
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 )
 
@@ -53,6 +54,7 @@ type Bundle struct {
 	Pipelines   *pipeline.Service
 	Experiments *experiment.Service
 	Runs        *run.Service
+	Schedules   *schedule.Service
 	Log         *slog.Logger
 }
 
@@ -79,6 +81,7 @@ func New(t *testing.T) *Bundle {
 		Store: store, Engine: b.Engine, Pipelines: b.Pipelines, Experiments: b.Experiments, Artifacts: b.Artifacts,
 		Feed: b.Feed, Namespace: Namespace, Now: time.Now, Log: b.Log,
 	})
+	b.Schedules = schedule.NewService(schedule.Config{Store: store, Runs: b.Runs, Now: time.Now, Log: b.Log})
 	return b
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/schedule"
 )
 
 // Store is all that a driver implements.
@@ -24,6 +25,7 @@ type Store interface {
 	experiment.Store
 	pipeline.Store
 	run.Store
+	schedule.Store
 }
 
 // Run runs the suite; open gives an empty store that lives as long as the test.
@@ -42,6 +44,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"MetricsFirstWriteWins": metrics,
 		"Warnings":              warnings,
 		"DeleteRun":             deleteRun,
+		"Retry":                 retry,
+		"Schedules":             schedules,
 		"Sort":                  sortRuns,
 		"SortByMetric":          sortByMetric,
 		"Filter":                filter,

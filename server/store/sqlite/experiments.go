@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/page"
@@ -73,6 +74,10 @@ func (s *Store) ArchiveExperiment(ctx context.Context, id string, isArchived boo
 		}
 		if !isArchived {
 			return nil
+		}
+		err = q.DisableSchedulesOfExperiment(ctx, query.DisableSchedulesOfExperimentParams{ExperimentID: id, UpdatedAt: micros(time.Now())})
+		if err != nil {
+			return trouble("disable jobs", err)
 		}
 		err = q.SetRunStatesOfExperiment(ctx, query.SetRunStatesOfExperimentParams{ExperimentID: id, StorageState: archived})
 		return trouble("archive runs", err)

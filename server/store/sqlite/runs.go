@@ -20,7 +20,10 @@ func runList(sc run.Scope) listing {
 		"created_at": {"runs.created_at", moment}, "scheduled_at": {"runs.scheduled_at", moment},
 	}}
 	if sc.ExperimentID != "" {
-		l.scope = []condition{{"runs.experiment_id = ?", []any{sc.ExperimentID}}}
+		l.scope = append(l.scope, condition{"runs.experiment_id = ?", []any{sc.ExperimentID}})
+	}
+	if sc.ScheduleID != "" {
+		l.scope = append(l.scope, condition{"runs.schedule_id = ? AND runs.schedule_id <> ''", []any{sc.ScheduleID}})
 	}
 	return l
 }
@@ -39,6 +42,7 @@ func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte
 			Status: r.Status, Message: r.Message, StorageState: storageState(r.Archived), Warnings: toJSON(r.Warnings),
 			CreatedAt: micros(r.CreatedAt), ScheduledAt: micros(r.ScheduledAt),
 			StartedAt: micros(r.StartedAt), FinishedAt: micros(r.FinishedAt), Manifest: kept,
+			ScheduleID: r.ScheduleID, ScheduleName: r.ScheduleName,
 		})
 		if err != nil {
 			return taken(err, "runs.id", "a run with id %s exists already", r.ID)
@@ -189,6 +193,25 @@ func (s *Store) SetStatus(ctx context.Context, id, status, message string) error
 	})
 }
 
+// Retry implements run.Store.
+func (s *Store) Retry(ctx context.Context, id string, attempt int64, again run.Again) error {
+	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		if err := q.RetryRun(ctx, query.RetryRunParams{Seq: row.Seq, Status: run.Running, Attempt: attempt}); err != nil {
+			return trouble("retry", err)
+		}
+		for _, node := range again.Dropped {
+			if err := q.DeleteNodeMetrics(ctx, query.DeleteNodeMetricsParams{Run: row.Seq, NodeID: node}); err != nil {
+				return trouble("remove metrics", err)
+			}
+		}
+		if err := q.LeadMetrics(ctx, row.Seq); err != nil {
+			return trouble("order metrics", err)
+		}
+		_, err := recordWorkflow(ctx, q, row.Seq, again.Workflow)
+		return err
+	})
+}
+
 // Settle implements run.Store.
 func (s *Store) Settle(ctx context.Context, id string) error {
 	return s.change(ctx, id, func(q *query.Queries, _ query.Run) error {
@@ -264,11 +287,12 @@ func runOf(row query.Run, experimentName string) (run.Run, error) {
 		ID: row.ID, Name: row.Name, Description: row.Description,
 		ExperimentID: row.ExperimentID, ExperimentName: experimentName,
 		PipelineID: row.PipelineID, PipelineName: row.PipelineName, VersionID: row.VersionID, VersionName: row.VersionName,
+		ScheduleID: row.ScheduleID, ScheduleName: row.ScheduleName,
 		ServiceAccount: row.ServiceAccount, Namespace: row.Namespace, Workflow: row.Workflow,
 		Status: row.Status, Message: row.Message, Archived: row.StorageState == archived,
 		CreatedAt: timeOf(row.CreatedAt), ScheduledAt: timeOf(row.ScheduledAt),
 		StartedAt: timeOf(row.StartedAt), FinishedAt: timeOf(row.FinishedAt),
-		Settled: row.Settled, Revision: row.Revision,
+		Settled: row.Settled, Attempt: row.Attempt, Revision: row.Revision,
 	}
 	return r, fromJSON(row.Warnings, &r.Warnings)
 }

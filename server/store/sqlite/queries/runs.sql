@@ -1,8 +1,9 @@
 -- name: InsertRun :one
 INSERT INTO runs (
     id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow,
-    status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?)
+    status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest,
+    schedule_id, schedule_name
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?)
 RETURNING seq;
 
 -- name: Run :one
@@ -38,6 +39,11 @@ UPDATE runs SET status = ?, message = ?, finished_at = ?, revision = revision + 
 
 -- name: SetRunState :exec
 UPDATE runs SET status = ?, message = ?, started_at = ?, finished_at = ?, revision = revision + 1 WHERE seq = ?;
+
+-- name: RetryRun :exec
+UPDATE runs SET
+    status = ?, message = '', finished_at = 0, submitted = 0, settled = 0, attempt = ?, revision = revision + 1
+WHERE seq = ?;
 
 -- name: SetRunStorageState :execrows
 UPDATE runs SET storage_state = ?, revision = revision + 1 WHERE id = ?;

@@ -14,6 +14,7 @@ DELETE FROM manifests
 WHERE manifests.seq = ?1
   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.manifest = ?1)
   AND NOT EXISTS (SELECT 1 FROM versions WHERE versions.manifest = ?1)
+  AND NOT EXISTS (SELECT 1 FROM schedules WHERE schedules.manifest = ?1)
 `
 
 func (q *Queries) DropManifest(ctx context.Context, seq int64) error {

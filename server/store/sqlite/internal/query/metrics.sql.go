@@ -10,6 +10,20 @@ import (
 	"strings"
 )
 
+const deleteNodeMetrics = `-- name: DeleteNodeMetrics :exec
+DELETE FROM run_metrics WHERE run = ? AND node_id = ?
+`
+
+type DeleteNodeMetricsParams struct {
+	Run    int64
+	NodeID string
+}
+
+func (q *Queries) DeleteNodeMetrics(ctx context.Context, arg DeleteNodeMetricsParams) error {
+	_, err := q.db.ExecContext(ctx, deleteNodeMetrics, arg.Run, arg.NodeID)
+	return err
+}
+
 const insertMetric = `-- name: InsertMetric :execrows
 INSERT INTO run_metrics (run, node_id, name, value, format, leading)
 VALUES (?1, ?2, ?3, ?4, ?5, NOT EXISTS (SELECT 1 FROM run_metrics WHERE run = ?1 AND name = ?3))
@@ -36,6 +50,15 @@ func (q *Queries) InsertMetric(ctx context.Context, arg InsertMetricParams) (int
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const leadMetrics = `-- name: LeadMetrics :exec
+UPDATE run_metrics SET leading = seq IN (SELECT MIN(m.seq) FROM run_metrics m WHERE m.run = ?1 GROUP BY m.name) WHERE run_metrics.run = ?1
+`
+
+func (q *Queries) LeadMetrics(ctx context.Context, run int64) error {
+	_, err := q.db.ExecContext(ctx, leadMetrics, run)
+	return err
 }
 
 const runMetrics = `-- name: RunMetrics :many

@@ -76,6 +76,9 @@ type Run struct {
 	Settled        bool
 	Revision       int64
 	Manifest       int64
+	ScheduleID     string
+	ScheduleName   string
+	Attempt        int64
 }
 
 type RunMetric struct {
@@ -100,6 +103,34 @@ type RunWorkflow struct {
 	Run    int64
 	Digest int64
 	Data   []byte
+}
+
+type Schedule struct {
+	Seq             int64
+	ID              string
+	Name            string
+	Description     string
+	ExperimentID    string
+	PipelineID      string
+	PipelineName    string
+	VersionID       string
+	VersionName     string
+	ServiceAccount  string
+	Resource        string
+	Cron            string
+	IntervalSeconds int64
+	StartsAt        int64
+	EndsAt          int64
+	MaxConcurrency  int64
+	Enabled         bool
+	NoCatchup       bool
+	Parameters      string
+	Message         string
+	CreatedAt       int64
+	UpdatedAt       int64
+	LastAt          int64
+	LastIndex       int64
+	Manifest        int64
 }
 
 type Version struct {

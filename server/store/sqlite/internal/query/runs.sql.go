@@ -31,8 +31,9 @@ func (q *Queries) DeleteRun(ctx context.Context, seq int64) error {
 const insertRun = `-- name: InsertRun :one
 INSERT INTO runs (
     id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow,
-    status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?)
+    status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest,
+    schedule_id, schedule_name
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?)
 RETURNING seq
 `
 
@@ -57,6 +58,8 @@ type InsertRunParams struct {
 	StartedAt      int64
 	FinishedAt     int64
 	Manifest       int64
+	ScheduleID     string
+	ScheduleName   string
 }
 
 func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) (int64, error) {
@@ -81,6 +84,8 @@ func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) (int64, er
 		arg.StartedAt,
 		arg.FinishedAt,
 		arg.Manifest,
+		arg.ScheduleID,
+		arg.ScheduleName,
 	)
 	var seq int64
 	err := row.Scan(&seq)
@@ -126,8 +131,25 @@ func (q *Queries) PutRunWorkflow(ctx context.Context, arg PutRunWorkflowParams) 
 	return err
 }
 
+const retryRun = `-- name: RetryRun :exec
+UPDATE runs SET
+    status = ?, message = '', finished_at = 0, submitted = 0, settled = 0, attempt = ?, revision = revision + 1
+WHERE seq = ?
+`
+
+type RetryRunParams struct {
+	Status  string
+	Attempt int64
+	Seq     int64
+}
+
+func (q *Queries) RetryRun(ctx context.Context, arg RetryRunParams) error {
+	_, err := q.db.ExecContext(ctx, retryRun, arg.Status, arg.Attempt, arg.Seq)
+	return err
+}
+
 const run = `-- name: Run :one
-SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, COALESCE(experiments.name, '') AS experiment_name
+SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, runs.schedule_id, runs.schedule_name, runs.attempt, COALESCE(experiments.name, '') AS experiment_name
 FROM runs LEFT JOIN experiments ON experiments.id = runs.experiment_id
 WHERE runs.id = ?
 `
@@ -165,6 +187,9 @@ func (q *Queries) Run(ctx context.Context, id string) (RunRow, error) {
 		&i.Run.Settled,
 		&i.Run.Revision,
 		&i.Run.Manifest,
+		&i.Run.ScheduleID,
+		&i.Run.ScheduleName,
+		&i.Run.Attempt,
 		&i.ExperimentName,
 	)
 	return i, err
@@ -225,7 +250,7 @@ func (q *Queries) RunParameters(ctx context.Context, runs []int64) ([]RunParamet
 }
 
 const runRow = `-- name: RunRow :one
-SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest FROM runs WHERE id = ?
+SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest, schedule_id, schedule_name, attempt FROM runs WHERE id = ?
 `
 
 func (q *Queries) RunRow(ctx context.Context, id string) (Run, error) {
@@ -256,6 +281,9 @@ func (q *Queries) RunRow(ctx context.Context, id string) (Run, error) {
 		&i.Settled,
 		&i.Revision,
 		&i.Manifest,
+		&i.ScheduleID,
+		&i.ScheduleName,
+		&i.Attempt,
 	)
 	return i, err
 }
@@ -283,7 +311,7 @@ func (q *Queries) RunWorkflowDigest(ctx context.Context, run int64) (int64, erro
 }
 
 const runsBySeq = `-- name: RunsBySeq :many
-SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, COALESCE(experiments.name, '') AS experiment_name
+SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, runs.schedule_id, runs.schedule_name, runs.attempt, COALESCE(experiments.name, '') AS experiment_name
 FROM runs LEFT JOIN experiments ON experiments.id = runs.experiment_id
 WHERE runs.seq IN (/*SLICE:seqs*/?)
 `
@@ -337,6 +365,9 @@ func (q *Queries) RunsBySeq(ctx context.Context, seqs []int64) ([]RunsBySeqRow, 
 			&i.Run.Settled,
 			&i.Run.Revision,
 			&i.Run.Manifest,
+			&i.Run.ScheduleID,
+			&i.Run.ScheduleName,
+			&i.Run.Attempt,
 			&i.ExperimentName,
 		); err != nil {
 			return nil, err
@@ -452,7 +483,7 @@ func (q *Queries) SetSubmitted(ctx context.Context, id string) (int64, error) {
 }
 
 const unsettledRuns = `-- name: UnsettledRuns :many
-SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest FROM runs WHERE settled = 0 AND submitted = 1 ORDER BY seq
+SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest, schedule_id, schedule_name, attempt FROM runs WHERE settled = 0 AND submitted = 1 ORDER BY seq
 `
 
 func (q *Queries) UnsettledRuns(ctx context.Context) ([]Run, error) {
@@ -489,6 +520,9 @@ func (q *Queries) UnsettledRuns(ctx context.Context) ([]Run, error) {
 			&i.Settled,
 			&i.Revision,
 			&i.Manifest,
+			&i.ScheduleID,
+			&i.ScheduleName,
+			&i.Attempt,
 		); err != nil {
 			return nil, err
 		}

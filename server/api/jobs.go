@@ -1,0 +1,181 @@
+package api
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"sigs.k8s.io/yaml"
+
+	wire "github.com/argosy-ml/argosy/proto/api"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/schedule"
+)
+
+// jobs are schedules by their name on the wire.
+type jobs struct {
+	wire.UnimplementedJobServiceServer
+	service *schedule.Service
+}
+
+func (s *jobs) CreateJob(ctx context.Context, r *wire.CreateJobRequest) (*wire.Job, error) {
+	request, err := jobRequest(r.GetJob())
+	if err != nil {
+		return nil, err
+	}
+	created, err := s.service.Create(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return s.detail(ctx, created)
+}
+
+func (s *jobs) GetJob(ctx context.Context, r *wire.GetJobRequest) (*wire.Job, error) {
+	found, err := s.service.Get(ctx, r.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return s.detail(ctx, found)
+}
+
+// ListJobs gives jobs without their manifests.
+func (s *jobs) ListJobs(ctx context.Context, r *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
+	q, next, err := query(r)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := scope(r.GetResourceReferenceKey())
+	if err != nil || scope.ScheduleID != "" {
+		return nil, fault.New(fault.Invalid, "resource_reference_key.type %s: jobs can be listed by EXPERIMENT", r.GetResourceReferenceKey().GetType())
+	}
+	p, err := s.service.List(ctx, q, scope.ExperimentID)
+	if err != nil {
+		return nil, err
+	}
+	answer := &wire.ListJobsResponse{TotalSize: int32(p.Total)}
+	for _, item := range p.Items {
+		answer.Jobs = append(answer.Jobs, wireJob(item))
+	}
+	answer.NextPageToken, err = next(p.Next)
+	return answer, err
+}
+
+func (s *jobs) EnableJob(ctx context.Context, r *wire.EnableJobRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.Enable(ctx, r.GetId(), true)
+}
+
+func (s *jobs) DisableJob(ctx context.Context, r *wire.DisableJobRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.Enable(ctx, r.GetId(), false)
+}
+
+func (s *jobs) DeleteJob(ctx context.Context, r *wire.DeleteJobRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, s.service.Delete(ctx, r.GetId())
+}
+
+// detail adds the manifest that the job runs.
+func (s *jobs) detail(ctx context.Context, c schedule.Schedule) (*wire.Job, error) {
+	manifest, err := s.service.Manifest(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	asJSON, err := yaml.YAMLToJSON(manifest)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "the manifest of job %s cannot be read", c.ID).Because(err)
+	}
+	answer := wireJob(c)
+	answer.PipelineSpec.WorkflowManifest = string(asJSON)
+	return answer, nil
+}
+
+func jobRequest(j *wire.Job) (schedule.Request, error) {
+	if j == nil {
+		return schedule.Request{}, fault.New(fault.Invalid, "the job is missing")
+	}
+	asked, err := runRequest(&wire.Run{
+		Name: j.GetName(), Description: j.GetDescription(), PipelineSpec: j.GetPipelineSpec(),
+		ResourceReferences: j.GetResourceReferences(), ServiceAccount: j.GetServiceAccount(),
+	})
+	if err != nil {
+		return schedule.Request{}, err
+	}
+	trigger, err := triggerOf(j.GetTrigger())
+	return schedule.Request{
+		Run: asked, Trigger: trigger, MaxConcurrency: j.GetMaxConcurrency(), NoCatchup: j.GetNoCatchup(),
+		Enabled: j.GetEnabled() || j.GetMode() == wire.Job_ENABLED,
+	}, err
+}
+
+func triggerOf(t *wire.Trigger) (schedule.Trigger, error) {
+	switch t := t.GetTrigger().(type) {
+	case *wire.Trigger_CronSchedule:
+		if t.CronSchedule.GetCron() == "" {
+			return schedule.Trigger{}, fault.New(fault.Invalid, "cron_schedule.cron is missing")
+		}
+		return schedule.Trigger{Cron: t.CronSchedule.GetCron(), Start: timeOf(t.CronSchedule.GetStartTime()), End: timeOf(t.CronSchedule.GetEndTime())}, nil
+	case *wire.Trigger_PeriodicSchedule:
+		seconds := t.PeriodicSchedule.GetIntervalSecond()
+		if seconds < 1 || seconds > math.MaxInt64/int64(time.Second) {
+			return schedule.Trigger{}, fault.New(fault.Invalid, "periodic_schedule.interval_second is %d; it must be at least 1", seconds)
+		}
+		return schedule.Trigger{
+			Interval: time.Duration(seconds) * time.Second, Start: timeOf(t.PeriodicSchedule.GetStartTime()), End: timeOf(t.PeriodicSchedule.GetEndTime()),
+		}, nil
+	}
+	return schedule.Trigger{}, nil
+}
+
+// Statuses of a job.
+const (
+	jobEnabled  = "Enabled"
+	jobDisabled = "Disabled"
+	jobEnded    = "Succeeded"
+	jobFailed   = "Error"
+)
+
+func wireJob(c schedule.Schedule) *wire.Job {
+	answer := &wire.Job{
+		Id: c.ID, Name: c.Name, Description: c.Description, ServiceAccount: c.ServiceAccount, MaxConcurrency: c.MaxConcurrency,
+		Enabled: c.Enabled, NoCatchup: c.NoCatchup, CreatedAt: wireTime(c.CreatedAt), UpdatedAt: wireTime(c.UpdatedAt),
+		Error: c.Message, Trigger: wireTrigger(c.Trigger),
+		PipelineSpec: &wire.PipelineSpec{PipelineId: c.PipelineID, PipelineName: c.PipelineName, Parameters: wireParameters(c.Parameters)},
+	}
+	switch {
+	case c.Message != "":
+		answer.Status = jobFailed
+	case c.Next().IsZero():
+		answer.Status = jobEnded
+	case c.Enabled:
+		answer.Status = jobEnabled
+	default:
+		answer.Status = jobDisabled
+	}
+	answer.ResourceReferences = references(run.Run{
+		ExperimentID: c.ExperimentID, ExperimentName: c.ExperimentName, VersionID: c.VersionID, VersionName: c.VersionName,
+	})
+	return answer
+}
+
+func wireTrigger(t schedule.Trigger) *wire.Trigger {
+	switch {
+	case t.Cron != "":
+		return &wire.Trigger{Trigger: &wire.Trigger_CronSchedule{CronSchedule: &wire.CronSchedule{
+			Cron: t.Cron, StartTime: ownTime(t.Start), EndTime: ownTime(t.End),
+		}}}
+	case t.Interval > 0:
+		return &wire.Trigger{Trigger: &wire.Trigger_PeriodicSchedule{PeriodicSchedule: &wire.PeriodicSchedule{
+			IntervalSecond: int64(t.Interval / time.Second), StartTime: ownTime(t.Start), EndTime: ownTime(t.End),
+		}}}
+	}
+	return &wire.Trigger{}
+}
+
+// timeOf reads a time that may not be set; clients of old send the epoch for that.
+func timeOf(t *timestamppb.Timestamp) time.Time {
+	if t == nil || t.GetSeconds() == 0 && t.GetNanos() == 0 {
+		return time.Time{}
+	}
+	return t.AsTime()
+}

@@ -1,0 +1,32 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	wire "github.com/argosy-ml/argosy/proto/api"
+	"github.com/argosy-ml/argosy/server/fault"
+)
+
+type visualizations struct {
+	wire.UnimplementedVisualizationServiceServer
+}
+
+// CreateVisualization says what is wrong with a request, and of one that is right that no Python runs here to serve it.
+func (visualizations) CreateVisualization(_ context.Context, r *wire.CreateVisualizationRequest) (*wire.Visualization, error) {
+	v := r.GetVisualization()
+	switch {
+	case v == nil:
+		return nil, fault.New(fault.Invalid, "the visualization is missing")
+	case strings.TrimSpace(v.GetSource()) == "" && v.GetType() != wire.Visualization_CUSTOM:
+		return nil, fault.New(fault.Invalid, "source is missing; only a visualization of type CUSTOM needs none")
+	case v.GetArguments() != "" && !json.Valid([]byte(v.GetArguments())):
+		return nil, fault.New(fault.Invalid, "arguments are not valid JSON")
+	}
+	return nil, status.Error(codes.Unimplemented,
+		"this server runs no Python to make visualizations with; let the step write mlpipeline-ui-metadata (confusion_matrix, roc, table, markdown, web-app) instead")
+}

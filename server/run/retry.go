@@ -1,0 +1,82 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/fault"
+)
+
+// settleTimeout is how long a retry waits for a run that has just ended to be recorded whole.
+const settleTimeout = 15 * time.Second
+
+// Retry goes on with a run that failed: the steps that failed run again, and those after them; what succeeded stays.
+// A cluster that does not answer delays it.
+func (s *Service) Retry(ctx context.Context, id string) error {
+	if err := s.awaitSettled(ctx, id); err != nil {
+		return err
+	}
+	defer s.locks.lock(id)()
+	r, err := s.c.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if r.Status != Failed && r.Status != Error || !r.Settled {
+		return notFailed(r)
+	}
+	ended, err := s.c.Store.Workflow(ctx, id)
+	if err != nil {
+		return err
+	}
+	again, err := s.c.Engine.Again(ended, r.Attempt+1)
+	if err != nil {
+		return err
+	}
+	if err := s.c.Store.Retry(ctx, id, r.Attempt+1, again); err != nil {
+		return err
+	}
+	defer s.c.Feed.Publish(id)
+	// From here on the retry is accepted, and goes on even when the caller hangs up.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), promptTimeout)
+	defer cancel()
+	if err := s.submit(ctx, Accepted{RunID: id, Workflow: again.Workflow}); err != nil {
+		s.c.Log.Warn("retry waits for the cluster", "run", id, "error", err)
+		s.nudge()
+	}
+	return nil
+}
+
+// awaitSettled waits until the logs and metrics of a run that failed are in: a retry replaces the pods that they come from.
+func (s *Service) awaitSettled(ctx context.Context, id string) error {
+	changes := s.c.Feed.Subscribe(id)
+	defer changes.Close()
+	limit := time.NewTimer(settleTimeout)
+	defer limit.Stop()
+	for {
+		r, err := s.c.Store.Run(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case r.Status != Failed && r.Status != Error:
+			return notFailed(r)
+		case r.Settled:
+			return nil
+		}
+		select {
+		case <-changes.C():
+			changes.Changed()
+		case <-limit.C:
+			return fault.New(fault.Unavailable, "the logs and metrics of the run are still being read; try again in a moment")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func notFailed(r Run) error {
+	status := r.Status
+	if status == "" {
+		status = "accepted"
+	}
+	return fault.New(fault.Aborted, "the run is %s; only a run that has failed can be retried", status)
+}

@@ -1,0 +1,125 @@
+package schedule
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// Bounds of a schedule's concurrency (KFP v1).
+const (
+	minConcurrency = 1
+	maxConcurrency = 10
+)
+
+// Request asks for a schedule. What to run is asked for as for a run; its name is the schedule's.
+type Request struct {
+	Run            run.Request
+	Trigger        Trigger
+	MaxConcurrency int64
+	Enabled        bool
+	NoCatchup      bool
+}
+
+// Runs is what schedules need of runs; *run.Service implements it.
+type Runs interface {
+	// Plan resolves and checks a request without starting anything.
+	Plan(ctx context.Context, q run.Request) (run.Run, []byte, error)
+	Launch(ctx context.Context, r run.Run, manifest []byte, o run.Occasion) error
+	Get(ctx context.Context, id string) (run.Run, error)
+	Subscribe(id string) *run.Subscription
+}
+
+// Config holds what the service needs; all of it is required.
+type Config struct {
+	Store Store
+	Runs  Runs
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// Service is what the API offers on schedules. Errors are *fault.Error.
+type Service struct {
+	c    Config
+	wake chan struct{} // a schedule changed
+}
+
+// NewService makes the service. Runs are started while Run runs.
+func NewService(c Config) *Service {
+	return &Service{c: c, wake: make(chan struct{}, 1)}
+}
+
+// Create stores a schedule whose manifest and parameters would make a run now.
+func (s *Service) Create(ctx context.Context, q Request) (Schedule, error) {
+	if strings.TrimSpace(q.Run.Name) == "" {
+		return Schedule{}, fault.New(fault.Invalid, "the job needs a name")
+	}
+	if q.MaxConcurrency < minConcurrency || q.MaxConcurrency > maxConcurrency {
+		return Schedule{}, fault.New(fault.Invalid, "max_concurrency is %d; it must be from %d to %d", q.MaxConcurrency, minConcurrency, maxConcurrency)
+	}
+	if err := q.Trigger.check(); err != nil {
+		return Schedule{}, err
+	}
+	r, manifest, err := s.c.Runs.Plan(ctx, q.Run)
+	if err != nil {
+		return Schedule{}, err
+	}
+	id, now := uuid.NewString(), s.c.Now()
+	made := Schedule{
+		ID: id, Name: r.Name, Description: r.Description, ExperimentID: r.ExperimentID, ExperimentName: r.ExperimentName,
+		PipelineID: r.PipelineID, PipelineName: r.PipelineName, VersionID: r.VersionID, VersionName: r.VersionName,
+		ServiceAccount: q.Run.ServiceAccount, Resource: resourceName(r.Name, id), Trigger: q.Trigger,
+		MaxConcurrency: q.MaxConcurrency, Enabled: q.Enabled, NoCatchup: q.NoCatchup, Parameters: r.Parameters,
+		CreatedAt: now, UpdatedAt: now,
+	}
+	if err := s.c.Store.CreateSchedule(ctx, made, manifest); err != nil {
+		return Schedule{}, err
+	}
+	s.Nudge()
+	return made, nil
+}
+
+// Get gives a schedule by its id.
+func (s *Service) Get(ctx context.Context, id string) (Schedule, error) {
+	return s.c.Store.Schedule(ctx, id)
+}
+
+// List gives a page of schedules, of one experiment if its id is not empty. Sort and filter fields: id, name, created_at,
+// updated_at, description, package_id, pipeline_id, experiment_id.
+func (s *Service) List(ctx context.Context, q page.Query, experimentID string) (page.Page[Schedule], error) {
+	return s.c.Store.Schedules(ctx, q, experimentID)
+}
+
+// Manifest gives the manifest that a schedule runs.
+func (s *Service) Manifest(ctx context.Context, id string) ([]byte, error) {
+	return s.c.Store.ScheduleManifest(ctx, id)
+}
+
+// Enable lets a schedule start runs, or keeps it from doing so; runs that go on are left alone.
+func (s *Service) Enable(ctx context.Context, id string, enabled bool) error {
+	if err := s.c.Store.EnableSchedule(ctx, id, enabled, s.c.Now()); err != nil {
+		return err
+	}
+	s.Nudge()
+	return nil
+}
+
+// Delete removes a schedule; its runs stay.
+func (s *Service) Delete(ctx context.Context, id string) error {
+	return s.c.Store.DeleteSchedule(ctx, id)
+}
+
+// Nudge says that schedules changed.
+func (s *Service) Nudge() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}

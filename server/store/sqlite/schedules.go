@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/schedule"
+	"github.com/argosy-ml/argosy/server/store/sqlite/internal/query"
+)
+
+var _ schedule.Store = (*Store)(nil)
+
+func scheduleList(experimentID string) listing {
+	l := listing{table: "schedules", fields: map[string]field{
+		"id": {"id", text}, "name": {"name", text}, "description": {"description", text},
+		"created_at": {"created_at", moment}, "updated_at": {"updated_at", moment},
+		"pipeline_id": {"pipeline_id", text}, "package_id": {"pipeline_id", text}, "experiment_id": {"experiment_id", text},
+	}}
+	if experimentID != "" {
+		l.scope = []condition{{"experiment_id = ?", []any{experimentID}}}
+	}
+	return l
+}
+
+// CreateSchedule implements schedule.Store.
+func (s *Store) CreateSchedule(ctx context.Context, c schedule.Schedule, manifest []byte) error {
+	return s.write(ctx, func(q *query.Queries) error {
+		kept, err := keepManifest(ctx, q, manifest)
+		if err != nil {
+			return err
+		}
+		err = q.InsertSchedule(ctx, query.InsertScheduleParams{
+			ID: c.ID, Name: c.Name, Description: c.Description, ExperimentID: c.ExperimentID,
+			PipelineID: c.PipelineID, PipelineName: c.PipelineName, VersionID: c.VersionID, VersionName: c.VersionName,
+			ServiceAccount: c.ServiceAccount, Resource: c.Resource,
+			Cron: c.Trigger.Cron, IntervalSeconds: int64(c.Trigger.Interval / time.Second),
+			StartsAt: micros(c.Trigger.Start), EndsAt: micros(c.Trigger.End),
+			MaxConcurrency: c.MaxConcurrency, Enabled: c.Enabled, NoCatchup: c.NoCatchup, Parameters: toJSON(c.Parameters),
+			CreatedAt: micros(c.CreatedAt), UpdatedAt: micros(c.UpdatedAt), Manifest: kept,
+		})
+		return taken(err, "schedules.id", "a job with id %s exists already", c.ID)
+	})
+}
+
+// Schedule implements schedule.Store.
+func (s *Store) Schedule(ctx context.Context, id string) (schedule.Schedule, error) {
+	row, err := s.read().Schedule(ctx, id)
+	if err != nil {
+		return schedule.Schedule{}, missing("job", id, err)
+	}
+	return scheduleOf(row.Schedule, row.ExperimentName)
+}
+
+// Schedules implements schedule.Store.
+func (s *Store) Schedules(ctx context.Context, q page.Query, experimentID string) (page.Page[schedule.Schedule], error) {
+	chosen, err := s.page(ctx, scheduleList(experimentID), q)
+	if err != nil {
+		return page.Page[schedule.Schedule]{}, err
+	}
+	found, err := s.read().SchedulesBySeq(ctx, chosen.seqs)
+	if err != nil {
+		return page.Page[schedule.Schedule]{}, trouble("read schedules", err)
+	}
+	bySeq := map[int64]schedule.Schedule{}
+	for _, row := range found {
+		if bySeq[row.Schedule.Seq], err = scheduleOf(row.Schedule, row.ExperimentName); err != nil {
+			return page.Page[schedule.Schedule]{}, err
+		}
+	}
+	return pageOf(chosen, bySeq), nil
+}
+
+// EnabledSchedules implements schedule.Store.
+func (s *Store) EnabledSchedules(ctx context.Context) ([]schedule.Schedule, error) {
+	rows, err := s.read().EnabledSchedules(ctx)
+	if err != nil {
+		return nil, trouble("read schedules", err)
+	}
+	found := make([]schedule.Schedule, len(rows))
+	for i, row := range rows {
+		if found[i], err = scheduleOf(row.Schedule, row.ExperimentName); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// ScheduleManifest implements schedule.Store.
+func (s *Store) ScheduleManifest(ctx context.Context, id string) ([]byte, error) {
+	data, err := s.read().ScheduleManifest(ctx, id)
+	if err != nil {
+		return nil, missing("job", id, err)
+	}
+	return unpack(data)
+}
+
+// EnableSchedule implements schedule.Store.
+func (s *Store) EnableSchedule(ctx context.Context, id string, enabled bool, now time.Time) error {
+	return s.write(ctx, func(q *query.Queries) error {
+		n, err := q.SetScheduleEnabled(ctx, query.SetScheduleEnabledParams{ID: id, Enabled: enabled, UpdatedAt: micros(now)})
+		if err != nil || n == 0 {
+			return orNotFound("job", id, err)
+		}
+		return nil
+	})
+}
+
+// AdvanceSchedule implements schedule.Store.
+func (s *Store) AdvanceSchedule(ctx context.Context, id string, at time.Time, index int64, message string) error {
+	return s.write(ctx, func(q *query.Queries) error {
+		n, err := q.AdvanceSchedule(ctx, query.AdvanceScheduleParams{ID: id, LastAt: micros(at), LastIndex: index, Message: message})
+		if err != nil || n == 0 {
+			return orNotFound("job", id, err)
+		}
+		return nil
+	})
+}
+
+// OpenRuns implements schedule.Store.
+func (s *Store) OpenRuns(ctx context.Context, id string) (int64, error) {
+	n, err := s.read().OpenRunsOfSchedule(ctx, id)
+	return n, trouble("count open runs", err)
+}
+
+// DeleteSchedule implements schedule.Store.
+func (s *Store) DeleteSchedule(ctx context.Context, id string) error {
+	return s.write(ctx, func(q *query.Queries) error {
+		row, err := q.ScheduleRow(ctx, id)
+		if err != nil {
+			return missing("job", id, err)
+		}
+		if err := q.DeleteSchedule(ctx, row.Seq); err != nil {
+			return trouble("delete schedule", err)
+		}
+		return dropManifests(ctx, q, row.Manifest)
+	})
+}
+
+func scheduleOf(row query.Schedule, experimentName string) (schedule.Schedule, error) {
+	s := schedule.Schedule{
+		ID: row.ID, Name: row.Name, Description: row.Description,
+		ExperimentID: row.ExperimentID, ExperimentName: experimentName,
+		PipelineID: row.PipelineID, PipelineName: row.PipelineName, VersionID: row.VersionID, VersionName: row.VersionName,
+		ServiceAccount: row.ServiceAccount, Resource: row.Resource,
+		Trigger: schedule.Trigger{
+			Cron: row.Cron, Interval: time.Duration(row.IntervalSeconds) * time.Second, Start: timeOf(row.StartsAt), End: timeOf(row.EndsAt),
+		},
+		MaxConcurrency: row.MaxConcurrency, Enabled: row.Enabled, NoCatchup: row.NoCatchup, Message: row.Message,
+		CreatedAt: timeOf(row.CreatedAt), UpdatedAt: timeOf(row.UpdatedAt), LastAt: timeOf(row.LastAt), LastIndex: row.LastIndex,
+	}
+	return s, fromJSON(row.Parameters, &s.Parameters)
+}
