@@ -114,6 +114,12 @@ func (c *Client) Graph(ctx context.Context, pipelineID string) (*Graph, error) {
 	return &g, c.get(ctx, ownAPI+"/pipelines/"+escape(pipelineID)+"/graph", nil, &g)
 }
 
+// VersionGraph gives the static graph of one version.
+func (c *Client) VersionGraph(ctx context.Context, versionID string) (*Graph, error) {
+	var g Graph
+	return &g, c.get(ctx, ownAPI+"/pipeline_versions/"+escape(versionID)+"/graph", nil, &g)
+}
+
 // Versions gives one page of a pipeline's versions.
 func (c *Client) Versions(ctx context.Context, pipelineID string, o ListOptions) (Page[PipelineVersion], error) {
 	var wire struct {

@@ -261,6 +261,16 @@ func (c *Client) DeleteRun(ctx context.Context, id string) error {
 	return c.send(ctx, http.MethodDelete, kfpAPI+"/runs/"+escape(id), nil, nil)
 }
 
+// ArchiveRun puts a run away; it can be taken out again with UnarchiveRun.
+func (c *Client) ArchiveRun(ctx context.Context, id string) error {
+	return c.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+":archive", nil, nil)
+}
+
+// UnarchiveRun takes a run out of the archive.
+func (c *Client) UnarchiveRun(ctx context.Context, id string) error {
+	return c.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+":unarchive", nil, nil)
+}
+
 // Logs streams the log of one node. With follow the stream goes on until the node ends; else it holds what there is now.
 // The caller closes it.
 func (c *Client) Logs(ctx context.Context, runID, nodeID string, follow bool) (io.ReadCloser, error) {

@@ -1,0 +1,196 @@
+package client_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/argosy-ml/argosy/sdk/client"
+	"github.com/argosy-ml/argosy/server/api"
+	"github.com/argosy-ml/argosy/server/engine/enginetest"
+	"github.com/argosy-ml/argosy/server/gateway"
+	"github.com/argosy-ml/argosy/server/reconcile"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// realServer is the server itself on SQLite in a temporary folder. Only Argo is not there: tests write the status of
+// Workflows themselves.
+func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
+	t.Helper()
+	b := enginetest.New(t)
+	watched := make(chan struct{})
+	var once sync.Once
+	b.Argo.PrependWatchReactor("workflows", func(a clienttesting.Action) (bool, watch.Interface, error) {
+		w, err := b.Argo.Tracker().Watch(a.GetResource(), a.GetNamespace())
+		once.Do(func() { close(watched) })
+		return true, w, err
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	worked := make(chan error, 1)
+	worker := reconcile.New(reconcile.Config{Store: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
+	go func() { worked <- worker.Run(ctx) }()
+	select {
+	case <-watched:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the cluster is not watched")
+	}
+	handler, err := gateway.New(gateway.Config{
+		API:       api.New(api.Services{Pipelines: b.Pipelines, Experiments: b.Experiments, Runs: b.Runs}),
+		Pipelines: b.Pipelines, Runs: b.Runs, Log: slog.New(slog.DiscardHandler), Streams: ctx,
+	})
+	require.NoError(t, err)
+	server := httptest.NewServer(handler)
+	transport := &http.Transport{}
+	c, err := client.New(server.URL, client.WithHTTPClient(&http.Client{Transport: transport}))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		cancel()
+		transport.CloseIdleConnections()
+		server.Close()
+		require.NoError(t, <-worked)
+	})
+	return b, c
+}
+
+// finish ends the Workflow of a run, whose only step leaves a metric and a report.
+func finish(t *testing.T, b *enginetest.Bundle, r run.Run, phase wfv1.WorkflowPhase, speed float64) {
+	t.Helper()
+	put := func(key string, data []byte) wfv1.ArtifactLocation {
+		require.NoError(t, b.Artifacts.Put(t.Context(), key, bytes.NewReader(data), int64(len(data))))
+		return wfv1.ArtifactLocation{S3: &wfv1.S3Artifact{Key: key}}
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: r.Workflow, Namespace: enginetest.Namespace}}
+	pod.Status.Phase = corev1.PodSucceeded
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
+	_, err := b.Kube.CoreV1().Pods(enginetest.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
+	require.NoError(t, err)
+	metrics := put(r.ID+"/metrics", fmt.Appendf(nil, `{"metrics":[{"name":"images/sec","numberValue":%g}]}`, speed))
+	report := put(r.ID+"/report.tgz", archive(t, "report.txt", "all is well\n"))
+	b.Update(t, r, func(wf *wfv1.Workflow) {
+		now := metav1.Now()
+		wf.Status.Phase, wf.Status.StartedAt, wf.Status.FinishedAt = phase, now, now
+		wf.Status.Nodes = wfv1.Nodes{wf.Name: {
+			ID: wf.Name, Name: wf.Name, DisplayName: "train", Type: wfv1.NodeTypePod, TemplateName: "main", Phase: wfv1.NodePhase(phase),
+			StartedAt: now, FinishedAt: now,
+			Outputs: &wfv1.Outputs{Artifacts: wfv1.Artifacts{{Name: "mlpipeline-metrics", ArtifactLocation: metrics}, {Name: "report", ArtifactLocation: report}}},
+		}}
+	})
+}
+
+func archive(t *testing.T, name, content string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zw := gzip.NewWriter(&b)
+	tw := tar.NewWriter(zw)
+	require.NoError(t, tw.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), Typeflag: tar.TypeReg}))
+	_, err := tw.Write([]byte(content))
+	require.NoError(t, err)
+	require.NoError(t, tw.Close())
+	require.NoError(t, zw.Close())
+	return b.Bytes()
+}
+
+func TestAgainstARealServer(t *testing.T) {
+	t.Parallel()
+	b, c := realServer(t)
+	ctx := t.Context()
+
+	pipeline, err := c.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest), client.Description("says hello"))
+	require.NoError(t, err)
+	_, err = c.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest))
+	require.True(t, client.IsConflict(err), "%v", err)
+	version, err := c.UploadVersion(ctx, pipeline.ID, "two", strings.NewReader(enginetest.Manifest))
+	require.NoError(t, err)
+	found, err := c.PipelineByName(ctx, "hello")
+	require.NoError(t, err)
+	require.Equal(t, []client.Parameter{{Name: "greeting", Value: "hello"}}, found.Parameters)
+	graph, err := c.VersionGraph(ctx, version.ID)
+	require.NoError(t, err)
+	require.Len(t, graph.Nodes, 1)
+	experiment, err := c.EnsureExperiment(ctx, "greetings")
+	require.NoError(t, err)
+
+	_, err = c.CreateRun(ctx, client.NewRun{Name: "bad", PipelineID: pipeline.ID, Parameters: []client.Parameter{{Name: "nonsense"}}})
+	require.True(t, client.IsInvalid(err), "%v", err)
+	require.ErrorContains(t, err, "nonsense")
+	_, err = c.Run(ctx, "nothing")
+	require.True(t, client.IsNotFound(err), "%v", err)
+
+	var ids []string
+	for i, greeting := range []string{"hi", "ho"} {
+		created, err := c.CreateRun(ctx, client.NewRun{
+			Name: "run " + greeting, PipelineID: pipeline.ID, VersionID: version.ID, ExperimentID: experiment.ID,
+			Parameters: []client.Parameter{{Name: "greeting", Value: greeting}},
+		})
+		require.NoError(t, err)
+		ids = append(ids, created.ID)
+		state := b.Until(t, created.ID, func(r run.Run) bool { return b.Workflow(t, r) != nil })
+		finish(t, b, state, wfv1.WorkflowSucceeded, 100.5+float64(i))
+	}
+
+	var metrics []client.Metric
+	for m, err := range c.WatchMetrics(ctx, ids[0]) {
+		require.NoError(t, err)
+		metrics = append(metrics, m)
+	}
+	require.Len(t, metrics, 1)
+	require.Equal(t, "images/sec 100.5", metrics[0].Name+" "+metrics[0].String())
+
+	r, err := c.Wait(ctx, ids[1])
+	require.NoError(t, err)
+	require.Equal(t, client.Succeeded, r.Status)
+	node := r.Nodes[0].ID
+
+	var lines []string
+	for line, err := range c.FollowLog(ctx, r.ID, node) {
+		require.NoError(t, err)
+		lines = append(lines, line)
+	}
+	require.Equal(t, []string{"fake logs"}, lines, "what Kubernetes' own stand-in says")
+
+	report, err := c.ArtifactFile(ctx, r.ID, node, "report")
+	require.NoError(t, err)
+	require.Equal(t, "all is well\n", string(report))
+	packed, err := c.Artifact(ctx, r.ID, node, "report")
+	require.NoError(t, err)
+	require.Equal(t, archive(t, "report.txt", "all is well\n"), packed)
+	_, err = c.Artifact(ctx, r.ID, node, "nothing")
+	require.True(t, client.IsNotFound(err), "%v", err)
+
+	both, err := c.Compare(ctx, ids...)
+	require.NoError(t, err)
+	require.Equal(t, []client.ComparedRow{{Name: "greeting", Values: []string{"hi", "ho"}}}, both.Parameters)
+	require.Len(t, both.Metrics, 1)
+	require.Equal(t, "images/sec of train: 100.5 101.5", fmt.Sprintf("%s of %s: %g %g", both.Metrics[0].Name, both.Metrics[0].Step, *both.Metrics[0].Values[0], *both.Metrics[0].Values[1]))
+	_, err = c.Compare(ctx, ids[0], "nothing")
+	require.True(t, client.IsNotFound(err), "%v", err)
+	require.ErrorContains(t, err, "run nothing: ")
+
+	require.NoError(t, c.ArchiveRun(ctx, ids[0]))
+	require.NoError(t, c.UnarchiveRun(ctx, ids[0]))
+	require.NoError(t, c.ArchiveExperiment(ctx, experiment.ID))
+	archived, err := c.Experiment(ctx, experiment.ID)
+	require.NoError(t, err)
+	require.True(t, archived.Archived())
+	require.NoError(t, c.UnarchiveExperiment(ctx, experiment.ID))
+	require.NoError(t, c.DeleteRun(ctx, ids[0]))
+	_, err = c.Run(ctx, ids[0])
+	require.True(t, client.IsNotFound(err), "%v", err)
+	require.NoError(t, c.DeletePipeline(ctx, pipeline.ID))
+}
