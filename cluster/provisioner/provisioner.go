@@ -103,11 +103,11 @@ func (p *Provisioner) next(ctx context.Context) bool {
 	}
 	defer p.queue.Done(it)
 	err := p.settle(ctx, it)
-	// A conflict says that there is news, which comes by itself, but perhaps of something else.
-	if err == nil || apierrors.IsNotFound(err) {
+	if err == nil {
 		p.queue.Forget(it)
 		return true
 	}
+	// A conflict says that there is news, which comes by itself, but perhaps of something else.
 	if !apierrors.IsConflict(err) && ctx.Err() == nil {
 		p.log.Warn("volume not settled", "namespace", it.namespace, "name", it.name, "err", err)
 	}
@@ -119,13 +119,13 @@ func (p *Provisioner) settle(ctx context.Context, it item) error {
 	if it.namespace == "" {
 		volume, err := p.volumes.Get(it.name)
 		if err != nil {
-			return err
+			return ignoreGone(err)
 		}
 		return p.settleVolume(ctx, volume)
 	}
 	claim, err := p.claims.PersistentVolumeClaims(it.namespace).Get(it.name)
 	if err != nil || claim.DeletionTimestamp != nil {
-		return err
+		return ignoreGone(err)
 	}
 	if claim.Spec.VolumeName != "" {
 		return p.grow(ctx, claim)
@@ -138,6 +138,14 @@ func (p *Provisioner) settle(ctx context.Context, it item) error {
 		return err
 	}
 	return nil
+}
+
+// ignoreGone is for the item itself. Of what it refers to nothing may be missing, at least not for long.
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // provision makes a claim's folder and volume. Doing it again changes nothing.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,6 +32,19 @@ func (c *cluster) createClaim(t *testing.T, claim *corev1.PersistentVolumeClaim)
 	t.Helper()
 	_, err := c.kube.CoreV1().PersistentVolumeClaims(c.namespace).Create(t.Context(), claim, metav1.CreateOptions{})
 	require.NoError(t, err)
+}
+
+// createClass makes a storage class that is named like the test's namespace.
+func (c *cluster) createClass(t *testing.T, reclaim corev1.PersistentVolumeReclaimPolicy, mode storagev1.VolumeBindingMode) {
+	t.Helper()
+	classes := c.kube.StorageV1().StorageClasses()
+	_, err := classes.Create(t.Context(), &storagev1.StorageClass{
+		ObjectMeta: metav1.ObjectMeta{Name: c.namespace}, Provisioner: "argosy.dev/local", ReclaimPolicy: &reclaim, VolumeBindingMode: &mode,
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, classes.Delete(context.WithoutCancel(t.Context()), c.namespace, metav1.DeleteOptions{}))
+	})
 }
 
 // boundVolume waits until a claim has a volume.
@@ -108,16 +123,9 @@ func TestClaimOfOnePod(t *testing.T) {
 func TestRetainedClaim(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
-	class, err := c.kube.StorageV1().StorageClasses().Create(t.Context(), &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: c.namespace}, Provisioner: "argosy.dev/local",
-		ReclaimPolicy: ptr(corev1.PersistentVolumeReclaimRetain), VolumeBindingMode: ptr(storagev1.VolumeBindingWaitForFirstConsumer),
-	}, metav1.CreateOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		require.NoError(t, c.kube.StorageV1().StorageClasses().Delete(context.WithoutCancel(t.Context()), class.Name, metav1.DeleteOptions{}))
-	})
+	c.createClass(t, corev1.PersistentVolumeReclaimRetain, storagev1.VolumeBindingWaitForFirstConsumer)
 	claim := claimOf("kept", corev1.ReadWriteOnce)
-	claim.Spec.StorageClassName = &class.Name
+	claim.Spec.StorageClassName = &c.namespace
 	c.createClaim(t, claim)
 	require.Equal(t, corev1.PodSucceeded, c.runPod(t, podOf("writes", "echo kept > /data/f", withClaim("kept"))).Status.Phase)
 	volume := c.boundVolume(t, "kept")
@@ -220,4 +228,23 @@ func TestClaimsOfOthers(t *testing.T) {
 		_, err = os.Stat(filepath.Join(string(c.home), "cluster", "volumes", c.namespace))
 		return len(claims.Items) == 0 && os.IsNotExist(err)
 	})
+}
+
+// A claim whose class is not there yet says so, and gets its folder when it is.
+func TestClaimBeforeItsClass(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	claim := claimOf("early", corev1.ReadWriteOnce)
+	claim.Spec.StorageClassName = &c.namespace
+	claim.Annotations = map[string]string{ // as when the class was removed a moment ago
+		"volume.kubernetes.io/storage-provisioner": "argosy.dev/local", "volume.beta.kubernetes.io/storage-provisioner": "argosy.dev/local",
+	}
+	c.createClaim(t, claim)
+	eventually(t, "an event says why it waits", func(ctx context.Context) bool {
+		events, err := c.kube.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=early,source=argosy.dev/local"})
+		require.NoError(t, err)
+		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool { return strings.Contains(e.Message, "not found") })
+	})
+	c.createClass(t, corev1.PersistentVolumeReclaimDelete, storagev1.VolumeBindingImmediate)
+	c.boundVolume(t, "early")
 }
