@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing: build/packages.sh run|test
-# `run` is what the demo's pods use (the host is their image); `test` adds a browser and PyTorch.
+# `run` is what the demo's pods use (the host is their image); `test` adds a browser, kubectl and PyTorch.
 set -euo pipefail
 
 declare -A needs=(            # package -> a file or command that shows it is there
@@ -9,6 +9,7 @@ declare -A needs=(            # package -> a file or command that shows it is th
 )
 if [ "${1:-run}" = test ]; then
 	needs[chromium]=chromium
+	needs[kubernetes-client]=kubectl
 	needs[python3-torch]=py:torch # a PyTorchJob that really trains
 fi
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -22,7 +23,7 @@ import (
 // kind comes before the apiserver checks all of it, and as long as one object cannot be read, no controller gets to
 // see any other of its kind.
 func removeUnreadable[T any](ctx context.Context, cfg *rest.Config, kind schema.GroupVersionResource) error {
-	// For a moment after its schema was completed, a kind is answered for with "try again in a second".
+	// For a moment after its schema was completed, a kind is answered for with "try again in a second"; nothing says when it is over.
 	impatient := rest.CopyConfig(cfg)
 	impatient.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(req *http.Request) (*http.Response, error) {
@@ -41,11 +42,14 @@ func removeUnreadable[T any](ctx context.Context, cfg *rest.Config, kind schema.
 	if err != nil {
 		return err
 	}
-	all, err := objects.Resource(kind).List(ctx, metav1.ListOptions{})
-	for apierrors.IsTooManyRequests(err) && ctx.Err() == nil {
-		time.Sleep(10 * time.Millisecond)
+	var all *unstructured.UnstructuredList
+	err = wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		all, err = objects.Resource(kind).List(ctx, metav1.ListOptions{})
-	}
+		if apierrors.IsTooManyRequests(err) {
+			return false, nil
+		}
+		return true, err
+	})
 	if err != nil {
 		return fmt.Errorf("look for unreadable %s: %w", kind.Resource, err)
 	}

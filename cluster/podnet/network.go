@@ -109,8 +109,9 @@ func Attach(ns *os.File, addr netip.Addr) error {
 }
 
 // awaken waits until an interface that was brought up before its peer is in
-// use: the kernel takes a moment, a new one only until somebody asks, and drops
-// what is sent until then.
+// use: until then the kernel drops what is sent. A new kernel sees to that when
+// it is asked for the state, so that nothing is waited for; an old one takes its
+// time, and a subscription to its news would bring those of all other pods too.
 func awaken(l netlink.Link) error {
 	for range 100 {
 		now, err := netlink.LinkByName(l.Attrs().Name)

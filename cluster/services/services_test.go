@@ -131,7 +131,7 @@ func ask(network, addr, from string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// eventually waits for the proxy to have taken a change in.
+// eventually waits for the proxy to have taken a change in, which it tells nobody.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)

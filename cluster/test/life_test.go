@@ -280,8 +280,12 @@ func TestLinger(t *testing.T) {
 	require.NoError(t, err)
 	const linger = 2 * time.Second
 	c := up(t, dir, "--linger", linger.String())
-	for start := time.Now(); time.Since(start) < linger+time.Second; time.Sleep(100 * time.Millisecond) {
-		require.NoError(t, syscall.Kill(c.cmd.Process.Pid, 0), "it is in use")
+	select {
+	case err := <-c.ended:
+		c.ended <- err
+		require.NoError(t, err)
+		t.Fatal("it ended while it was in use")
+	case <-time.After(linger + time.Second):
 	}
 	_, err = c.kube.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)

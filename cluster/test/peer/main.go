@@ -148,6 +148,6 @@ func hold(addr string) error {
 			return err
 		}
 		fmt.Print("still there ", line)
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // often enough to be in use whenever something is killed
 	}
 }
