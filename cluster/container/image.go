@@ -30,10 +30,7 @@ func (r *root) mountImage() error {
 		}
 		lower = escapeOption(empty, true)
 	}
-	opts := "lowerdir=" + lower + ",upperdir=" + escapeOption(upper, false) + ",workdir=" + escapeOption(work, false)
-	if InUserNamespace() {
-		opts += ",userxattr"
-	}
+	opts := overlayOptions(lower, upper, work)
 	if len(opts) > mountOptions {
 		return fmt.Errorf("the image has %d layers; with the path of the data folder that is more than a mount can take", len(img.Layers))
 	}

@@ -26,16 +26,26 @@ var dataFS = []string{
 	"ceph", "lustre", "gpfs", "beegfs", "fuseblk", "vfat", "exfat", "ntfs3", "tmpfs",
 }
 
-// HostLayers lists what a container's root is made of: the folders and links of
-// the host's root and the data file systems mounted below them. Scratch is an
-// existing empty folder on the file system that will hold what containers
-// write; it is used to try each overlay once and is left empty.
+// HostLayers lists what a container's root is made of: the host's root file
+// system in one, where that can be, or else its folders and links one by one,
+// and the data file systems mounted below. Scratch is an existing empty folder
+// on the file system that will hold what containers write; it is used to try
+// each overlay once and is left empty.
 func HostLayers(scratch string, log *slog.Logger) ([]Layer, error) {
 	entries, err := os.ReadDir("/")
 	if err != nil {
 		return nil, err
 	}
+	// An ordinary user may not: the mounts below the root would be lifted.
+	kind, err := layerKind("/", scratch)
+	if err != nil {
+		return nil, err
+	}
 	var layers []Layer
+	whole := kind == Overlay
+	if whole {
+		layers = append(layers, Layer{Path: "/", Kind: Overlay})
+	}
 	for _, e := range entries {
 		path := "/" + e.Name()
 		switch {
@@ -43,6 +53,7 @@ func HostLayers(scratch string, log *slog.Logger) ([]Layer, error) {
 		case path == "/root":
 			// A pod's own home: start-up files and keys of whoever runs the cluster must not change what a pod does.
 			layers = append(layers, Layer{Path: path, Kind: Fresh})
+		case whole && onRoot(path):
 		case e.Type()&fs.ModeSymlink != 0:
 			target, err := os.Readlink(path)
 			if err != nil {
@@ -75,6 +86,12 @@ func HostLayers(scratch string, log *slog.Logger) ([]Layer, error) {
 		kept = append(kept, l)
 	}
 	return kept, nil
+}
+
+// onRoot says whether path lies on the root file system itself.
+func onRoot(path string) bool {
+	var top, st unix.Stat_t
+	return unix.Stat("/", &top) == nil && unix.Lstat(path, &st) == nil && top.Dev == st.Dev
 }
 
 func hostMounts() ([]Layer, error) {
@@ -183,12 +200,18 @@ func layerKind(path, scratch string) (string, error) {
 
 // mountOverlay shows lower at target; what is written goes to upper.
 func mountOverlay(lower, upper, work, target string) error {
-	opts := "lowerdir=" + escapeOption(lower, true) + ",upperdir=" + escapeOption(upper, false) + ",workdir=" + escapeOption(work, false)
+	return unix.Mount("overlay", target, "overlay", 0, overlayOptions(escapeOption(lower, true), upper, work))
+}
+
+// overlayOptions are those of an overlay that is thrown away after use.
+func overlayOptions(lower, upper, work string) string {
+	// volatile: else the whole file system below is synced when a container's root goes.
+	opts := "lowerdir=" + lower + ",upperdir=" + escapeOption(upper, false) + ",workdir=" + escapeOption(work, false) + ",volatile"
 	// Without privilege over the host's file systems overlayfs must keep its marks in user.* attributes.
 	if InUserNamespace() {
 		opts += ",userxattr"
 	}
-	return unix.Mount("overlay", target, "overlay", 0, opts)
+	return opts
 }
 
 func escapeOption(path string, colon bool) string {

@@ -54,6 +54,9 @@ func (r *root) makeRoot() error {
 	if err := os.Chmod(r.upper("/tmp"), 0o1777|os.ModeSticky); err != nil {
 		return err
 	}
+	if l, ok := r.layerOf("/"); ok && l.Kind == Overlay {
+		return nil // it is a mount of its own
+	}
 	return unix.Mount(r.dir, r.dir, "", unix.MS_BIND, "")
 }
 
@@ -63,7 +66,7 @@ func (r *root) upper(layer string) string { return r.side("upper", layer) }
 func (r *root) work(layer string) string { return r.side("work", layer) }
 
 func (r *root) side(kind, layer string) string {
-	return filepath.Join(r.spec.Scratch, kind, strings.ReplaceAll(strings.Trim(layer, "/"), "/", "%"))
+	return filepath.Join(r.spec.Scratch, kind, "%"+strings.ReplaceAll(strings.Trim(layer, "/"), "/", "%"))
 }
 
 // layerOf finds the innermost layer that holds path; ok is false where the
@@ -242,12 +245,23 @@ func (r *root) mountLayers() error {
 			err = mountOverlay(l.Path, r.upper(l.Path), r.work(l.Path), target)
 		case Mirror:
 			err = mirror(l.Path, target, r.replaced)
+		case Fresh:
+			err = r.empty(l.Path, target)
 		}
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", cmp.Or(l.Kind, "mount"), l.Path, err)
 		}
 	}
 	return nil
+}
+
+// empty makes a folder empty that a layer may show.
+func (r *root) empty(path, target string) error {
+	own := r.upper(path)
+	if err := os.MkdirAll(own, 0o755); err != nil {
+		return err
+	}
+	return bind(own, target, false)
 }
 
 // mirror shows each entry of the host's folder in the container's own folder.

@@ -217,7 +217,7 @@ func (r *root) openOwn() error {
 		paths = append(paths, "/tmp", "/run")
 		paths = append(paths, r.spec.Private...)
 		for _, l := range r.spec.Layers {
-			if l.Kind == Overlay {
+			if l.Kind == Overlay && l.Path != "/" || l.Kind == Fresh {
 				paths = append(paths, l.Path)
 			}
 		}
