@@ -50,7 +50,9 @@ func (s *step) command(args []string) (int, error) {
 	ctx, exited := context.WithCancel(context.Background())
 	var beside sync.WaitGroup
 	beside.Go(func() { s.forward(ctx, cmd.Process.Pid) })
-	beside.Go(func() { s.obey(ctx, cmd.Process.Pid) })
+	if !s.alone { // to stop watching a folder takes the kernel tens of milliseconds
+		beside.Go(func() { s.obey(ctx, cmd.Process.Pid) })
+	}
 	if s.template.isSidecar(s.container) {
 		beside.Go(func() { s.endWithMains(ctx, cmd.Process.Pid) })
 	}

@@ -22,15 +22,19 @@ const Folder = "/var/run/argo"
 // exitFault is Argo's exit code for a command that could not be run.
 const exitFault = 64
 
+// Alone says, before `--`, that no other container of the pod ends this one: there is no executor in it.
+const Alone = "--alone"
+
 // Main runs the command that follows `--` in args and returns its exit code.
 func Main(args []string) int {
+	s := step{folder: Folder, container: os.Getenv("ARGO_CONTAINER_NAME"), capture: os.Getenv("ARGO_INCLUDE_SCRIPT_OUTPUT") == "true"}
 	for i, a := range args {
 		if a == "--" {
 			args = args[i+1:]
 			break
 		}
+		s.alone = s.alone || a == Alone
 	}
-	s := step{folder: Folder, container: os.Getenv("ARGO_CONTAINER_NAME"), capture: os.Getenv("ARGO_INCLUDE_SCRIPT_OUTPUT") == "true"}
 	code, err := s.run(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
@@ -42,11 +46,18 @@ func Main(args []string) int {
 	return code
 }
 
+// usual are the signals by which containers are ended. To ask for a signal takes some switches between threads, and for all of them
+// longer than many a step; the others are asked for when the command has run for a while.
+var usual = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
+
+const patience = 100 * time.Millisecond
+
 // step is one container of a step.
 type step struct {
 	folder    string
 	container string
 	capture   bool // keep stdout for outputs.result
+	alone     bool // nobody leaves word in the folder
 	template  *template
 	signals   chan os.Signal
 }
@@ -58,8 +69,9 @@ func (s *step) dir() string { return containerDir(s.folder, s.container) }
 func (s *step) run(args []string) (int, error) {
 	// From the first moment on: the first process of a container that has no handler drops signals.
 	s.signals = make(chan os.Signal, 16)
-	signal.Notify(s.signals)
-	defer signal.Stop(s.signals)
+	signal.Notify(s.signals, usual...)
+	all := time.AfterFunc(patience, func() { signal.Notify(s.signals) })
+	defer all.Stop()
 	defer Shared()() // the command inherits it too
 	if err := os.MkdirAll(s.dir(), 0o777); err != nil {
 		return exitFault, fmt.Errorf("failed to create ctr directory: %w", err)

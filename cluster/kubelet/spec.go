@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/argosy-ml/argosy/cluster/container"
+	"github.com/argosy-ml/argosy/cluster/emissary"
 )
 
 // etcFolder is where a container finds the files that change while it runs. A
@@ -69,6 +70,9 @@ func (p *pod) command(c *corev1.Container, env environment, spec *container.Spec
 	if p.argo.plainEmissary(c) {
 		// What Argo wraps around the command is played by argosy-podinit itself.
 		spec.Args[0], spec.SelfExec = "argosy-podinit", true
+		if p.argo.wait {
+			spec.Args = slices.Insert(spec.Args, 2, emissary.Alone)
+		}
 	}
 	return nil
 }

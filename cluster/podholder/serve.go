@@ -127,6 +127,9 @@ type child struct {
 	poll  syscall.RawConn
 }
 
+// small keeps this program from more threads than it needs; a container's command has an environment of its own.
+var small = []string{"GOMAXPROCS=1"}
+
 // fork starts this program again with a command and descriptors, which become blocking ones.
 func (s *server) fork(files []*os.File, attr *syscall.SysProcAttr, args ...string) (*child, error) {
 	return s.forkInto(nil, files, attr, args...)
@@ -154,7 +157,7 @@ func (s *server) forkInto(processes *os.File, files []*os.File, attr *syscall.Sy
 	s.forks <- func() {
 		defer close(done)
 		fork := func() error {
-			pid, err = syscall.ForkExec("/proc/self/exe", append([]string{"argosy-podinit"}, args...), &syscall.ProcAttr{Env: []string{}, Files: fds, Sys: attr})
+			pid, err = syscall.ForkExec("/proc/self/exe", append([]string{"argosy-podinit"}, args...), &syscall.ProcAttr{Env: small, Files: fds, Sys: attr})
 			return err
 		}
 		if processes == nil {
