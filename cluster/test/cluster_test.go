@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 // build has make build the programs, so that they are the same files that it builds for users.
 func build() error {
 	args := []string{"-s", "-C", "../.."}
-	for _, program := range []string{"argosy-cluster", "argosy-controlplane", "argosy-podinit", "argoexec"} {
+	for _, program := range []string{"argosy-cluster", "argosy-controlplane", "argosy-podinit", "argoexec", "argosy-launcher"} {
 		args = append(args, "bin/"+program)
 	}
 	if out, err := exec.Command("make", args...).CombinedOutput(); err != nil {

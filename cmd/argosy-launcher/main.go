@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
-	"github.com/argosy-ml/argosy/launcher/mpijob"
+	"github.com/argosy-ml/argosy/launcher/job"
 )
 
 // version is that of the module this was built from.
@@ -43,7 +43,7 @@ func main() {
 	go func() {
 		<-signals
 		signal.Stop(signals) // a second one ends the program at once
-		stop(mpijob.ErrStopped)
+		stop(job.ErrStopped)
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -67,10 +67,13 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w (see %s --help)", err, c.CommandPath())}
 	})
-	root.AddCommand(mpiJobCommand(), gitSyncCommand())
+	root.AddCommand(gitSyncCommand())
+	for _, kind := range job.Kinds() {
+		root.AddCommand(jobCommand(kind))
+	}
 
 	err := root.ExecuteContext(ctx)
-	var failed *mpijob.FailedError
+	var failed *job.FailedError
 	var usage usageError
 	switch {
 	case err == nil:
@@ -80,7 +83,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 			_, _ = fmt.Fprintln(errs, "argosy-launcher:", err)
 		}
 		return failed.Code
-	case errors.Is(err, mpijob.ErrStopped), errors.Is(context.Cause(ctx), mpijob.ErrStopped):
+	case errors.Is(err, job.ErrStopped), errors.Is(context.Cause(ctx), job.ErrStopped):
 		_, _ = fmt.Fprintln(errs, "argosy-launcher:", err)
 		return exitStopped
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/launcher/mpijob"
+	"github.com/argosy-ml/argosy/launcher/job"
 )
 
 // Not parallel: the commands read the process's environment.
@@ -54,7 +54,7 @@ func TestIdentity(t *testing.T) {
 	t.Setenv("POD_NAMESPACE", "kubeflow")
 	id, err := identity("")
 	require.NoError(t, err)
-	require.Equal(t, mpijob.Identity{Namespace: "kubeflow", Workflow: "wf", Node: "wf-1"}, id)
+	require.Equal(t, job.Identity{Namespace: "kubeflow", Workflow: "wf", Node: "wf-1"}, id)
 }
 
 func TestNoCluster(t *testing.T) {
@@ -88,7 +88,7 @@ func TestGitSync(t *testing.T) {
 
 	require.NoError(t, os.RemoveAll(filepath.Join(root, "code")))
 	stopped, cancel := context.WithCancelCause(t.Context())
-	cancel(mpijob.ErrStopped)
+	cancel(job.ErrStopped)
 	var o, e bytes.Buffer
 	t.Setenv("GIT_SYNC_REPO", "http://127.0.0.1:1/x.git")
 	require.Equal(t, exitStopped, run(stopped, []string{"git-sync"}, &o, &e))

@@ -11,6 +11,31 @@ type match struct {
 	unit  string
 }
 
+// match finds the rule's value in a line, the last where there are several.
+func (r Rule) match(line []byte) (match, bool) {
+	if r.Pattern == nil {
+		return lastMatch(line, r.Name)
+	}
+	all := r.Pattern.FindAllSubmatchIndex(line, -1)
+	if len(all) == 0 {
+		return match{}, false
+	}
+	at := all[len(all)-1]
+	from := at[0]
+	if len(at) > 2 {
+		from = at[2]
+	}
+	if from < 0 { // a group that took no part
+		return match{}, false
+	}
+	b := skipSpace(line[from:])
+	v, n := number(b)
+	if n == 0 {
+		return match{}, false
+	}
+	return match{value: v, unit: unitAfter(b[n:])}, true
+}
+
 // lastMatch finds the last `name = number` of a line.
 func lastMatch(line []byte, name string) (match, bool) {
 	var found match

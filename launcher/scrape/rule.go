@@ -2,6 +2,7 @@ package scrape
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -41,18 +42,18 @@ type Rule struct {
 	Format Format
 	// Reduce is how its values become one; empty means Last.
 	Reduce Reduce
+	// Pattern, if there is one, finds the number instead: what its first group, or all of it, matches.
+	Pattern *regexp.Regexp
 }
 
-// ParseRule reads NAME[:FORMAT[:REDUCE]], as in "images/sec", "accuracy:PERCENTAGE"
-// or "loss:RAW:min". FORMAT and REDUCE are not case-sensitive.
+// ParseRule reads NAME[:FORMAT[:REDUCE[:REGEX]]], as in "images/sec", "accuracy:PERCENTAGE",
+// "loss:RAW:min" or "speed:::^Speed +([0-9.]+)". FORMAT and REDUCE are not case-sensitive and may be empty;
+// REGEX is of Go's syntax and may hold colons.
 func ParseRule(s string) (Rule, error) {
-	parts := strings.Split(s, ":")
+	parts := strings.SplitN(s, ":", 4)
 	rule := Rule{Name: strings.TrimSpace(parts[0]), Format: Raw, Reduce: Last}
 	if rule.Name == "" {
-		return Rule{}, fmt.Errorf("metric %q has no name: write NAME[:FORMAT[:REDUCE]], as in images/sec:RAW:last", s)
-	}
-	if len(parts) > 3 {
-		return Rule{}, fmt.Errorf("metric %q has too many parts: write NAME[:FORMAT[:REDUCE]]; a name cannot hold a colon", s)
+		return Rule{}, fmt.Errorf("metric %q has no name: write NAME[:FORMAT[:REDUCE[:REGEX]]], as in images/sec:RAW:last", s)
 	}
 	var err error
 	if len(parts) > 1 {
@@ -63,6 +64,11 @@ func ParseRule(s string) (Rule, error) {
 	if len(parts) > 2 {
 		if rule.Reduce, err = parseReduce(parts[2]); err != nil {
 			return Rule{}, fmt.Errorf("metric %q: %w", s, err)
+		}
+	}
+	if len(parts) > 3 && parts[3] != "" {
+		if rule.Pattern, err = regexp.Compile(parts[3]); err != nil {
+			return Rule{}, fmt.Errorf("metric %q: %w; a name cannot hold a colon, and a third one begins a regular expression", s, err)
 		}
 	}
 	return rule, nil

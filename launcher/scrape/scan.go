@@ -96,7 +96,7 @@ func (s *Scanner) line(rank int, line []byte) {
 		s.ranks[rank] = struct{}{}
 	}
 	for _, x := range s.series {
-		m, ok := lastMatch(line, x.rule.Name)
+		m, ok := x.rule.match(line)
 		if !ok {
 			continue
 		}

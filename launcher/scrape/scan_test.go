@@ -183,11 +183,25 @@ func TestParseRule(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, scrape.Rule{Name: "images/sec", Format: scrape.Raw, Reduce: scrape.Last}, got)
 	for in, want := range map[string]string{
-		"": "has no name", ":RAW": "has no name", "x:percent": `unknown format "percent"`, "x:RAW:median": `unknown reduction "median"`, "a:RAW:max:b": "too many parts",
+		"": "has no name", ":RAW": "has no name", "x:percent": `unknown format "percent"`, "x:RAW:median": `unknown reduction "median"`, "a:RAW:max:(": "missing closing )",
 	} {
 		_, err := scrape.ParseRule(in)
 		require.ErrorContains(t, err, want, in)
 	}
+}
+
+// A regular expression finds what stands behind no name: the table of the EKS benchmark, and a group of its own.
+func TestPattern(t *testing.T) {
+	t.Parallel()
+	const table = "  Step Epoch Speed   Loss  FinLoss   LR\n[1,0]<stdout>:   100   0.2  4812.5  6.912  8.301 0.10000\n"
+	for rule, want := range map[string]float64{
+		`speed:::^ *\d+ +[\d.]+ +([\d.]+)`: 4812.5, `steps:RAW:max:^ *(\d+)`: 100, `lr:::\S+$`: 0.1,
+	} {
+		m, _ := scan(t, table, rule)
+		require.Equal(t, want, m.Value, rule)
+	}
+	m, _ := scan(t, "a=1 b=2\n", `x:::c=(\d+)|a=\d`)
+	require.Zero(t, m.Points, "the group took no part")
 }
 
 // The log is what OpenMPI 4.1.4 printed for two ranks.

@@ -104,20 +104,32 @@ func refName(template string, ref *wfv1.TemplateRef) string {
 func isGroup(t *wfv1.Template) bool { return t.DAG != nil || len(t.Steps) > 0 }
 
 func typeOf(t *wfv1.Template) string {
-	if t.Container != nil && isLauncher(t) {
-		return "MPIJob"
+	if t.Container != nil {
+		if kind := jobKind(t); kind != "" {
+			return kind
+		}
 	}
 	return string(t.GetType())
 }
 
-// isLauncher tells steps that run distributed jobs by the image and the first argument that the compiler writes.
-func isLauncher(t *wfv1.Template) bool {
+// jobKinds are the launcher's commands and the kinds of job that they run.
+var jobKinds = map[string]string{
+	"mpijob": "MPIJob", "tfjob": "TFJob", "pytorchjob": "PyTorchJob", "xgboostjob": "XGBoostJob", "paddlejob": "PaddleJob",
+	"jaxjob": "JAXJob", "mxjob": "MXJob", "volcanojob": "VolcanoJob", "job": "Job",
+}
+
+// jobKind tells steps that run distributed jobs by the image and the first argument that the compiler writes; it is
+// empty for other steps.
+func jobKind(t *wfv1.Template) string {
 	image, _, _ := strings.Cut(path.Base(t.Container.Image), ":")
 	command := slices.Concat(t.Container.Command, t.Container.Args)
 	if len(command) > 0 && path.Base(command[0]) == launcherImage {
 		command, image = command[1:], launcherImage
 	}
-	return image == launcherImage && len(command) > 0 && command[0] == "mpijob"
+	if image != launcherImage || len(command) == 0 {
+		return ""
+	}
+	return jobKinds[command[0]]
 }
 
 // taskName finds the names of tasks in a depends expression such as "a && (b.Succeeded || c.Failed)".

@@ -1,0 +1,343 @@
+package test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// launched is argosy-launcher as a step of a workflow runs it, but outside a pod.
+type launched struct {
+	c      *cluster
+	kind   string
+	dir    string // where it leaves its outputs
+	out    *follower
+	errs   bytes.Buffer
+	cmd    *exec.Cmd
+	ended  chan int
+	args   []string
+	script string
+}
+
+// launcher is argosy-launcher for a job of a kind that runs a script on this machine's files.
+func (c *cluster) launcher(t *testing.T, kind, script string, args ...string) *launched {
+	t.Helper()
+	l := &launched{c: c, kind: kind, dir: t.TempDir(), script: script}
+	require.NoError(t, os.WriteFile(filepath.Join(l.dir, "termination"), nil, 0o600))
+	l.args = append([]string{
+		kind, "--name=step", "--image=host", "--working-dir=/tmp", "--kubeconfig=" + c.home.Kubeconfig(), "--namespace=" + c.namespace,
+		"--metrics-file=" + l.dir + "/metrics", "--job-name-file=" + l.dir + "/job-name", "--world-size-file=" + l.dir + "/world-size", "--termination-file=" + l.dir + "/termination",
+	}, args...)
+	return l
+}
+
+// follower keeps what is written and lets a test wait for some of it.
+type follower struct {
+	text chan string
+	wake chan struct{}
+}
+
+func newFollower() *follower {
+	f := &follower{text: make(chan string, 1), wake: make(chan struct{}, 1)}
+	f.text <- ""
+	return f
+}
+
+func (f *follower) Write(p []byte) (int, error) {
+	f.text <- <-f.text + string(p)
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+func (f *follower) String() string {
+	text := <-f.text
+	f.text <- text
+	return text
+}
+
+func (l *launched) start(t *testing.T) *launched {
+	t.Helper()
+	l.out, l.ended = newFollower(), make(chan int, 1)
+	l.errs.Reset()
+	l.cmd = exec.CommandContext(t.Context(), filepath.Join(binaries, "argosy-launcher"), append(append([]string{}, l.args...), "--", l.script)...)
+	l.cmd.Env = append(os.Environ(), "WORKFLOW_NAME="+l.c.namespace, "NODE_ID="+t.Name(), "POD_NAME=")
+	l.cmd.Stdout, l.cmd.Stderr = l.out, &l.errs
+	require.NoError(t, l.cmd.Start())
+	go func() {
+		_ = l.cmd.Wait() // the code tells
+		l.ended <- l.cmd.ProcessState.ExitCode()
+	}()
+	return l
+}
+
+// said waits until the launcher has printed a text.
+func (l *launched) said(t *testing.T, text string) {
+	t.Helper()
+	for !strings.Contains(l.out.String(), text) {
+		select {
+		case <-l.out.wake:
+		case code := <-l.ended:
+			require.Contains(t, l.out.String(), text, "it ended with code %d: %s", code, &l.errs)
+			l.ended <- code
+			return
+		case <-t.Context().Done():
+			t.Fatalf("the launcher did not say %q:\n%s", text, l.out)
+		}
+	}
+}
+
+// ends waits for its end.
+func (l *launched) ends(t *testing.T, code int) string {
+	t.Helper()
+	require.Equal(t, code, <-l.ended, "%s%s", l.out, &l.errs)
+	return l.out.String()
+}
+
+func (l *launched) output(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(l.dir, name))
+	require.NoError(t, err)
+	return string(b)
+}
+
+func (l *launched) resource() schema.GroupVersionResource {
+	switch l.kind {
+	case "mpijob":
+		return mpijobs
+	case "volcanojob":
+		return schema.GroupVersionResource{Group: "batch.volcano.sh", Version: "v1alpha1", Resource: "jobs"}
+	case "job":
+		return schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
+	}
+	return schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: l.kind + "s"}
+}
+
+func (l *launched) jobs(ctx context.Context, t *testing.T) []unstructured.Unstructured {
+	t.Helper()
+	list, err := l.c.any.Resource(l.resource()).Namespace(l.c.namespace).List(ctx, metav1.ListOptions{})
+	require.NoError(t, err)
+	return list.Items
+}
+
+// quoted is a program of testdata as a word of a shell.
+func quoted(t *testing.T, file string) string {
+	t.Helper()
+	program, err := os.ReadFile("testdata/" + file)
+	require.NoError(t, err)
+	return "/usr/bin/python3 -c '" + strings.ReplaceAll(string(program), "'", `'\''`) + "'"
+}
+
+// Jobs of every kind run, their pods find each other, and what they print arrives with the rank that printed it.
+func TestLauncherRunsJobs(t *testing.T) {
+	t.Parallel()
+	meet := quoted(t, "meet.py")
+	for kind, j := range map[string]struct {
+		script string
+		args   []string
+		world  string
+		tags   []string
+		loss   string
+	}{
+		"tfjob": {meet, []string{"--workers=2", "--role-replicas=chief=1", "--role-replicas=ps=1", "--role-command=ps=trap exit TERM; sleep 1000 & wait"}, "3",
+			[]string{"[chief-0,0]<stdout>:met: ", "[worker-0,1]<stdout>:welcome\n", "[worker-1,2]<stdout>:welcome\n"}, "1.5"},
+		"pytorchjob": {meet, []string{"--workers=3"}, "3", []string{"[master-0,0]<stdout>:met: ", "[worker-0,1]<stdout>:welcome\n", "[worker-1,2]<stdout>:welcome\n"}, "1.5"},
+		"xgboostjob": {meet, []string{"--workers=2"}, "2", []string{"[master-0,0]<stdout>:met: ", "[worker-0,1]<stdout>:welcome\n"}, "1"},
+		"paddlejob":  {meet, []string{"--workers=2"}, "2", []string{"[worker-0,0]<stdout>:met: ", "[worker-1,1]<stdout>:welcome\n"}, "1"},
+		"jaxjob":     {meet, []string{"--workers=2"}, "2", []string{"[worker-0,0]<stdout>:met: ", "[worker-1,1]<stdout>:welcome\n"}, "1"},
+		"volcanojob": {"hostname; until [ -e /etc/volcano/worker.host ]; do sleep 0.1; done; cat /etc/volcano/worker.host; echo", []string{"--role-replicas=worker=2"}, "2",
+			[]string{"[worker-0,0]<stdout>:step-", "[worker-1,1]<stdout>:step-"}, "1"},
+		"job":    {"echo alone", nil, "1", []string{"\nalone\nloss=0.5\n"}, "0.5"},
+		"mpijob": {"mpirun hostname", []string{"--workers=2"}, "2", []string{"[1,0]<stdout>:step-", "[1,1]<stdout>:step-"}, "0.5"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			l := shared(t).launcher(t, kind, j.script+"\necho loss=0.5", append(j.args, "--metric=loss:RAW:sum-over-ranks")...).start(t)
+			said := l.ends(t, 0)
+			for _, tag := range j.tags {
+				require.Contains(t, said, tag)
+			}
+			require.Equal(t, j.world, l.output(t, "world-size"), said)
+			require.JSONEq(t, `{"metrics":[{"name":"loss","numberValue":`+j.loss+`,"format":"RAW"}]}`, l.output(t, "metrics"), said)
+			all := l.jobs(t.Context(), t)
+			require.Len(t, all, 1)
+			require.Equal(t, l.output(t, "job-name"), all[0].GetName())
+			require.Regexp(t, `argosy: .*\bJob\b.* succeeded after|Job \S+ succeeded after`, said)
+		})
+	}
+}
+
+// What is asked for arrives in the pods, and at the scheduler.
+func TestLauncherSetsEverything(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	l := c.launcher(t, "tfjob", `echo "$FLAVOUR in $PWD with $(cat /cfg/hostname 2>/dev/null | wc -l) file"; df /dev/shm | tail -1; until [ -e `+filepath.Join(c.home.Shared(), c.namespace)+` ]; do sleep 0.1; done`,
+		"--workers=1", "--role-replicas=ps=1", "--role-command=ps=sleep 1000", "--env=FLAVOUR=sweet $(HOME) $$", "--annotation=sidecar.istio.io/inject=false", "--label=team=vision",
+		"--data=/etc:/cfg", "--shm=64Mi", "--cpu=1", "--memory=512Mi", "--role-memory=ps=256Mi", "--selector=kubernetes.io/os=linux", "--toleration=spot=yes:NoSchedule",
+		"--gang=true", "--queue=default", "--affinity=ps,worker", "--network=ENI", "--shell=bash", "--working-dir=/var", "--ttl-after-finished=1h", "--tensorboard=true", "--tensorboard-image=host", "--logdir=/cfg").start(t)
+	l.said(t, "[worker-0,0]<stdout>:sweet $(HOME) $$ in /var with 1 file\n")
+	l.said(t, "/dev/shm")
+	name := l.output(t, "job-name")
+	require.Contains(t, l.out.String(), "kubectl -n "+c.namespace+" port-forward service/"+name+"-tensorboard 6006")
+
+	pods := c.podsOf(t, name)
+	require.Len(t, pods, 2)
+	for _, pod := range pods {
+		require.Equal(t, "false", pod.Annotations["sidecar.istio.io/inject"])
+		require.Equal(t, "true", pod.Annotations["k8s.aliyun.com/eni"], "the annotation that gives a pod its network interface")
+		require.Equal(t, "vision", pod.Labels["team"])
+		require.Equal(t, "linux", pod.Spec.NodeSelector["kubernetes.io/os"])
+		require.Contains(t, pod.Spec.Tolerations, corev1.Toleration{Key: "spot", Operator: "Equal", Value: "yes", Effect: "NoSchedule"})
+		want := map[bool]string{true: "256Mi", false: "512Mi"}[pod.Labels["training.kubeflow.org/replica-type"] == "ps"]
+		require.Equal(t, want, pod.Spec.Containers[0].Resources.Limits.Memory().String())
+	}
+	gang := c.get(t, podGroups, name)
+	minMember, _, err := unstructured.NestedInt64(gang, "spec", "minMember")
+	require.NoError(t, err)
+	require.EqualValues(t, 2, minMember)
+	affinity, _, err := unstructured.NestedString(gang, "metadata", "annotations", "volcano.sh/task-topology-affinity")
+	require.NoError(t, err)
+	require.Equal(t, "ps,worker", affinity)
+	job := c.get(t, l.resource(), name)
+	ttl, _, err := unstructured.NestedInt64(job, "spec", "runPolicy", "ttlSecondsAfterFinished")
+	require.NoError(t, err)
+	require.EqualValues(t, 3600, ttl)
+
+	board, err := c.kube.CoreV1().Pods(c.namespace).Get(t.Context(), name+"-tensorboard", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, name, board.OwnerReferences[0].Name, "it goes with the job")
+	require.Equal(t, "/cfg", board.Spec.Containers[0].VolumeMounts[0].MountPath, "it sees the job's volumes")
+	_, err = c.kube.CoreV1().Services(c.namespace).Get(t.Context(), name+"-tensorboard", metav1.GetOptions{})
+	require.NoError(t, err)
+
+	c.release(t, c.namespace)
+	l.ends(t, 0)
+}
+
+// A launcher that is killed and started again goes on with its job, wherever it was; one that is stopped takes it along.
+func TestLauncherComesBack(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	l := c.launcher(t, "pytorchjob", fmt.Sprintf("echo loss=0.25; until [ -e %s ]; do sleep 0.1; done; echo done", filepath.Join(c.home.Shared(), c.namespace)), "--workers=2", "--metric=loss").start(t)
+	l.said(t, "[worker-0,1]<stdout>:loss=0.25\n")
+	before := l.jobs(t.Context(), t)
+	require.NoError(t, l.cmd.Process.Kill())
+	<-l.ended
+
+	l.start(t)
+	l.said(t, "argosy: going on with PyTorchJob "+before[0].GetName())
+	c.release(t, c.namespace)
+	said := l.ends(t, 0)
+	require.Contains(t, said, "[master-0,0]<stdout>:loss=0.25\n", "the log from its beginning")
+	require.Contains(t, said, "[worker-0,1]<stdout>:done\n")
+	after := l.jobs(t.Context(), t)
+	require.Len(t, after, 1)
+	require.Equal(t, before[0].GetUID(), after[0].GetUID(), "never submitted twice")
+
+	l.start(t) // the job has ended meanwhile
+	require.Contains(t, l.ends(t, 0), "PyTorchJob "+before[0].GetName()+" succeeded")
+	require.Contains(t, l.output(t, "metrics"), `"numberValue":0.25`)
+}
+
+func TestLauncherStops(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"xgboostjob", "volcanojob", "job"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			l := shared(t).launcher(t, kind, "trap 'echo farewell; exit' TERM; echo here; sleep 1000 & wait").start(t)
+			l.said(t, "here\n")
+			require.NoError(t, l.cmd.Process.Signal(syscall.SIGTERM))
+			l.ends(t, 143)
+			require.Empty(t, l.jobs(t.Context(), t))
+		})
+	}
+}
+
+// A job that fails says which pod it failed of, with the code and the last words of that pod.
+func TestLauncherTellsFailures(t *testing.T) {
+	t.Parallel()
+	const script = `case $(hostname) in *-worker-0*) echo the disk is on fire >&2; exit 7;; esac; trap exit TERM; sleep 1000 & wait`
+	for kind, args := range map[string][]string{"tfjob": {"--workers=1", "--role-replicas=chief=1"}, "volcanojob": {"--workers=2"}, "pytorchjob": {"--workers=2"}} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			l := shared(t).launcher(t, kind, script, args...).start(t)
+			said := l.ends(t, 7)
+			require.Contains(t, said, "failed: worker-0 exited with code 7\n")
+			require.Regexp(t, `failed: worker-0 exited with code 7\nthe disk is on fire$`, l.output(t, "termination"))
+		})
+	}
+}
+
+// Retries make the job anew; the metrics are those of the attempt that counts.
+func TestLauncherRetries(t *testing.T) {
+	t.Parallel()
+	for kind, again := range map[string]string{"jaxjob": "2 of 3", "job": "2 of 3", "mpijob": "argosy: attempt 2 in pod"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			l := shared(t).launcher(t, kind, "if [ -e /mark/seen ]; then echo loss=1; exit 0; fi; echo loss=9; touch /mark/seen; exit 3",
+				"--data="+t.TempDir()+":/mark", "--workers=1", "--retries=2", "--metric=loss:RAW:max").start(t)
+			said := l.ends(t, 0)
+			require.Contains(t, said, again)
+			require.Contains(t, l.output(t, "metrics"), `"numberValue":1,`, said)
+			require.Empty(t, l.output(t, "termination"), "what it says was overcome")
+		})
+	}
+	t.Run("never succeeds", func(t *testing.T) {
+		t.Parallel()
+		l := shared(t).launcher(t, "paddlejob", "exit 3", "--workers=1", "--retries=1").start(t)
+		said := l.ends(t, 3)
+		require.Equal(t, 1, strings.Count(said, "starting it again"), said)
+		require.Equal(t, 2, strings.Count(said, "created PaddleJob"), said)
+	})
+}
+
+func TestLauncherLosesPatience(t *testing.T) {
+	t.Parallel()
+	for cause, args := range map[string][]string{
+		"it did not start within the pending timeout of 2s, waiting for 2 pods": {"--pending-timeout=2s", "--selector=no=node"},
+		"it did not end within the running timeout of 2s":                       {"--running-timeout=2s"},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			l := shared(t).launcher(t, "pytorchjob", "trap exit TERM; sleep 1000 & wait", append(args, "--workers=2")...).start(t)
+			l.ends(t, 1)
+			require.Contains(t, l.output(t, "termination"), cause)
+			require.Empty(t, l.jobs(t.Context(), t), "it holds nothing any more")
+		})
+	}
+}
+
+// All pods go, but not before what they printed was read.
+func TestLauncherCleans(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	l := c.launcher(t, "xgboostjob", "seq 1 20000", "--workers=2", "--clean-pod-policy=All").start(t)
+	said := l.ends(t, 0)
+	for _, last := range []string{"[master-0,0]<stdout>:20000\n", "[worker-0,1]<stdout>:20000\n"} {
+		require.Contains(t, said, last)
+	}
+	eventually(t, "the pods are gone", func(context.Context) bool { return len(c.podsOf(t, l.output(t, "job-name"))) == 0 })
+	require.Len(t, l.jobs(t.Context(), t), 1, "the job itself stays")
+}
+
+// A kind that the cluster does not have is told so.
+func TestLauncherMissesKind(t *testing.T) {
+	t.Parallel()
+	l := shared(t).launcher(t, "mxjob", "true").start(t)
+	l.ends(t, 1)
+	require.Contains(t, l.output(t, "termination"), "this cluster has no MXJob of version kubeflow.org/v1")
+}

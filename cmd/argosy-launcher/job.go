@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/argosy-ml/argosy/launcher/job"
+)
+
+const jobHelp = `Runs COMMAND as a %s and ends as the job ends.
+
+The job is created once for a step of a workflow: started again, the launcher
+goes on with the job it created before. On SIGTERM the job is deleted.
+Options with an empty value count as not set.
+
+The step is known by the variables WORKFLOW_NAME and NODE_ID, the launcher's own
+pod by POD_NAME and POD_NAMESPACE.`
+
+func jobCommand(kind *job.Kind) *cobra.Command {
+	var o job.Options
+	var kubeconfig, namespace string
+	paths := job.DefaultPaths()
+	c := &cobra.Command{
+		Use:   kind.Command + " [flags] -- COMMAND",
+		Short: fmt.Sprintf("Run a %s and harvest its metrics", kind.Title),
+		Long:  fmt.Sprintf(jobHelp, kind.Title),
+		Args: func(c *cobra.Command, args []string) error {
+			if c.ArgsLenAtDash() != 0 || len(args) != 1 {
+				return usageError{fmt.Errorf("the job's command must follow the flags as one argument: %s [flags] -- COMMAND", kind.Command)}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			spec, err := o.Spec(kind, args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			id, err := identity(namespace)
+			if err != nil {
+				return err
+			}
+			config, err := clusterConfig(kubeconfig)
+			if err != nil {
+				return err
+			}
+			launcher, err := job.New(config, spec, id, c.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			launcher.Paths = paths
+			return launcher.Run(c.Context(), os.Getenv("POD_NAME"))
+		},
+	}
+	f := c.Flags()
+	podFlags(f, &o)
+	placeFlags(f, &o)
+	lifeFlags(f, &o)
+	f.StringVar(&kubeconfig, "kubeconfig", "", "cluster to use outside a pod (KUBECONFIG)")
+	f.StringVar(&namespace, "namespace", "", "namespace of the job (POD_NAMESPACE)")
+	f.StringVar(&paths.Metrics, "metrics-file", paths.Metrics, "where to write the metrics")
+	f.StringVar(&paths.JobName, "job-name-file", paths.JobName, "where to write the job's name")
+	f.StringVar(&paths.WorldSize, "world-size-file", paths.WorldSize, "where to write the number of ranks seen")
+	f.StringVar(&paths.Termination, "termination-file", paths.Termination, "where to write what failed, if the file exists")
+	return c
+}
+
+// podFlags say what the job's pods are.
+func podFlags(f *pflag.FlagSet, o *job.Options) {
+	f.StringVar(&o.Name, "name", "", "name of the step")
+	f.StringVar(&o.Image, "image", "", "image of the job's pods")
+	f.StringVar(&o.Workers, "workers", "1", "number of workers")
+	f.StringVar(&o.Slots, "slots", "", "ranks of each worker (of an MPIJob as many as its GPUs; 1)")
+	f.StringVar(&o.GPUs, "gpus", "", "GPUs of each worker")
+	f.StringArrayVar(&o.Devices, "device", nil, "other devices of each worker, RESOURCE=COUNT, such as amd.com/gpu=8 (repeatable)")
+	f.StringVar(&o.RDMA, "rdma", "", "true: each worker has an RDMA device, rdma/hca")
+	f.StringVar(&o.CPU, "cpu", "", "CPU limit of each worker, such as 500m or 2")
+	f.StringVar(&o.Memory, "memory", "", "memory limit of each worker, such as 10Gi")
+	f.StringVar(&o.Shm, "shm", "", "size of /dev/shm, such as 2Gi")
+	f.StringArrayVar(&o.Role.Replicas, "role-replicas", nil, "number of pods of a role, ROLE=NUMBER, such as ps=1 (repeatable)")
+	f.StringArrayVar(&o.Role.Image, "role-image", nil, "image of a role, ROLE=IMAGE (repeatable)")
+	f.StringArrayVar(&o.Role.Command, "role-command", nil, "command of a role, ROLE=COMMAND (repeatable)")
+	f.StringArrayVar(&o.Role.GPUs, "role-gpus", nil, "GPUs of each pod of a role, ROLE=NUMBER (repeatable)")
+	f.StringArrayVar(&o.Role.CPU, "role-cpu", nil, "CPU limit of each pod of a role, ROLE=CPU (repeatable)")
+	f.StringArrayVar(&o.Role.Memory, "role-memory", nil, "memory limit of each pod of a role, ROLE=MEMORY (repeatable)")
+	f.StringArrayVar(&o.Role.Selector, "role-selector", nil, "label of a role's nodes, ROLE=KEY=VALUE (repeatable)")
+	f.StringArrayVar(&o.Role.Ends, "role-ends", nil, "the job is complete with this role, ROLE=true (repeatable)")
+	f.StringArrayVar(&o.Env, "env", nil, "variable to set, NAME=VALUE (repeatable)")
+	f.StringArrayVar(&o.Data, "data", nil, "volume to mount, CLAIM:/PATH, or a folder of the node, /FOLDER:/PATH (repeatable)")
+	f.StringArrayVar(&o.Annotations, "annotation", nil, "annotation of the job and its pods, KEY=VALUE (repeatable)")
+	f.StringArrayVar(&o.Labels, "label", nil, "label of the job and its pods, KEY=VALUE (repeatable)")
+	f.StringVar(&o.SyncMode, "sync-mode", "", "how to fetch code: git or rsync (git)")
+	f.StringVar(&o.SyncSource, "sync-source", "", "what to fetch into WORKING-DIR/code")
+	f.StringVar(&o.SyncImage, "sync-image", "", "image that fetches it (the launcher's own)")
+	f.StringVar(&o.GitBranch, "git-branch", "", "branch or tag (the repository's default)")
+	f.StringVar(&o.GitRevision, "git-revision", "", "commit (the newest of the branch)")
+	f.StringVar(&o.WorkingDir, "working-dir", "", "where the command runs (/root)")
+	f.StringVar(&o.Shell, "shell", "", "shell that runs the command (sh)")
+	f.StringVar(&o.PullPolicy, "image-pull-policy", "", "Always, IfNotPresent or Never")
+	f.StringArrayVar(&o.PullSecrets, "image-pull-secret", nil, "secret with the registry's password (repeatable)")
+	f.StringVar(&o.ServiceAccount, "service-account", "", "account of the job's pods")
+}
+
+// placeFlags say where the pods run, and when.
+func placeFlags(f *pflag.FlagSet, o *job.Options) {
+	f.StringArrayVar(&o.Selector, "selector", nil, "label of the nodes to run on, KEY=VALUE (repeatable)")
+	f.StringArrayVar(&o.Tolerations, "toleration", nil, "taint to tolerate, KEY=VALUE:EFFECT,OPERATOR, or all (repeatable)")
+	f.StringVar(&o.Network, "network", "", "CNI, Host or ENI (CNI)")
+	f.StringVar(&o.HostIPC, "host-ipc", "", "true: share the node's shared memory")
+	f.StringVar(&o.HostPID, "host-pid", "", "true: see the node's processes")
+	f.StringVar(&o.Gang, "gang", "", "true: place all pods together or none; false: each as it finds room (what the cluster does)")
+	f.StringVar(&o.Queue, "queue", "", "queue of the gang scheduler")
+	f.StringVar(&o.Priority, "priority", "", "priority class")
+	f.StringVar(&o.Scheduler, "scheduler", "", "scheduler of the pods")
+	f.StringVar(&o.Affinity, "affinity", "", "roles to place on one node, such as ps,worker")
+	f.StringVar(&o.AntiAffinity, "anti-affinity", "", "roles to place apart, such as ps")
+	f.StringVar(&o.Order, "task-order", "", "roles in the order in which they are placed, such as ps,worker")
+}
+
+// lifeFlags say what comes of the job.
+func lifeFlags(f *pflag.FlagSet, o *job.Options) {
+	f.StringVar(&o.TensorBoard, "tensorboard", "", "true: run TensorBoard beside the job")
+	f.StringVar(&o.TensorBoardImage, "tensorboard-image", "", "its image (TensorFlow's own)")
+	f.StringVar(&o.LogDir, "logdir", "", "what it shows, on a volume of the job (/training_logs)")
+	f.StringArrayVar(&o.Metrics, "metric", nil, "metric to read from the output, NAME[:RAW|PERCENTAGE[:last|max|min|mean|sum[:REGEX]]] (repeatable)")
+	f.StringVar(&o.PendingTimeout, "pending-timeout", "", "fail when the job has not started by then (never)")
+	f.StringVar(&o.RunningTimeout, "running-timeout", "", "fail when the job has not ended by then (never)")
+	f.StringVar(&o.TTL, "ttl-after-finished", "", "how long the job stays after its end (as long as its workflow)")
+	f.StringVar(&o.CleanPodPolicy, "clean-pod-policy", "", "pods to delete at the end: Running, All or None (Running)")
+	f.StringVar(&o.Retries, "retries", "", "how often a failed job is started again (never)")
+}
+
+// identity says which step of which workflow this is.
+func identity(namespace string) (job.Identity, error) {
+	id := job.Identity{Namespace: namespace, Workflow: os.Getenv("WORKFLOW_NAME"), Node: os.Getenv("NODE_ID")}
+	if id.Namespace == "" {
+		id.Namespace = os.Getenv("POD_NAMESPACE")
+	}
+	if id.Workflow == "" || id.Node == "" {
+		return id, errors.New("WORKFLOW_NAME and NODE_ID must be set: the name of the job follows from them")
+	}
+	if id.Namespace == "" {
+		return id, errors.New("the namespace is not known: set POD_NAMESPACE or --namespace")
+	}
+	return id, nil
+}
+
+// clusterConfig prefers a kubeconfig that was named; inside a pod none is needed.
+func clusterConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" {
+		kubeconfig = os.Getenv("KUBECONFIG")
+	}
+	var config *rest.Config
+	var err error
+	if kubeconfig != "" {
+		config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
+	} else if config, err = rest.InClusterConfig(); errors.Is(err, rest.ErrNotInCluster) {
+		err = errors.New("not in a pod: set KUBECONFIG or --kubeconfig")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("how to reach the cluster: %w", err)
+	}
+	config.UserAgent = "argosy-launcher/" + version()
+	return config, nil
+}

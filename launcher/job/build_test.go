@@ -1,0 +1,184 @@
+package job_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	kubeflow "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
+	"github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/validation"
+
+	"github.com/argosy-ml/argosy/launcher/job"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// ownPod is the launcher's own pod as Argo makes it.
+func ownPod(uid types.UID) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: "mpi-run-x7k2p-1", UID: uid, Labels: map[string]string{"pipeline/runid": "0e3f"},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "argoproj.io/v1alpha1", Kind: "Workflow", Name: "mpi-run-x7k2p", UID: "wf-uid", Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true)}},
+	}}
+	p.Spec.Containers = []corev1.Container{{Name: "wait", Image: "argoexec"}, {Name: "main", Image: "registry:5000/argosy-launcher:v1"}}
+	return p
+}
+
+func step() job.Identity {
+	return job.Identity{Namespace: "kubeflow", Workflow: "mpi-run-x7k2p", Node: "mpi-run-x7k2p-123"}
+}
+
+// kind is the kind of that name on the command line.
+func kind(t testing.TB, command string) *job.Kind {
+	t.Helper()
+	for _, k := range job.Kinds() {
+		if k.Command == command {
+			return k
+		}
+	}
+	t.Fatalf("no kind %s", command)
+	return nil
+}
+
+// golden compares a job with testdata/NAME.yaml, which it writes with -update.
+func golden(t *testing.T, name string, o *job.Options, command string, kind *job.Kind, id job.Identity) []byte {
+	t.Helper()
+	spec, err := o.Spec(kind, command)
+	require.NoError(t, err)
+	made, err := job.Build(spec, id)
+	require.NoError(t, err)
+	got, err := yaml.Marshal(made.Object)
+	require.NoError(t, err)
+	file := filepath.Join("testdata", name+".yaml")
+	if *update {
+		require.NoError(t, os.WriteFile(file, got, 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(string(want), string(got)))
+	return want
+}
+
+// The goldens are what the launcher submits; the operator's own code must accept them.
+func TestBuildMPI(t *testing.T) {
+	t.Parallel()
+	inPod := step()
+	inPod.Pod = ownPod("pod-uid")
+	for name, tc := range map[string]struct {
+		options job.Options
+		command string
+		id      job.Identity
+	}{
+		"laptop": {job.Options{
+			Name: "all-reduce", Image: "uber/horovod:0.13.11-tf1.10.0-torch0.4.0-py3.5", Workers: "2", GPUs: "0", CPU: "2", Memory: "10Gi",
+			Env: []string{"NCCL_DEBUG=INFO", "GIT_SYNC_BRANCH=cnn_tf_v1.9_compatible"}, Data: []string{""},
+			SyncMode: "git", SyncSource: "/srv/git/benchmarks.git", Metrics: []string{"images/sec"},
+		}, "mpirun python code/benchmarks/train.py", inPod},
+		"gpus": {job.Options{
+			Name: "All Reduce", Image: "i", Workers: "2", GPUs: "8", CPU: "50", Memory: "200Gi", Shm: "2Gi", WorkingDir: "/workspace",
+			Data: []string{"user-susan:/training", "user-susan:/again", "other:/data"}, Annotations: []string{"k8s.aliyun.com/eni=true"}, Labels: []string{"team=vision"},
+			Env: []string{"OMPI_MCA_orte_tag_output=0", "PIDS=$$ $(HOSTNAME)"}, Retries: "3", CleanPodPolicy: "All",
+		}, "mpirun -np 16 --bind-to none python train.py --pid $$ --host $(hostname)", inPod},
+		"outside": {job.Options{Name: "3rd", Image: "i", Slots: "4"}, "mpirun hostname", step()},
+		"mpijob":  {everything(), "mpirun python train.py", inPod},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := golden(t, name, &tc.options, tc.command, kind(t, "mpijob"), tc.id)
+			var decoded kubeflow.MPIJob
+			require.NoError(t, yaml.UnmarshalStrict(want, &decoded), "no field that the operator does not know")
+			kubeflow.SetDefaults_MPIJob(&decoded)
+			require.Empty(t, validation.ValidateMPIJob(&decoded))
+		})
+	}
+}
+
+// everything sets all that jobs of all kinds can have.
+func everything() job.Options {
+	return job.Options{
+		Name: "train", Image: "img:1", Workers: "3", Slots: "2", GPUs: "8", CPU: "50", Memory: "200Gi", Shm: "2Gi", WorkingDir: "/workspace", Shell: "bash",
+		Devices: []string{"vpc.amazonaws.com/efa=4"}, RDMA: "true", Env: []string{"NCCL_DEBUG=INFO"}, Data: []string{"user-susan:/training", "/mnt/nvme:/scratch"},
+		Annotations: []string{"sidecar.istio.io/inject=false"}, Labels: []string{"team=vision"},
+		SyncMode: "rsync", SyncSource: "rsync://files/code/", SyncImage: "rsync:3", PullPolicy: "Always", PullSecrets: []string{"registry"}, ServiceAccount: "trainer",
+		Selector: []string{"gpu=v100"}, Tolerations: []string{"gpu=yes:NoSchedule,Equal", "spot", "old:NoExecute"}, Network: "Host", HostIPC: "true", HostPID: "false",
+		Gang: "True", Queue: "research", Priority: "high", Scheduler: "volcano", AntiAffinity: "worker", Order: "worker",
+		TensorBoard: "true", LogDir: "/training/logs", Metrics: []string{"images/sec"}, PendingTimeout: "10m", RunningTimeout: "12h", TTL: "24h", CleanPodPolicy: "Running", Retries: "2",
+	}
+}
+
+// Each kind with all there is to set, for cluster/test to hold against the operators' own types and a real apiserver.
+func TestBuildKinds(t *testing.T) {
+	t.Parallel()
+	inPod := step()
+	inPod.Pod = ownPod("pod-uid")
+	for _, k := range job.Kinds() {
+		if k.Command == "mpijob" {
+			continue
+		}
+		t.Run(k.Command, func(t *testing.T) {
+			t.Parallel()
+			o := everything()
+			switch k.Command {
+			case "tfjob":
+				o.Affinity, o.AntiAffinity, o.Order = "ps,worker", "ps;worker,chief", "ps,worker,chief"
+				o.Role = job.RoleOptions{
+					Replicas: []string{"ps=2", "chief=1", "evaluator=1"}, Command: []string{"ps=python ps.py"}, Image: []string{"ps=ps:1"},
+					CPU: []string{"ps=8", "evaluator=1"}, Memory: []string{"ps=32Gi"}, GPUs: []string{"evaluator=1", "worker=4"}, Selector: []string{"ps=net=fast"},
+				}
+			case "mxjob":
+				o.Role = job.RoleOptions{Replicas: []string{"server=2"}}
+			case "volcanojob":
+				o.AntiAffinity, o.Order = "", ""
+				o.Role = job.RoleOptions{Replicas: []string{"master=1", "worker=3"}, Command: []string{"master=python master.py"}, Ends: []string{"master=true"}}
+			case "job":
+				o.AntiAffinity, o.Order, o.Workers = "", "", ""
+			}
+			golden(t, k.Command, &o, "python train.py --pid $$", k, inPod)
+		})
+	}
+}
+
+// The user's variables go before the launcher's own, and each is there once.
+func TestBuildEnv(t *testing.T) {
+	t.Parallel()
+	o := job.Options{Name: "x", Image: "i", Env: []string{"OMPI_MCA_orte_tag_output=0", "A=1", "A=2", "NVIDIA_VISIBLE_DEVICES=all", "GIT_SYNC_USERNAME=ada"}, SyncSource: "/r"}
+	spec, err := o.Spec(kind(t, "mpijob"), "c")
+	require.NoError(t, err)
+	made := mpi(t, spec, step())
+	for kind, want := range map[kubeflow.MPIReplicaType]map[string]string{
+		kubeflow.MPIReplicaTypeLauncher: {"OMPI_MCA_orte_tag_output": "0", "A": "2", "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_prte_default_hostfile": "/etc/mpi/hostfile"},
+		kubeflow.MPIReplicaTypeWorker:   {"A": "2", "NVIDIA_VISIBLE_DEVICES": "all"},
+	} {
+		got := map[string]string{}
+		for _, e := range made.Spec.MPIReplicaSpecs[kind].Template.Spec.Containers[0].Env {
+			_, twice := got[e.Name]
+			require.False(t, twice, "%s is set twice", e.Name)
+			got[e.Name] = e.Value
+		}
+		for name, value := range want {
+			require.Equal(t, value, got[name], "%s of the %s", name, kind)
+		}
+	}
+	init := made.Spec.MPIReplicaSpecs[kubeflow.MPIReplicaTypeWorker].Template.Spec.InitContainers[0]
+	require.Equal(t, job.DefaultImage, init.Image)
+	require.Contains(t, init.Env, corev1.EnvVar{Name: "GIT_SYNC_USERNAME", Value: "ada"})
+}
+
+// mpi is the job as mpi-operator reads it.
+func mpi(t *testing.T, spec *job.Spec, id job.Identity) *kubeflow.MPIJob {
+	t.Helper()
+	made, err := job.Build(spec, id)
+	require.NoError(t, err)
+	var decoded kubeflow.MPIJob
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(made.Object, &decoded, true))
+	return &decoded
+}

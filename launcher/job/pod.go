@@ -1,0 +1,219 @@
+package job
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/argosy-ml/argosy/launcher/gitsync"
+)
+
+const (
+	// DefaultImage is the launcher's own image, which also fetches code.
+	DefaultImage = "argosyml/argosy-launcher:dev"
+
+	labelRun  = "pipeline/runid"
+	labelStep = "argosy.dev/step"
+	labelNode = "argosy.dev/node-id"
+	// annotationWorkflow names the workflow for people who look at the job.
+	annotationWorkflow = "argosy.dev/workflow"
+	// annotationLauncher is the uid of the pod that created the job: a failed job
+	// of an earlier pod is one whose step is being retried.
+	annotationLauncher = "argosy.dev/launcher-uid"
+	// annotationAttempt counts the jobs that were made anew because one failed.
+	annotationAttempt = "argosy.dev/attempt"
+	annotationQueue   = "scheduling.volcano.sh/queue-name"
+
+	codeRoot    = "/code"
+	codeVolume  = "code"
+	gpuResource = "nvidia.com/gpu"
+)
+
+// trainPod is a pod of a role that runs the user's command.
+func trainPod(s *Spec, id Identity, role *Role, container string) corev1.PodTemplateSpec {
+	t := podTemplate(s, id, role, container)
+	c := &t.Spec.Containers[0]
+	c.Command = []string{s.Shell, "-c", verbatim(role.Command)}
+	t.Spec.RestartPolicy = corev1.RestartPolicyNever
+	computes(s, role, &t)
+	return t
+}
+
+// computes gives a pod what its role needs for its work.
+func computes(s *Spec, role *Role, t *corev1.PodTemplateSpec) {
+	c := &t.Spec.Containers[0]
+	c.Env = verbatimEnv(s.Env)
+	limits := corev1.ResourceList{}
+	for name, q := range map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: role.CPU, corev1.ResourceMemory: role.Memory} {
+		if !q.IsZero() {
+			limits[name] = q
+		}
+	}
+	count := func(name string, n int) {
+		limits[corev1.ResourceName(name)] = *resource.NewQuantity(int64(n), resource.DecimalSI)
+	}
+	if role.GPUs > 0 {
+		count(gpuResource, role.GPUs)
+	} else {
+		// Without a limit the NVIDIA runtime shows every GPU of the node to images that ask for all.
+		c.Env = mergeEnv([]corev1.EnvVar{{Name: "NVIDIA_VISIBLE_DEVICES", Value: "void"}}, c.Env)
+	}
+	if role.Trains {
+		for name, n := range s.Devices {
+			count(name, n)
+		}
+		if s.RDMA {
+			count("rdma/hca", 1)
+			c.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"IPC_LOCK"}}}
+		}
+	}
+	if len(limits) > 0 {
+		c.Resources.Limits = limits
+	}
+}
+
+// podTemplate is what all pods of a job have in common.
+func podTemplate(s *Spec, id Identity, role *Role, name string) corev1.PodTemplateSpec {
+	labels := maps.Clone(s.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[labelNode] = id.hash()
+	t := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: maps.Clone(s.Annotations)},
+		Spec: corev1.PodSpec{
+			Containers:         []corev1.Container{{Name: name, Image: role.Image, ImagePullPolicy: s.PullPolicy, WorkingDir: s.WorkingDir}},
+			NodeSelector:       maps.Clone(role.Selector),
+			Tolerations:        s.Tolerations,
+			ServiceAccountName: s.ServiceAccount,
+			PriorityClassName:  s.Priority,
+			SchedulerName:      s.Scheduler,
+			HostIPC:            s.HostIPC,
+			HostPID:            s.HostPID,
+		},
+	}
+	for _, secret := range s.PullSecrets {
+		t.Spec.ImagePullSecrets = append(t.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret})
+	}
+	if s.Network == NetworkHost {
+		t.Spec.HostNetwork = true
+		t.Spec.DNSPolicy = corev1.DNSClusterFirstWithHostNet // else the job's own names are not found
+	}
+	if ptrTrue(s.Gang) {
+		// For clusters whose gangs are those of the coscheduling plugin; Volcano reads the job itself.
+		labels["pod-group.scheduling.sigs.k8s.io/name"] = s.name(id)
+		labels["pod-group.scheduling.sigs.k8s.io/min-available"] = fmt.Sprint(s.pods())
+	}
+	mounts(s, id, &t)
+	return t
+}
+
+func mounts(s *Spec, id Identity, t *corev1.PodTemplateSpec) {
+	mount := func(volume corev1.Volume, dir string) {
+		if !slices.ContainsFunc(t.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == volume.Name }) {
+			t.Spec.Volumes = append(t.Spec.Volumes, volume)
+		}
+		c := &t.Spec.Containers[0]
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: dir})
+	}
+	for _, m := range s.Data {
+		mount(dataVolume(s.Data, m), m.Path)
+	}
+	if !s.Shm.IsZero() {
+		shm := corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(s.Shm)}
+		mount(corev1.Volume{Name: "shm", VolumeSource: corev1.VolumeSource{EmptyDir: &shm}}, "/dev/shm")
+	}
+	if s.Code != nil {
+		mount(corev1.Volume{Name: codeVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}, path.Join(s.WorkingDir, "code"))
+		t.Spec.InitContainers = []corev1.Container{codeContainer(s, id)}
+	}
+}
+
+// dataVolume is one volume per claim or folder, even when it is mounted twice.
+func dataVolume(all []Mount, m Mount) corev1.Volume {
+	first := slices.IndexFunc(all, func(other Mount) bool { return other.Claim == m.Claim && other.Host == m.Host })
+	v := corev1.Volume{Name: fmt.Sprintf("data-%d", first)}
+	if m.Host != "" {
+		v.HostPath = &corev1.HostPathVolumeSource{Path: m.Host}
+	} else {
+		v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: m.Claim}
+	}
+	return v
+}
+
+// codeContainer fetches the code with the launcher's own image, unless another is named, so that the
+// user's image needs no git.
+func codeContainer(s *Spec, id Identity) corev1.Container {
+	c := corev1.Container{
+		Name: "init-code", Image: or(s.Code.Image, ownImage(id.Pod)), ImagePullPolicy: corev1.PullIfNotPresent,
+		VolumeMounts: []corev1.VolumeMount{{Name: codeVolume, MountPath: codeRoot}},
+	}
+	if s.Code.Mode == "rsync" {
+		c.Command = []string{"rsync", "--archive", "--", verbatim(s.Code.Source), codeRoot}
+		c.Env = verbatimEnv(s.Env) // RSYNC_PASSWORD and the like
+		return c
+	}
+	c.Command = []string{"argosy-launcher", "git-sync"}
+	c.Env = gitEnv(s)
+	return c
+}
+
+func gitEnv(s *Spec) []corev1.EnvVar {
+	env := []corev1.EnvVar{
+		{Name: gitsync.EnvRepo, Value: verbatim(s.Code.Source)},
+		{Name: gitsync.EnvDest, Value: gitsync.Dest(s.Code.Source)},
+		{Name: gitsync.EnvRoot, Value: codeRoot},
+		{Name: gitsync.EnvBranch, Value: verbatim(s.Code.Branch)},
+		{Name: gitsync.EnvRevision, Value: verbatim(s.Code.Revision)},
+	}
+	for _, e := range verbatimEnv(s.Env) {
+		if gitsync.Known(e.Name) && !slices.ContainsFunc(env, func(have corev1.EnvVar) bool { return have.Name == e.Name }) {
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// ownImage is the image this launcher runs from, so that both are the same version.
+func ownImage(pod *corev1.Pod) string {
+	if pod != nil {
+		for _, c := range pod.Spec.Containers {
+			if c.Name == "main" {
+				return c.Image
+			}
+		}
+	}
+	return DefaultImage
+}
+
+// mergeEnv puts the user's variables over ours.
+func mergeEnv(ours, users []corev1.EnvVar) []corev1.EnvVar {
+	merged := slices.DeleteFunc(slices.Clone(ours), func(e corev1.EnvVar) bool {
+		return slices.ContainsFunc(users, func(u corev1.EnvVar) bool { return u.Name == e.Name })
+	})
+	return append(merged, users...)
+}
+
+// verbatim protects text from Kubernetes, which puts the values of variables for
+// $(NAME) in commands and environments and makes $ of $$.
+func verbatim(text string) string {
+	if strings.Contains(text, "$$") || strings.Contains(text, "$(") {
+		return strings.ReplaceAll(text, "$", "$$")
+	}
+	return text
+}
+
+func verbatimEnv(env []corev1.EnvVar) []corev1.EnvVar {
+	safe := slices.Clone(env)
+	for i := range safe {
+		safe[i].Value = verbatim(safe[i].Value)
+	}
+	return safe
+}

@@ -1,0 +1,120 @@
+package job
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// runScript runs the launcher's script as a pod does.
+func runScript(t *testing.T, command string) (string, int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", command)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		require.NoError(t, err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+func TestLauncherScript(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		command, out string
+		code         int
+	}{
+		{"echo hello", "hello\n", 0},
+		{"exit 7", "", 7},
+		{"\n    printf '%s' \"it's $0 a\"\\\n b\n    ", "it's sh ab", 0},
+		{"sh -c 'exit 3'; echo after; exit 4", "after\n", 4},
+	} {
+		out, code := runScript(t, tc.command)
+		require.Equal(t, tc.code, code, tc.command)
+		require.Equal(t, tc.out, out, tc.command)
+	}
+	_, code := runScript(t, "kill -9 $$") // shells say something about it, each its own
+	require.Equal(t, 137, code)
+}
+
+// The command runs once every worker lets the launcher in.
+func TestLauncherScriptWaitsForTheWorkers(t *testing.T) {
+	t.Parallel()
+	out, code := runScriptWith(t, "w-0.job.ns.svc slots=2\nw-1.job.ns.svc:2\n", "60")
+	require.Zero(t, code, out)
+	require.Equal(t, "asked w-0.job.ns.svc\nasked w-1.job.ns.svc\nthe command\n", out)
+}
+
+func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	out, code := runScriptWith(t, "w-0.job.ns.svc slots=2\ndeaf.job.ns.svc slots=2\n", "1")
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "argosy: the worker deaf.job.ns.svc did not answer within 1 s, giving up: Connection refused\n")
+	require.NotContains(t, out, "the command")
+}
+
+// runScriptWith runs the script with a hostfile and an ssh of which every worker refuses the first two
+// connections, and the deaf one all of them.
+func runScriptWith(t *testing.T, hostfile, patience string) (string, int) {
+	t.Helper()
+	dir := t.TempDir()
+	ssh, hosts := filepath.Join(dir, "ssh"), filepath.Join(dir, "hostfile")
+	require.NoError(t, os.WriteFile(hosts, []byte(hostfile), 0o600))
+	require.NoError(t, os.WriteFile(ssh, []byte(`#!/bin/sh
+for last; do before=$host host=$last; done
+host=$before
+echo >>"$DIR/$host"
+case $host in deaf*) echo "Connection refused"; exit 255;; esac
+if [ "$(wc -l <"$DIR/$host")" -le 2 ]; then echo "Connection refused"; exit 255; fi
+echo "asked $host" >>"$DIR/asked"
+`), 0o700))
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", "sort $DIR/asked; echo the command", patience)
+	cmd.Env = append(os.Environ(), "DIR="+dir, "OMPI_MCA_plm_rsh_agent="+ssh+" -q", "PRTE_MCA_prte_default_hostfile="+hosts)
+	out, err := cmd.CombinedOutput()
+	require.NotNil(t, cmd.ProcessState, "%v", err)
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// A signal to the script reaches the command, and the command's end is awaited.
+func TestLauncherScriptPassesSignals(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{
+		`trap 'echo saving; exit 9' TERM; echo up; while :; do sleep 0.05; done`,                                        // the command itself
+		"sh -c 'trap \"echo saving; exit 9\" TERM; echo up; while :; do sleep 0.05; done'",                              // a single program, as mpirun is
+		"trap 'wait' TERM\nsh -c 'trap \"echo saving; exit 9\" TERM; echo up; while :; do sleep 0.05; done' &\nwait $!", // one that it started
+	} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", command)
+		cmd.Stderr = os.Stderr
+		stdout, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewScanner(stdout)
+		require.True(t, lines.Scan())
+		require.Equal(t, "up", lines.Text())
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		require.True(t, lines.Scan(), command)
+		require.Equal(t, "saving", lines.Text())
+		for lines.Scan() {
+			t.Log(lines.Text())
+		}
+		require.Error(t, cmd.Wait())
+	}
+}
+
+// Kubernetes takes $( and $$ in commands for its own.
+func TestScriptsNeedNoEscape(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{launcherScript, workerScript} {
+		require.NotContains(t, script, "$(")
+		require.NotContains(t, script, "$$")
+		require.NoError(t, exec.CommandContext(t.Context(), "sh", "-n", "-c", script).Run())
+	}
+	require.Equal(t, "$$$$ $$(A) $$1", verbatim("$$ $(A) $1"))
+	require.Equal(t, "$1 ${B}", verbatim("$1 ${B}"))
+	require.False(t, strings.Contains(verbatim("$(A)"), " "))
+}
