@@ -153,14 +153,24 @@ func TestLauncherRunsJobs(t *testing.T) {
 		tags   []string
 		loss   string
 	}{
-		"tfjob": {meet, []string{"--workers=2", "--role-replicas=chief=1", "--role-replicas=ps=1", "--role-command=ps=trap exit TERM; sleep 1000 & wait"}, "3",
-			[]string{"[chief-0,0]<stdout>:met: ", "[worker-0,1]<stdout>:welcome\n", "[worker-1,2]<stdout>:welcome\n"}, "1.5"},
+		"tfjob": {
+			meet,
+			[]string{"--workers=2", "--role-replicas=chief=1", "--role-replicas=ps=1", "--role-command=ps=trap exit TERM; sleep 1000 & wait"},
+			"3",
+			[]string{"[chief-0,0]<stdout>:met: ", "[worker-0,1]<stdout>:welcome\n", "[worker-1,2]<stdout>:welcome\n"},
+			"1.5",
+		},
 		"pytorchjob": {meet, []string{"--workers=3"}, "3", []string{"[master-0,0]<stdout>:met: ", "[worker-0,1]<stdout>:welcome\n", "[worker-1,2]<stdout>:welcome\n"}, "1.5"},
 		"xgboostjob": {meet, []string{"--workers=2"}, "2", []string{"[master-0,0]<stdout>:met: ", "[worker-0,1]<stdout>:welcome\n"}, "1"},
 		"paddlejob":  {meet, []string{"--workers=2"}, "2", []string{"[worker-0,0]<stdout>:met: ", "[worker-1,1]<stdout>:welcome\n"}, "1"},
 		"jaxjob":     {meet, []string{"--workers=2"}, "2", []string{"[worker-0,0]<stdout>:met: ", "[worker-1,1]<stdout>:welcome\n"}, "1"},
-		"volcanojob": {"hostname; until [ -e /etc/volcano/worker.host ]; do sleep 0.1; done; cat /etc/volcano/worker.host; echo", []string{"--role-replicas=worker=2"}, "2",
-			[]string{"[worker-0,0]<stdout>:step-", "[worker-1,1]<stdout>:step-"}, "1"},
+		"volcanojob": {
+			"hostname; until [ -e /etc/volcano/worker.host ]; do sleep 0.1; done; cat /etc/volcano/worker.host; echo",
+			[]string{"--role-replicas=worker=2"},
+			"2",
+			[]string{"[worker-0,0]<stdout>:step-", "[worker-1,1]<stdout>:step-"},
+			"1",
+		},
 		"job":    {"echo alone", nil, "1", []string{"\nalone\nloss=0.5\n"}, "0.5"},
 		"mpijob": {"mpirun hostname", []string{"--workers=2"}, "2", []string{"[1,0]<stdout>:step-", "[1,1]<stdout>:step-"}, "0.5"},
 	} {

@@ -13,7 +13,7 @@ import (
 	"github.com/argosy-ml/argosy/launcher/job"
 )
 
-const jobHelp = `Runs COMMAND as a %s and ends as the job ends.
+const jobHelp = `Runs COMMAND as %s and ends as the job ends.
 
 The job is created once for a step of a workflow: started again, the launcher
 goes on with the job it created before. On SIGTERM the job is deleted.
@@ -28,8 +28,8 @@ func jobCommand(kind *job.Kind) *cobra.Command {
 	paths := job.DefaultPaths()
 	c := &cobra.Command{
 		Use:   kind.Command + " [flags] -- COMMAND",
-		Short: fmt.Sprintf("Run a %s and harvest its metrics", kind.Title),
-		Long:  fmt.Sprintf(jobHelp, kind.Title),
+		Short: fmt.Sprintf("Run %s and harvest its metrics", kind.Article()),
+		Long:  fmt.Sprintf(jobHelp, kind.Article()),
 		Args: func(c *cobra.Command, args []string) error {
 			if c.ArgsLenAtDash() != 0 || len(args) != 1 {
 				return usageError{fmt.Errorf("the job's command must follow the flags as one argument: %s [flags] -- COMMAND", kind.Command)}

@@ -77,8 +77,8 @@ func (l *Launcher) createOrAttach(ctx context.Context, want *unstructured.Unstru
 	}
 	switch {
 	case job.GetLabels()[labelNode] != want.GetLabels()[labelNode]:
-		return nil, fmt.Errorf("a %s %s that does not belong to this step exists already (its label %s is %q): delete it or rename the step",
-			kind.Title, job.GetName(), labelNode, job.GetLabels()[labelNode])
+		return nil, fmt.Errorf("%s %s that does not belong to this step exists already (its label %s is %q): delete it or rename the step",
+			kind.Article(), job.GetName(), labelNode, job.GetLabels()[labelNode])
 	case job.GetDeletionTimestamp() != nil:
 		return nil, &leftoverError{job}
 	case kind.read(job).failed && job.GetAnnotations()[annotationLauncher] != want.GetAnnotations()[annotationLauncher]:

@@ -35,7 +35,7 @@ type reader struct {
 	tail    *tail            // of the same
 	tails   map[string]*tail // of each pod
 	stops   map[types.UID]context.CancelFunc
-	world   *scrape.World    // as mpirun told it, nil when it did not
+	world   *scrape.World // as mpirun told it, nil when it did not
 }
 
 // maxAttempts is how many pods can wait to be read.
@@ -112,7 +112,7 @@ func (r *reader) attempt(pod *corev1.Pod) {
 	}
 	r.read = append(r.read, pod.Name)
 	r.scanner, r.tail, r.world = scrape.New(r.l.Spec.Metrics), &tail{}, nil
-	var w io.Writer = io.MultiWriter(r.l.out, r.scanner, r.tail)
+	w := io.MultiWriter(r.l.out, r.scanner, r.tail)
 	if r.l.Spec.Kind == &mpiJob {
 		filter := scrape.NewMapFilter(w, wantsMap(r.l.Spec), func(world scrape.World) {
 			r.world = &world

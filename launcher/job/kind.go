@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,6 +57,14 @@ type Kind struct {
 // Kinds are all kinds of job.
 func Kinds() []*Kind {
 	return []*Kind{&mpiJob, &tfJob, &pyTorchJob, &xgBoostJob, &paddleJob, &jaxJob, &mxJob, &volcanoJob, &singleJob}
+}
+
+// Article is the title with the article that goes before it in a sentence: an MPIJob, a TFJob.
+func (k *Kind) Article() string {
+	if strings.ContainsRune("MX", rune(k.Title[0])) { // said em, ex
+		return "an " + k.Title
+	}
+	return "a " + k.Title
 }
 
 // GVR is where the API keeps such jobs.

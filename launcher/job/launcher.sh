@@ -19,7 +19,7 @@ reach() {
   done
 }
 hosts=${PRTE_MCA_prte_default_hostfile:-/etc/mpi/hostfile}
-set -- "$1" "${2:-3600}"
+set -- "$1" "${2:-3600}" "${3:-sh}"
 if command -v ${OMPI_MCA_plm_rsh_agent:-ssh} >/dev/null 2>&1 && [ -r "$hosts" ]; then
   trap 'exit 143' TERM INT
   probes=
@@ -45,7 +45,7 @@ stop() {
   if [ -n "$child" ]; then kill -TERM "$child" 2>/dev/null; fi
 }
 trap stop TERM INT
-sh -c "$1" &
+"$3" -c "$1" &
 child=$!
 if [ -n "$stopped" ]; then stop; fi # by a signal from before the child was known
 wait "$child"

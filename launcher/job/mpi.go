@@ -82,6 +82,9 @@ func mpiLauncher(s *Spec, id Identity, workers *Role) corev1.PodTemplateSpec {
 		patience = defaultPatience
 	}
 	c.Command = []string{"sh", "-c", verbatim(launcherScript), "sh", verbatim(workers.Command), strconv.Itoa(int(patience.Seconds()))}
+	if s.Shell != "sh" {
+		c.Command = append(c.Command, s.Shell)
+	}
 	c.Env = mergeEnv(openMPIEnv(s), verbatimEnv(s.Env))
 	return t
 }

@@ -136,7 +136,7 @@ func (r *roles) refuseOthers() {
 	for _, name := range r.order {
 		known := slices.ContainsFunc(r.all, func(x Role) bool { return x.Name == name })
 		if r.given["role-replicas"][name] != "" && !known && strings.TrimLeft(r.given["role-replicas"][name], "0 ") != "" {
-			r.p.fault("role-replicas", "a %s has no role %s", r.s.Kind.Title, name)
+			r.p.fault("role-replicas", "%s has no role %s", r.s.Kind.Article(), name)
 		}
 	}
 }
