@@ -199,7 +199,6 @@ func (k *Kubelet) holdShare(obj *corev1.Pod) error {
 
 // leave gives back what the pod had, before its end is reported: the scheduler counts on it from then on.
 func (p *pod) leave() {
-	p.k.limits.forget(p.obj.UID)
 	if r := p.k.rooms[p.obj.Spec.NodeName]; r != nil {
 		r.leave(p.obj.UID)
 	}

@@ -87,27 +87,44 @@ func (k *Kubelet) cleanUp(ctx context.Context) error {
 		r, err := readRecord(dir)
 		switch {
 		case obj == nil:
-			endLeftover(dir)
-			errs = append(errs, unmountBelow(dir), os.RemoveAll(dir))
+			errs = append(errs, k.endLeftover(uid), os.RemoveAll(dir))
 		case err == nil && !r.Over && !finished(obj):
 			k.left[uid] = r
 			k.addresses.Hold(r.Addr)
 			errs = append(errs, k.holdShare(obj))
 		default:
 			// Ended, or never set up: then no container was started and it can begin anew.
-			endLeftover(dir)
-			errs = append(errs, unmountBelow(dir), clearFolder(dir))
+			errs = append(errs, k.endLeftover(uid), clearFolder(dir))
 			k.over[uid] = finished(obj) || err == nil && r.Over
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// endLeftover ends the holder of a pod that is not taken over, if there is one.
-func endLeftover(dir string) {
-	if h, err := podholder.Find(dir); err == nil {
+// endUnseen ends the pods that were there when cleanUp looked, and not any more when the watch began, and those of nodes that
+// this kubelet does not have.
+func (k *Kubelet) endUnseen() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var errs []error
+	for uid, r := range k.left {
+		errs = append(errs, k.endLeftover(uid), os.RemoveAll(k.podDir(uid)))
+		k.addresses.Give(r.Addr)
+		for _, room := range k.rooms {
+			room.leave(uid)
+		}
+		delete(k.left, uid)
+	}
+	return errors.Join(errs...)
+}
+
+// endLeftover ends what runs of a pod that is not taken over, if anything does.
+func (k *Kubelet) endLeftover(uid types.UID) error {
+	if h, err := podholder.Find(k.podDir(uid)); err == nil {
 		h.Kill()
 	}
+	k.limits.forget(uid)
+	return unmountBelow(k.podDir(uid))
 }
 
 // unbegun says whether an earlier kubelet took the pod on, but started no container.

@@ -1,11 +1,20 @@
 package kubelet
 
 import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/argosy-ml/argosy/cluster/podlog"
+	"github.com/argosy-ml/argosy/cluster/podnet"
 )
 
 // What a kubelet began, the next one must not begin once more, whatever the data folder is called.
@@ -19,4 +28,38 @@ func TestUnbegun(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, log.Close())
 	require.False(t, p.k.unbegun(p.obj.UID))
+}
+
+// An order to stop is heard while the apiserver cannot be reached.
+func TestWatchIsGivenUp(t *testing.T) {
+	t.Parallel()
+	k := testPod(t, samplePod()).k
+	ctx, cancel := context.WithCancel(t.Context())
+	k.client.(*fake.Clientset).PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		cancel()
+		return true, nil, errors.New("no apiserver")
+	})
+	var services sync.WaitGroup
+	require.ErrorContains(t, k.watch(ctx, t.Context(), &services), "no apiserver")
+	services.Wait()
+}
+
+// A pod whose object went while nobody watched leaves nothing behind, and what it had is free.
+func TestPodsThatWereNotSeenAreEnded(t *testing.T) {
+	t.Parallel()
+	obj := asking("gone", cpus("3"))
+	k := testPod(t, obj).k
+	k.addresses = podnet.NewAddresses()
+	addr := netip.MustParseAddr("10.88.0.2")
+	k.addresses.Hold(addr)
+	k.rooms = map[string]*room{"local": newRoom(Nodes(laptop, 1, 0)[0])}
+	k.left = map[types.UID]podRecord{obj.UID: {Addr: addr}}
+	require.NoError(t, makeFolder(k.podDir(obj.UID)+"/logs", 0o755))
+	require.NoError(t, k.holdShare(obj))
+
+	require.NoError(t, k.endUnseen())
+	require.NoDirExists(t, k.podDir(obj.UID))
+	require.Empty(t, k.left)
+	_, err := k.rooms["local"].enter(t.Context(), asking("next", cpus("4")), nil)
+	require.NoError(t, err)
 }

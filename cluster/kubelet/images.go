@@ -48,9 +48,10 @@ type images struct {
 	log     *slog.Logger
 	flights singleflight.Group
 	flying  sync.WaitGroup
+	life    context.Context // of pulls: they go on when the pod that asked first is gone
+	end     context.CancelFunc
 
 	mu   sync.Mutex
-	life context.Context      // of pulls: they go on when the pod that asked first is gone
 	down map[string]time.Time // registries that could not be reached, and until when that is believed
 }
 
@@ -93,21 +94,17 @@ func newImages(cfg Config) (*images, error) {
 	if cfg.Images != ImagesHost && container.SingleID() {
 		cfg.Log.Info("files of images belong to root, and their users run as root: this machine gives the cluster one user id only")
 	}
-	return &images{
+	im := &images{
 		mode: cfg.Images, store: store, client: image.NewClient(dial, cfg.InsecureRegistries), log: cfg.Log,
-		life: context.Background(), down: map[string]time.Time{},
-	}, nil
+		down: map[string]time.Time{},
+	}
+	im.life, im.end = context.WithCancel(context.Background())
+	return im, nil
 }
 
-// start gives pulls their life.
-func (im *images) start(life context.Context) {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	im.life = life
-}
-
-// close waits for what is being pulled and unpacked, whose life is over, and lets go of connections.
+// close ends what is being pulled and unpacked, and lets go of connections. No pod may ask any more.
 func (im *images) close() {
+	im.end()
 	im.flying.Wait()
 	im.client.Close()
 }
@@ -166,13 +163,10 @@ func (im *images) pull(ctx context.Context, ref image.Reference, keys []authn.Ke
 
 // fly does work that others may wait for too. It goes on when the one who waits here gives up.
 func (im *images) fly(ctx context.Context, key string, work func(context.Context) (any, error)) (any, error) {
-	im.mu.Lock()
-	life := im.life
-	im.mu.Unlock()
-	done := im.flights.DoChan(key, func() (any, error) {
-		im.flying.Add(1)
-		defer im.flying.Done()
-		return work(life)
+	done := make(chan singleflight.Result, 1)
+	im.flying.Go(func() {
+		v, err, _ := im.flights.Do(key, func() (any, error) { return work(im.life) })
+		done <- singleflight.Result{Val: v, Err: err}
 	})
 	select {
 	case r := <-done:

@@ -52,7 +52,7 @@ func newFinder(t *testing.T, mode string) *finder {
 	}
 	f.images, err = newImages(Config{Images: mode, ImageStore: filepath.Join(t.TempDir(), "images"), Dial: dial, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
-	t.Cleanup(f.client.Close)
+	t.Cleanup(f.close)
 	return f
 }
 

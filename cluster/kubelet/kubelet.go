@@ -110,43 +110,50 @@ func Run(ctx context.Context, cfg Config) error {
 
 	// What must outlive the order to stop: pods end in peace and their last words are still sent.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
 	defer k.images.close()
 	var services sync.WaitGroup
 	defer services.Wait()
 	defer end()
-	server := k.server()
-	defer func() { _ = server.Close() }()
 	failed := make(chan error, 2)
-	services.Go(func() {
-		if err := server.Serve(tls.NewListener(lines{cfg.Listener}, k.tlsConfig())); !errors.Is(err, http.ErrServerClosed) {
-			failed <- fmt.Errorf("serve logs and exec: %w", err)
-		}
-	})
-	services.Go(func() { k.heartbeat(life) })
-	services.Go(func() { k.refresh(life) })
-	k.images.start(life)
 	volumes := provisioner.New(k.client, broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: provisioner.Name}), k.claimsDir(), k.log)
 	services.Go(func() {
 		if err := volumes.Run(life); err != nil {
 			failed <- fmt.Errorf("provision volumes: %w", err)
 		}
 	})
-	if err := k.watch(life, &services); err != nil {
-		return err
-	}
-	services.Go(func() { k.sweepImages(life) }) // not before the pods are known
-	// Not before: a Node that is ready takes pods.
-	if err := k.registerNodes(ctx); err != nil {
-		return err
-	}
-	k.log.Info("ready", "nodes", len(cfg.Nodes), "limits", cfg.Limits, "userNamespace", container.InUserNamespace(), "singleID", container.SingleID())
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
+	if err = k.begin(ctx, life, &services, failed); err == nil {
+		k.log.Info("ready", "nodes", len(cfg.Nodes), "limits", cfg.Limits, "userNamespace", container.InUserNamespace(), "singleID", container.SingleID())
+		select {
+		case <-ctx.Done():
+		case err = <-failed:
+		}
 	}
 	k.shutdown()
+	if ctx.Err() != nil { // nothing that was given up for that is a failure
+		return nil
+	}
 	return err
+}
+
+// begin takes over the pods there are, and offers the nodes for others. Nobody is served before the pods are known.
+func (k *Kubelet) begin(ctx, life context.Context, services *sync.WaitGroup, failed chan<- error) error {
+	if err := k.watch(ctx, life, services); err != nil {
+		return err
+	}
+	server := k.server()
+	services.Go(func() {
+		if err := server.Serve(tls.NewListener(lines{k.cfg.Listener}, k.tlsConfig())); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("serve logs and exec: %w", err)
+		}
+	})
+	services.Go(func() {
+		<-life.Done()
+		_ = server.Close()
+	})
+	services.Go(func() { k.refresh(life) })
+	services.Go(func() { k.sweepImages(life) })
+	services.Go(func() { k.heartbeat(life) })
+	return k.registerNodes(ctx)
 }
 
 func newKubelet(cfg Config) (*Kubelet, error) {

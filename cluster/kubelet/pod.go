@@ -79,10 +79,10 @@ func startPod(k *Kubelet, obj *corev1.Pod) *pod {
 func lostPod(k *Kubelet, obj *corev1.Pod) *pod {
 	p := newPod(k, obj)
 	p.abandon()
+	p.status = *obj.Status.DeepCopy()
+	p.lose("NodeLost", lostMessage)
 	k.work.Go(func() {
 		defer close(p.done)
-		p.status = *obj.Status.DeepCopy()
-		p.lose("NodeLost", lostMessage)
 		p.sendLastStatus()
 	})
 	return p
@@ -174,6 +174,7 @@ func (p *pod) tearDown() error {
 	if p.holder != nil {
 		<-p.holder.Gone()
 	}
+	p.k.limits.forget(p.obj.UID) // not before: a group in which something runs stays
 	if p.addr.IsValid() {
 		p.k.addresses.Give(p.addr)
 	}

@@ -11,13 +11,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/informers"
-	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
-// watch follows the pods of the kubelet's nodes.
-func (k *Kubelet) watch(ctx context.Context, services *sync.WaitGroup) error {
-	mine, err := k.podInformer(bound, cache.ResourceEventHandlerFuncs{
+// watch follows the pods of the kubelet's nodes. It returns when all there are were seen.
+func (k *Kubelet) watch(ctx, life context.Context, services *sync.WaitGroup) error {
+	// This also waits until the apiserver answers, which an informer would ask less often.
+	if err := k.cleanUp(ctx); err != nil {
+		return err
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(k.client, 0,
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = bound.String() }),
+		informers.WithTransform(slim))
+	pods := factory.Core().V1().Pods()
+	k.pods = pods.Lister()
+	all, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { k.see(o.(*corev1.Pod)) },
 		UpdateFunc: func(_, o any) { k.see(o.(*corev1.Pod)) },
 		DeleteFunc: func(o any) { k.forget(o) },
@@ -25,29 +33,16 @@ func (k *Kubelet) watch(ctx context.Context, services *sync.WaitGroup) error {
 	if err != nil {
 		return err
 	}
-	k.pods = corelisters.NewPodLister(mine.GetIndexer())
-	if err := k.cleanUp(ctx); err != nil {
-		return err
-	}
-	k.watchServices(ctx, services)
-	services.Go(func() { mine.RunWithContext(ctx) })
-	if !cache.WaitForCacheSync(ctx.Done(), mine.HasSynced) {
+	k.watchServices(life, services)
+	services.Go(func() { pods.Informer().RunWithContext(life) })
+	if !cache.WaitForCacheSync(ctx.Done(), all.HasSynced) {
 		return ctx.Err()
 	}
-	return nil
+	return k.endUnseen()
 }
 
 // bound selects pods that have a node.
 var bound = fields.OneTermNotEqualSelector("spec.nodeName", "")
-
-func (k *Kubelet) podInformer(which fields.Selector, handler cache.ResourceEventHandler) (cache.SharedIndexInformer, error) {
-	factory := informers.NewSharedInformerFactoryWithOptions(k.client, 0,
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = which.String() }),
-		informers.WithTransform(slim))
-	inf := factory.Core().V1().Pods().Informer()
-	_, err := inf.AddEventHandler(handler)
-	return inf, err
-}
 
 // slim drops what the kubelet never reads; of a finished pod that is nearly everything.
 func slim(o any) (any, error) {
