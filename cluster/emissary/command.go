@@ -76,6 +76,7 @@ func (s *step) forward(ctx context.Context, pid int) {
 			return
 		case sig := <-s.signals:
 			n, ok := sig.(syscall.Signal)
+			s.told = s.told || n == syscall.SIGTERM
 			if ok && n != syscall.SIGCHLD && n != syscall.SIGURG && n != syscall.SIGPIPE {
 				send(pid, n)
 			}

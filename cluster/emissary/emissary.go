@@ -60,6 +60,7 @@ type step struct {
 	alone     bool // nobody leaves word in the folder
 	template  *template
 	signals   chan os.Signal
+	told      bool // its command was: it is not run again
 }
 
 func (s *step) dir() string { return containerDir(s.folder, s.container) }
@@ -110,10 +111,31 @@ func (s *step) work(args []string) (int, error) {
 	}
 	for {
 		code, err := s.command(args)
-		if tries--; err != nil || code == 0 || tries <= 0 {
+		if tries--; err != nil || code == 0 || tries <= 0 || s.told {
 			return code, err
 		}
-		time.Sleep(pause)
+		timer := time.NewTimer(pause)
+		if _, told := unlessTold(s.signals, timer.C); told {
+			timer.Stop()
+			return exitTold, nil
+		}
+	}
+}
+
+// exitTold is the exit code of a container that was told to end while its command did not run.
+const exitTold = 128 + int(syscall.SIGTERM)
+
+// unlessTold waits until done says something, or until the container is told to end.
+func unlessTold[T any](signals <-chan os.Signal, done <-chan T) (result T, told bool) {
+	for {
+		select {
+		case result = <-done:
+			return result, false
+		case sig := <-signals:
+			if sig == syscall.SIGTERM {
+				return result, true
+			}
+		}
 	}
 }
 
@@ -130,24 +152,18 @@ func (s *step) depend(name string) (int, error) {
 		code, err := Ended(ctx, s.folder, name)
 		ended <- end{code, err}
 	}()
-	for {
-		select {
-		case sig := <-s.signals:
-			if sig == syscall.SIGTERM {
-				cancel()
-				<-ended
-				return 128 + int(syscall.SIGTERM), nil
-			}
-		case e := <-ended:
-			if e.err != nil {
-				return exitFault, e.err
-			}
-			if e.code != 0 {
-				return exitFault, fmt.Errorf("dependency %q exited with non-zero code: %d", name, e.code)
-			}
-			return 0, nil
-		}
+	e, told := unlessTold(s.signals, ended)
+	switch {
+	case told:
+		cancel()
+		<-ended
+		return exitTold, nil
+	case e.err != nil:
+		return exitFault, e.err
+	case e.code != 0:
+		return exitFault, fmt.Errorf("dependency %q exited with non-zero code: %d", name, e.code)
 	}
+	return 0, nil
 }
 
 // writeExitCode is the last thing that happens: its appearance says that all

@@ -113,3 +113,30 @@ func TestRunSaysWhatIsWrongWithTheTemplate(t *testing.T) {
 	_, err := s.run([]string{"true"})
 	require.ErrorContains(t, err, "read template")
 }
+
+// A container of a set that is told to end does not try again, be its command still running or the next try waited for.
+func TestRunEndsBetweenTwoTries(t *testing.T) {
+	for name, command := range map[string]string{"while it runs": "while :; do sleep 0.01; done", "while it waits": "exit 3"} {
+		t.Run(name, func(t *testing.T) {
+			s := newStep(t, `{"containerSet":{"containers":[{"name":"main"}],"retryStrategy":{"retries":2,"duration":"1h"}}}`)
+			tried := filepath.Join(t.TempDir(), "tried")
+			code := make(chan int, 1)
+			go func() {
+				n, _ := s.run([]string{"sh", "-c", "echo $$ >> " + tried + "; " + command})
+				code <- n
+			}()
+			var pid string
+			require.Eventually(t, func() bool {
+				b, _ := os.ReadFile(tried)
+				pid = strings.TrimSpace(string(b))
+				_, err := os.Stat("/proc/" + pid)
+				return pid != "" && (command != "exit 3" || err != nil)
+			}, 10*time.Second, 5*time.Millisecond)
+			require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+			require.Contains(t, []int{143, 3}, <-code) // 3 when it was told in the moment of its end
+			b, err := os.ReadFile(tried)
+			require.NoError(t, err)
+			require.Equal(t, 1, strings.Count(string(b), "\n"))
+		})
+	}
+}
