@@ -100,8 +100,20 @@ test-frontend: frontend/node_modules/.stamp ## lint, types and unit tests of the
 	@$(NPM) run --silent typecheck
 	@$(NPM) run --silent test
 
+.PHONY: bin/gonb bin/goimports
+bin/gonb:
+	@echo "building gonb (the Go kernel for Jupyter)"
+	@go build -modfile=tools/go.mod -trimpath -o $@ github.com/janpfeifer/gonb
+
+bin/goimports:
+	@go build -modfile=tools/go.mod -trimpath -o $@ golang.org/x/tools/cmd/goimports
+
+.PHONY: notebook
+notebook: bin/gonb bin/goimports ## install the Go kernel for Jupyter, for samples/notebook (put bin/ on the PATH)
+	@bin/gonb --install --force_deps
+
 .PHONY: test-e2e
-test-e2e: ## the whole path on a cluster of its own, checked in Chromium
+test-e2e: bin/gonb bin/goimports ## the whole path on a cluster of its own, checked in Chromium
 	$(TOOL) gotestsum --format testname -- -tags e2e -count=1 -timeout 30m ./test/e2e/...
 
 .PHONY: bench

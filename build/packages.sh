@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing: build/packages.sh run|test
-# `run` is what the demo's pods use (the host is their image); `test` adds a browser, kubectl and PyTorch.
+# `run` is what the demo's pods use (the host is their image); `test` adds a browser, kubectl, PyTorch and Jupyter.
 set -euo pipefail
 
 declare -A needs=(            # package -> a file or command that shows it is there
@@ -11,6 +11,9 @@ if [ "${1:-run}" = test ]; then
 	needs[chromium]=chromium
 	needs[kubernetes-client]=kubectl
 	needs[python3-torch]=py:torch # a PyTorchJob that really trains
+	needs[jupyter-nbconvert]=py:nbconvert # the sample notebook, with the next two
+	needs[jupyter-client]=py:jupyter_client
+	needs[python3-ipykernel]=py:ipykernel
 fi
 
 # What pods see: the system's own folders, not the caller's PATH.
