@@ -142,7 +142,7 @@ func (p *pod) keep(c *corev1.Container, s slot, policy corev1.RestartPolicy) int
 			})
 			return end.ExitCode
 		}
-		if end.FinishedAt.Sub(end.StartedAt.Time) > healthyAfter {
+		if wasHealthy(end.StartedAt.Time, end.FinishedAt.Time) {
 			backoff = 0
 		}
 		s.crashed(end, backoff)
@@ -177,12 +177,17 @@ func nextBackoff(d time.Duration) time.Duration { return min(max(2*d, firstBacko
 func (p *pod) backoffBefore(c *corev1.Container, restarts int32) time.Duration {
 	backoff := time.Duration(0)
 	for n := range restarts {
-		if e, err := p.life(c.Name, n).ReadExit(); err == nil && e.Finished.Sub(e.Started) > healthyAfter {
+		if e, err := p.life(c.Name, n).ReadExit(); err == nil && wasHealthy(e.Started, e.Finished) {
 			backoff = 0
 		}
 		backoff = nextBackoff(backoff)
 	}
 	return backoff
+}
+
+// wasHealthy says whether a life was a good one; one whose command never ran was not.
+func wasHealthy(started, finished time.Time) bool {
+	return !started.IsZero() && finished.Sub(started) > healthyAfter
 }
 
 // pauseFor waits, and says whether the pod is still wanted.
