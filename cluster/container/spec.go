@@ -41,7 +41,7 @@ type Mount struct {
 	SubPath  string `json:",omitempty"` // place inside Source, which no symbolic link leads out of; made when missing
 	Target   string // absolute, in the container; made when missing
 	ReadOnly bool   `json:",omitempty"`
-	// Host says that the pod's author named Source, a path of the machine: nothing of Hidden is seen in it.
+	// Host says that Source is a path of the machine that somebody named: nothing of Hidden is seen in it.
 	Host bool `json:",omitempty"`
 	// Optional: leave the mount out when the source does not exist.
 	Optional bool `json:",omitempty"`

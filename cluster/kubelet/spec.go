@@ -132,13 +132,16 @@ func (p *pod) volumeMount(m corev1.VolumeMount, env environment) (container.Moun
 		}
 	}
 	return container.Mount{
-		Source: source, SubPath: sub, Target: filepath.Clean("/" + m.MountPath), ReadOnly: m.ReadOnly || p.isReadOnly(m.Name), Host: p.isHostPath(m.Name),
+		Source: source, SubPath: sub, Target: filepath.Clean("/" + m.MountPath), ReadOnly: m.ReadOnly || p.isReadOnly(m.Name), Host: p.isOfHost(m.Name),
 	}, nil
 }
 
-// isHostPath says whether the pod's author chose where on this machine a volume lies.
-func (p *pod) isHostPath(name string) bool {
-	return slices.ContainsFunc(p.obj.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name && v.HostPath != nil })
+// isOfHost says whether somebody chose where on this machine a volume lies: the pod's author, or that of a persistent volume.
+func (p *pod) isOfHost(name string) bool {
+	return slices.ContainsFunc(p.obj.Spec.Volumes, func(v corev1.Volume) bool {
+		claimed := v.PersistentVolumeClaim != nil || v.Ephemeral != nil
+		return v.Name == name && (v.HostPath != nil || claimed && !p.k.ownVolume(p.volumes[name]))
+	})
 }
 
 // isReadOnly says whether no container may write a volume: those made from objects of the API, and claims used so.

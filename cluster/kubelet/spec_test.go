@@ -42,3 +42,25 @@ func TestTerminationMessage(t *testing.T) {
 	require.True(t, strings.HasSuffix(message, "last words\n"))
 	require.Empty(t, p.terminationMessage(c, 0, 0), "a container that did its work has nothing to explain")
 }
+
+// Whatever way a pod comes to a folder of the machine, nothing of the cluster's own is seen in it.
+func TestFoldersOfTheMachineAreMarked(t *testing.T) {
+	t.Parallel()
+	obj := samplePod()
+	claim := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}
+	obj.Spec.Volumes = []corev1.Volume{
+		{Name: "hostPath", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/srv"}}},
+		{Name: "claim of a hostPath", VolumeSource: claim},
+		{Name: "claim", VolumeSource: claim},
+		{Name: "emptyDir", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+	}
+	p := testPod(t, obj)
+	p.volumes = map[string]string{
+		"hostPath": "/srv", "claim of a hostPath": "/srv", "claim": p.k.claimsDir() + "/ns/c", "emptyDir": p.path("volumes", "emptyDir"),
+	}
+	for name, host := range map[string]bool{"hostPath": true, "claim of a hostPath": true, "claim": false, "emptyDir": false} {
+		mount, err := p.volumeMount(corev1.VolumeMount{Name: name, MountPath: "/v"}, nil)
+		require.NoError(t, err)
+		require.Equal(t, host, mount.Host, name)
+	}
+}
