@@ -25,7 +25,8 @@ const (
 	nobody   = 65534
 )
 
-var podinit string
+// programs that the tests run, built once.
+var podinit, boxProgram string
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(stageEnv) {
@@ -41,8 +42,8 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
-		podinit = filepath.Join(dir, "argosy-podinit")
-		build := exec.Command("go", "build", "-o", podinit, "../cmd/argosy-podinit")
+		podinit, boxProgram = filepath.Join(dir, "argosy-podinit"), filepath.Join(dir, "box")
+		build := exec.Command("go", "build", "-trimpath", "-o", dir, "../cmd/argosy-podinit", "../test/box")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "%v: %s\n", err, out)
