@@ -107,7 +107,8 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// The kernel ends what takes more memory than its group has. Only where a group of version 2 is delegated to the test.
+// The kernel ends what takes more memory than its group has. That can be seen only where the machine has groups of version 2 and
+// delegates one to whoever runs the tests; what is written into the files of a group, the tests above show anywhere.
 func TestKernel(t *testing.T) {
 	tree, err := Claim(strconv.Itoa(os.Getpid()))
 	if err != nil {

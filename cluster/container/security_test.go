@@ -153,8 +153,8 @@ func TestPrivileges(t *testing.T) {
 
 func TestUsers(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root has other users to give things to")
+	if os.Geteuid() != 0 { // what becomes of users where there is one only, TestUserOfAContainer shows
+		t.Skip("only root has other users to become")
 	}
 	run := func(user User) string {
 		a := runAs(t, 0, Spec{
