@@ -48,7 +48,8 @@ func usesMore(pid int, limit int64) bool {
 }
 
 // memoryOf is what a process and its descendants use and share with no file, in bytes. Orphans of a container are adopted by its
-// first process, so none is missed. What processes share since one began as a copy of the other counts once, as it does for a
+// first process; only where containers share their processes are they missed, as commands that join a container always are: for
+// those there is the limit of each process. What processes share since one began as a copy of the other counts once, as it does for a
 // cgroup; that takes a look at all their pages, and is done only where they could be too many.
 func memoryOf(pid int, limit int64) int64 {
 	family := append(descendants(pid), kin{pid: pid})

@@ -290,6 +290,34 @@ func hasEnded(t *testing.T, pidfd int) bool {
 	}
 }
 
+// A container among others of its pod takes along what it left running, however soon it ended itself.
+func TestSharedContainersLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
+	p := startPod(t)
+	const mark = "98765"
+	for life := range 20 {
+		c, err := p.Run(t.Context(), "c", life, Command{Shared: true}, p.spec("sh", "-c", "sleep "+mark+" & exit 4"))
+		require.NoError(t, err)
+		exit, err := c.Wait()
+		require.NoError(t, err)
+		require.Equal(t, 4, exit.Code)
+	}
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	for _, file := range commands {
+		b, err := os.ReadFile(file)
+		if err != nil || string(b) != "sleep\x00"+mark+"\x00" {
+			continue // gone, or another test's
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		require.NoError(t, err)
+		if ended, err := unix.PidfdOpen(pid, 0); err == nil {
+			require.True(t, hasEnded(t, ended), "process %d was left", pid)
+			require.NoError(t, unix.Close(ended))
+		}
+	}
+}
+
 func TestKilledForMemory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -121,25 +121,36 @@ func confine() error {
 	return os.Chdir("/")
 }
 
-// killRest ends what a container, known by its mount namespace, left running among the pod's processes.
+// killRest ends what a container, known by its mount namespace, left running among the pod's processes. What starts others
+// meanwhile is found when it looks again.
 func killRest(mounts *os.File) {
 	own, err := mounts.Stat()
 	if err != nil {
 		return
 	}
-	entries, _ := filepath.Glob("/proc/[0-9]*") // a pattern that is right
-	for _, e := range entries {
-		pid, err := strconv.Atoi(filepath.Base(e))
-		if err != nil {
-			continue
+	killed := map[string]bool{}
+	for again := true; again; {
+		again = false
+		entries, _ := filepath.Glob("/proc/[0-9]*") // a pattern that is right
+		for _, e := range entries {
+			if !killed[e] && killIn(own, e) {
+				killed[e], again = true, true
+			}
 		}
-		pidfd, err := unix.PidfdOpen(pid, 0)
-		if err != nil {
-			continue
-		}
-		if fi, err := os.Stat(filepath.Join(e, "ns/mnt")); err == nil && os.SameFile(fi, own) {
-			_ = unix.PidfdSendSignal(pidfd, unix.SIGKILL, nil, 0) // it may be gone
-		}
-		_ = unix.Close(pidfd)
 	}
+}
+
+// killIn kills a process, known by its folder in /proc, if it lives in the mount namespace.
+func killIn(mounts os.FileInfo, process string) bool {
+	pid, err := strconv.Atoi(filepath.Base(process))
+	if err != nil {
+		return false
+	}
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil { // it is gone
+		return false
+	}
+	defer func() { _ = unix.Close(pidfd) }()
+	fi, err := os.Stat(filepath.Join(process, "ns/mnt"))
+	return err == nil && os.SameFile(fi, mounts) && unix.PidfdSendSignal(pidfd, unix.SIGKILL, nil, 0) == nil
 }

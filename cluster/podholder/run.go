@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -146,15 +145,20 @@ func (s *server) start(ct *container) error {
 	}
 	close(ct.forked)
 	closeAll(theirs)
-	fault, err := io.ReadAll(status)
+	// Before it becomes the command, which may end at once.
+	ct.mounts, err = os.Open(proc(ct.child.pid, "ns/mnt"))
+	if errors.Is(err, fs.ErrNotExist) { // something killed it
+		err = nil
+	}
+	var fault []byte
+	if err == nil {
+		fault, err = io.ReadAll(status)
+	}
 	if err == nil && len(fault) == 0 && ct.cmd.TTY {
 		err = ct.takeTerminal(console)
 	}
 	if err == nil && len(fault) == 0 {
-		ct.mounts, err = os.Open(filepath.Join("/proc", strconv.Itoa(ct.child.pid), "ns/mnt"))
-		if err == nil || errors.Is(err, fs.ErrNotExist) { // it has ended already
-			return nil
-		}
+		return nil
 	}
 	_ = ct.child.signal(syscall.SIGKILL)
 	_, _ = ct.child.wait()
