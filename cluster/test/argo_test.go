@@ -243,6 +243,14 @@ func (a *argo) finish(t *testing.T, name string) *wfv1.Workflow {
 	})
 }
 
+// succeeds waits until a workflow has succeeded.
+func (c *cluster) succeeds(t *testing.T, name string) *wfv1.Workflow {
+	t.Helper()
+	wf := newArgo(t, c).finish(t, name)
+	require.Equal(t, wfv1.WorkflowSucceeded, wf.Status.Phase, "%s", describe(wf))
+	return wf
+}
+
 func describe(wf *wfv1.Workflow) string {
 	if wf == nil {
 		return "it was never seen"

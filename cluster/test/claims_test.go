@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -208,11 +207,7 @@ func TestClaimsOfOthers(t *testing.T) {
 			{"name": "main", "steps": [[{"name": "a", "template": "write"}], [{"name": "b", "template": "read"}]]},
 			{"name": "write", "container": {"image": "host", "command": ["sh", "-c", "echo from a > /job/f"], "volumeMounts": [{"name": "work", "mountPath": "/job"}]}},
 			{"name": "read", "container": {"image": "host", "command": ["grep", "from a", "/job/f"], "volumeMounts": [{"name": "work", "mountPath": "/job"}]}}]}}`)
-	c.await(t, workflows, "shares", func(w map[string]any) bool {
-		phase, _, _ := unstructured.NestedString(w, "status", "phase")
-		require.NotContains(t, []string{"Failed", "Error"}, phase)
-		return phase == "Succeeded"
-	})
+	c.succeeds(t, "shares")
 	ephemeral := podOf("brings-its-own", "echo x > /data/f", func(s *corev1.PodSpec) {
 		s.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
 			VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claimOf("", corev1.ReadWriteOnce).Spec},

@@ -5,7 +5,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,6 +88,31 @@ func start(t *testing.T, dir string, cmd *exec.Cmd) *cluster {
 	t.Cleanup(func() { c.stop(t) })
 	require.NoError(t, err)
 	return c
+}
+
+// upAs starts a cluster as another user, with a home and binaries that this user can reach.
+func upAs(t *testing.T, uid int, args ...string) *cluster {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "argosy")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	for _, b := range []string{"argosy-cluster", "argosy-controlplane", "argosy-podinit", "argoexec"} {
+		from, err := os.Open(filepath.Join(binaries, b))
+		require.NoError(t, err)
+		to, err := os.OpenFile(filepath.Join(dir, b), os.O_CREATE|os.O_WRONLY, 0o755)
+		require.NoError(t, err)
+		_, err = io.Copy(to, from)
+		require.NoError(t, errors.Join(err, from.Close(), to.Close()))
+	}
+	home := filepath.Join(dir, "home")
+	require.NoError(t, os.Mkdir(home, 0o700))
+	require.NoError(t, os.Chown(home, uid, uid))
+	cmd := exec.Command(filepath.Join(dir, "argosy-cluster"), append([]string{"up", "--home", home, "--images", "host"}, args...)...)
+	cmd.Dir = "/"
+	cmd.Env = append(os.Environ(), "HOME="+home)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
+	return start(t, home, cmd)
 }
 
 // launch runs the command and waits until its cluster is ready.

@@ -37,11 +37,7 @@ spec:
     - name: say
       container: {image: host, command: [echo, "I am `+name+`"]}
 `)
-	c.await(t, workflows, name, func(o map[string]any) bool {
-		phase, _, _ := unstructured.NestedString(o, "status", "phase")
-		require.NotContains(t, []string{"Failed", "Error"}, phase, "%v", o["status"])
-		return phase == "Succeeded"
-	})
+	c.succeeds(t, name)
 	require.Contains(t, c.log(t, name, "main"), "I am "+name)
 }
 

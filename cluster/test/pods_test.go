@@ -1,9 +1,7 @@
 package test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,9 +18,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/remotecommand"
-	utilexec "k8s.io/client-go/util/exec"
 )
 
 const nobody = 65534 // has no ranges in /etc/subuid: the poorest of users
@@ -57,85 +51,6 @@ func podTests(t *testing.T, c *cluster) {
 	t.Run("pass artifacts and parameters of a workflow", c.testWorkflow)
 	t.Run("end when a workflow is terminated", c.testTerminated)
 	t.Run("leave nothing behind", c.testNothingLeft)
-}
-
-// upAs starts a cluster as another user, with a home and binaries that this user can reach.
-func upAs(t *testing.T, uid int, args ...string) *cluster {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "argosy")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	require.NoError(t, os.Chmod(dir, 0o755))
-	for _, b := range []string{"argosy-cluster", "argosy-controlplane", "argosy-podinit", "argoexec"} {
-		from, err := os.Open(filepath.Join(binaries, b))
-		require.NoError(t, err)
-		to, err := os.OpenFile(filepath.Join(dir, b), os.O_CREATE|os.O_WRONLY, 0o755)
-		require.NoError(t, err)
-		_, err = io.Copy(to, from)
-		require.NoError(t, errors.Join(err, from.Close(), to.Close()))
-	}
-	home := filepath.Join(dir, "home")
-	require.NoError(t, os.Mkdir(home, 0o700))
-	require.NoError(t, os.Chown(home, uid, uid))
-	cmd := exec.Command(filepath.Join(dir, "argosy-cluster"), append([]string{"up", "--home", home, "--images", "host"}, args...)...)
-	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), "HOME="+home)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
-	return start(t, home, cmd)
-}
-
-// podOf makes a pod that runs a shell script and is not restarted.
-func podOf(name, script string, change ...func(*corev1.PodSpec)) *corev1.Pod {
-	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "main", Image: "host", Command: []string{"sh", "-c", script}}},
-		},
-	}
-	for _, f := range change {
-		f(&p.Spec)
-	}
-	return p
-}
-
-func (c *cluster) createPod(t *testing.T, p *corev1.Pod) {
-	t.Helper()
-	_, err := c.kube.CoreV1().Pods(c.namespace).Create(t.Context(), p, metav1.CreateOptions{})
-	require.NoError(t, err)
-}
-
-// awaitPod waits until the pod is as wanted.
-func (c *cluster) awaitPod(t *testing.T, name, what string, done func(*corev1.Pod) bool) *corev1.Pod {
-	t.Helper()
-	var p *corev1.Pod
-	eventually(t, "pod "+name+" "+what, func(ctx context.Context) bool {
-		var err error
-		p, err = c.kube.CoreV1().Pods(c.namespace).Get(ctx, name, metav1.GetOptions{})
-		require.NoError(t, err)
-		return done(p)
-	})
-	return p
-}
-
-func ended(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-}
-
-// runPod runs a pod to its end.
-func (c *cluster) runPod(t *testing.T, p *corev1.Pod) *corev1.Pod {
-	t.Helper()
-	c.createPod(t, p)
-	return c.awaitPod(t, p.Name, "ends", ended)
-}
-
-// awaitLog waits until a container has said something.
-func (c *cluster) awaitLog(t *testing.T, pod, text string) {
-	t.Helper()
-	eventually(t, pod+" says "+text, func(ctx context.Context) bool {
-		b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs(pod, &corev1.PodLogOptions{Container: "main"}).DoRaw(ctx)
-		return err == nil && strings.Contains(string(b), text)
-	})
 }
 
 func (c *cluster) testAlone(t *testing.T) {
@@ -407,28 +322,6 @@ func (c *cluster) testLogs(t *testing.T) {
 	require.ErrorContains(t, err, "was not restarted")
 }
 
-// exec runs a command in the container `main`.
-func (c *cluster) exec(t *testing.T, pod string, stdin io.Reader, command ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	return c.execIn(t, pod, "main", stdin, command...)
-}
-
-func (c *cluster) execIn(t *testing.T, pod, container string, stdin io.Reader, command ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	req := c.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(c.namespace).Name(pod).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Container: container, Command: command, Stdin: stdin != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec)
-	e, err := remotecommand.NewWebSocketExecutor(c.config, "GET", req.URL().String())
-	require.NoError(t, err)
-	var out, errOut bytes.Buffer
-	err = e.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdin: stdin, Stdout: &out, Stderr: &errOut})
-	var exit utilexec.CodeExitError
-	if errors.As(err, &exit) {
-		return exit.Code, out.String(), errOut.String()
-	}
-	require.NoError(t, err)
-	return 0, out.String(), errOut.String()
-}
-
 func (c *cluster) testExec(t *testing.T) {
 	c.createPod(t, podOf("inside", "echo up; sleep 1000", func(s *corev1.PodSpec) {
 		s.Containers[0].Env = []corev1.EnvVar{{Name: "MINE", Value: "of the container"}}
@@ -470,20 +363,6 @@ func (c *cluster) testDelete(t *testing.T) {
 	require.Empty(t, running(t, mark), "nothing of a deleted pod runs")
 }
 
-// running are the processes with text in their command line.
-func running(t *testing.T, text string) (found []string) {
-	t.Helper()
-	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	require.NoError(t, err)
-	for _, path := range lines {
-		b, err := os.ReadFile(path)
-		if err == nil && strings.Contains(string(b), text) && !strings.HasPrefix(path, fmt.Sprintf("/proc/%d/", os.Getpid())) {
-			found = append(found, strings.ReplaceAll(string(b), "\x00", " "))
-		}
-	}
-	return found
-}
-
 func (c *cluster) testRefused(t *testing.T) {
 	p := c.runPod(t, podOf("no-command", "", func(s *corev1.PodSpec) { s.Containers[0].Command = nil }))
 	require.Equal(t, corev1.PodFailed, p.Status.Phase)
@@ -494,5 +373,3 @@ func (c *cluster) testRefused(t *testing.T) {
 	require.Equal(t, corev1.PodFailed, p.Status.Phase)
 	require.Contains(t, p.Status.Message, "volume n: the embedded cluster has emptyDir")
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -39,19 +39,8 @@ spec:
       container: {image: host, command: [sh, -c, "echo 'saw {{inputs.parameters.v}}'"]}
       outputs: {parameters: [{name: d, valueFrom: {path: /not/written, default: by default}}]}
 `)
-	var nodes map[string]any
-	c.await(t, workflows, "passes", func(o map[string]any) bool {
-		phase, _, _ := unstructured.NestedString(o, "status", "phase")
-		require.NotContains(t, []string{"Failed", "Error"}, phase, "%v", o["status"])
-		nodes, _, _ = unstructured.NestedMap(o, "status", "nodes")
-		return phase == "Succeeded"
-	})
-	results := map[string]string{}
-	for _, n := range nodes {
-		name, _, _ := unstructured.NestedString(n.(map[string]any), "displayName")
-		results[name], _, _ = unstructured.NestedString(n.(map[string]any), "outputs", "result")
-	}
-	require.Equal(t, "saw 42", results["plain"])
+	wf := c.succeeds(t, "passes")
+	require.Equal(t, "saw 42", text(nodesNamed(wf, "plain")[0].Outputs.Result))
 	// The result of the last step is nobody's argument, so Argo does not keep it; its log tells.
 	pods, err := c.kube.CoreV1().Pods(c.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=passes"})
 	require.NoError(t, err)
