@@ -56,18 +56,37 @@ func (c *cluster) findProcess(t *testing.T, program string, words ...string) int
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)
-	found := 0
+	var found []int
 	for _, path := range paths {
 		b, err := os.ReadFile(path)
 		args := strings.Split(string(b), "\x00")
 		if err != nil || filepath.Base(args[0]) != program || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(args, w) }) {
 			continue
 		}
-		require.Zero(t, found, "there is only one %s %v", program, words)
-		found, err = strconv.Atoi(strings.Split(path, "/")[2])
+		pid, err := strconv.Atoi(strings.Split(path, "/")[2])
 		require.NoError(t, err)
+		found = append(found, pid)
 	}
-	return found
+	// A process that starts another looks like two until that one is the other program.
+	alone := slices.DeleteFunc(slices.Clone(found), func(pid int) bool { return slices.Contains(found, parentOf(t, pid)) })
+	require.LessOrEqual(t, len(alone), 1, "there is only one %s %v", program, words)
+	if len(alone) == 0 {
+		return 0
+	}
+	return alone[0]
+}
+
+// parentOf is 0 for a process that is gone.
+func parentOf(t *testing.T, pid int) int {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), ") ") // after its name: its state, its parent
+	parent, err := strconv.Atoi(strings.Fields(rest)[1])
+	require.NoError(t, err)
+	return parent
 }
 
 func (c *cluster) kubeletProcess(t *testing.T) int {
