@@ -89,7 +89,7 @@ func TestBuildMPI(t *testing.T) {
 			Env: []string{"OMPI_MCA_orte_tag_output=0", "PIDS=$$ $(HOSTNAME)"}, Retries: "3", CleanPodPolicy: "All",
 		}, "mpirun -np 16 --bind-to none python train.py --pid $$ --host $(hostname)", inPod},
 		"outside": {job.Options{Name: "3rd", Image: "i", Slots: "4"}, "mpirun hostname", step()},
-		"mpijob":  {everything(), "mpirun python train.py", inPod},
+		"mpijob":  {unplaced(everything()), "mpirun python train.py", inPod},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,6 +100,12 @@ func TestBuildMPI(t *testing.T) {
 			require.Empty(t, validation.ValidateMPIJob(&decoded))
 		})
 	}
+}
+
+// unplaced leaves out what no scheduler hears of.
+func unplaced(o job.Options) job.Options {
+	o.AntiAffinity, o.Order = "", ""
+	return o
 }
 
 // everything sets all that jobs of all kinds can have.
@@ -137,10 +143,12 @@ func TestBuildKinds(t *testing.T) {
 			case "mxjob":
 				o.Role = job.RoleOptions{Replicas: []string{"server=2"}}
 			case "volcanojob":
-				o.AntiAffinity, o.Order = "", ""
+				o = unplaced(o)
+				o.CleanPodPolicy = ""
 				o.Role = job.RoleOptions{Replicas: []string{"master=1", "worker=3"}, Command: []string{"master=python master.py"}, Ends: []string{"master=true"}}
 			case "job":
-				o.AntiAffinity, o.Order, o.Workers = "", "", ""
+				o = unplaced(o)
+				o.Workers, o.CleanPodPolicy = "", ""
 			}
 			golden(t, k.Command, &o, "python train.py --pid $$", k, inPod)
 		})

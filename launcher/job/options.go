@@ -75,7 +75,7 @@ func (o *Options) Spec(kind *Kind, command string) (*Spec, error) {
 		Metrics:     p.metrics(o.Metrics),
 		Retries:     p.integer("retries", o.Retries, 0, 0),
 
-		CleanPodPolicy: p.cleanPodPolicy(o.CleanPodPolicy),
+		CleanPodPolicy: p.cleanPodPolicy(kind, o.CleanPodPolicy),
 		PendingTimeout: p.duration("pending-timeout", o.PendingTimeout),
 		RunningTimeout: p.duration("running-timeout", o.RunningTimeout),
 		TTL:            p.ttl(o.TTL),

@@ -188,7 +188,11 @@ func (p *parser) metrics(items []string) []scrape.Rule {
 	return rules
 }
 
-func (p *parser) cleanPodPolicy(v string) CleanPodPolicy {
+func (p *parser) cleanPodPolicy(kind *Kind, v string) CleanPodPolicy {
+	if strings.TrimSpace(v) != "" && (kind == &volcanoJob || kind == &singleJob) {
+		p.fault("clean-pod-policy", "%s keeps its ended pods until it goes itself: leave it empty, and see --ttl-after-finished", kind.Article())
+		return ""
+	}
 	switch policy := CleanPodPolicy(strings.TrimSpace(v)); policy {
 	case "":
 		return CleanRunning
@@ -326,6 +330,9 @@ func (p *parser) topology(o *Options, s *Spec) Topology {
 				p.fault(f.flag, "%q: the job has no role %s: it has %s", f.text, strings.TrimSpace(role), s.roleNames())
 			}
 		}
+	}
+	if (s.Kind == &mpiJob || s.Kind == &singleJob) && o.Affinity+o.AntiAffinity+o.Order != "" {
+		p.fault("affinity", "no scheduler is told of it for %s: leave it, --anti-affinity and --task-order empty", s.Kind.Article())
 	}
 	strip := func(text string) string { return strings.ReplaceAll(text, " ", "") }
 	return Topology{strip(o.Affinity), strip(o.AntiAffinity), strip(o.Order)}

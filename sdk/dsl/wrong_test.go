@@ -136,7 +136,7 @@ var wrong = map[string]func(*dsl.Pipeline){
 		job.Env = dsl.Env{"A-B": dsl.Lit(""), "C": {}, "D": dsl.FieldRef("metadata.name")}
 		job.Annotations = map[string]dsl.Value[string]{"a b": dsl.Lit("")}
 		job.Labels = map[string]dsl.Value[string]{"team": dsl.Lit("a b")}
-		train.MPIJob(p, "texts", job) // want step texts: Env D: dsl.FieldRef can only be the whole value of an environment variable | step texts: Data is "/training": it must be a volume claim and an absolute path, as in training-data:/data | step texts: Data: an entry is not set | step texts: Env "A-B" is not a name for an environment variable: use letters, digits and _ | step texts: Env C is not set: use dsl.Lit("") for an empty value | step texts: Annotations: "a b" is not a Kubernetes name such as example.com/key | step texts: Labels: the value "a b" of team must be letters, digits, -, _ and ., at most 63
+		train.MPIJob(p, "texts", job) // want step texts: Env D: dsl.FieldRef can only be the whole value of an environment variable | step texts: Data is "/training": it must be a volume claim and an absolute path, as in training-data:/data, or a folder of the node and one | step texts: Data: an entry is not set | step texts: Env "A-B" is not a name for an environment variable: use letters, digits and _ | step texts: Env C is not set: use dsl.Lit("") for an empty value | step texts: Annotations: "a b" is not a Kubernetes name such as example.com/key | step texts: Labels: the value "a b" of team must be letters, digits, -, _ and ., at most 63
 		job = ok
 		job.Command = dsl.Lit("echo {{x}}")
 		job.Git = train.Git{Branch: dsl.Lit("main")}

@@ -13,6 +13,9 @@ type Metric struct {
 	Format Format
 	// Reduce makes one number out of all that are printed: Last unless set.
 	Reduce Reduce
+	// Pattern is the way out for output of other forms: a regular expression of Go's syntax for a line, whose first
+	// group, or all of it, is the number.
+	Pattern string
 }
 
 // Format is how a metric is shown.
@@ -37,13 +40,15 @@ const (
 	SumOverRanks Reduce = "sum-over-ranks"
 )
 
-// rule is the metric as the launcher reads it, NAME[:FORMAT[:REDUCE]].
+// rule is the metric as the launcher reads it, NAME[:FORMAT[:REDUCE[:REGEX]]].
 func (m Metric) rule() dsl.Value[string] {
 	name := m.NameFrom
 	if !name.IsSet() {
 		name = dsl.Lit(m.Name)
 	}
 	switch {
+	case m.Pattern != "":
+		return dsl.Sprintf("%v:%s:%s:%s", name, m.Format, m.Reduce, m.Pattern)
 	case m.Reduce != "":
 		format := m.Format
 		if format == "" {

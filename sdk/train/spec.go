@@ -1,0 +1,169 @@
+package train
+
+import (
+	"time"
+
+	"github.com/argosy-ml/argosy/sdk/dsl"
+)
+
+// LauncherImage is the container image of the launcher.
+const LauncherImage = "argosyml/argosy-launcher:dev"
+
+// Spec says what a job is. Only Image and Command are required. Fields that are empty when the pipeline runs
+// count as not set.
+type Spec struct {
+	// Image is the container image of all pods of the job.
+	Image dsl.Value[string]
+	// Command is run by sh -c in every pod; of an MPIJob in its launcher pod, once all workers can be reached, where
+	// it usually begins with mpirun.
+	Command dsl.Value[string]
+
+	// Workers is the number of pods that compute: 1 unless set. Where the kind has a master, it is one of them.
+	Workers dsl.Value[int]
+	// Slots is the number of processes on each worker: of an MPIJob those that mpirun starts, as many as the worker
+	// has GPUs unless set; of a PyTorchJob those of torchrun, 1 unless set.
+	Slots dsl.Value[int]
+	// GPUs is the number of NVIDIA's GPUs of each worker: none unless set.
+	GPUs dsl.Value[int]
+	// Devices are others that each worker needs, by resource, such as amd.com/gpu.
+	Devices map[string]dsl.Value[int]
+	// RDMA gives each worker an RDMA device (the resource rdma/hca) and the right to lock memory for it.
+	RDMA dsl.Value[bool]
+	// CPU, Memory and SharedMemory are Kubernetes quantities, such as 500m and 10Gi, for each worker. SharedMemory
+	// is the size of /dev/shm.
+	CPU, Memory, SharedMemory dsl.Value[string]
+
+	// Data mounts volume claims and folders of the node into every pod, each written claim:/path or /folder:/path.
+	Data []dsl.Value[string]
+	// Env is set in every pod and, through mpirun, in every process.
+	Env dsl.Env
+	// Annotations and Labels are put on the job and every pod.
+	Annotations, Labels map[string]dsl.Value[string]
+
+	// Git, if its Repo is set, is cloned into code/<name of the repository> under WorkingDir in every pod.
+	Git Git
+	// Rsync, if its Source is set, is copied into code under WorkingDir in every pod.
+	Rsync Rsync
+	// WorkingDir is where Command runs: /root unless set. Shell runs it: sh unless set.
+	WorkingDir, Shell dsl.Value[string]
+	// ImagePullPolicy is Always, IfNotPresent or Never; empty leaves it to the cluster.
+	ImagePullPolicy string
+	// ImagePullSecrets hold the passwords of private registries.
+	ImagePullSecrets []dsl.Value[string]
+	// ServiceAccount is that of the job's pods.
+	ServiceAccount dsl.Value[string]
+
+	// NodeSelector has labels of the nodes to run on.
+	NodeSelector map[string]dsl.Value[string]
+	// Tolerations are for taints of the nodes.
+	Tolerations []Toleration
+	// Network is CNI unless set.
+	Network dsl.Value[Network]
+	// HostIPC and HostPID share the node's shared memory and process numbers.
+	HostIPC, HostPID dsl.Value[bool]
+
+	// Gang places all pods together or, until there is room for all, none; false places each as it finds room. Unless
+	// set it is as the cluster's operators do.
+	Gang dsl.Value[bool]
+	// Queue is the gang scheduler's, Priority a PriorityClass, Scheduler the name of the pods' scheduler.
+	Queue, Priority, Scheduler dsl.Value[string]
+	// Topology says which roles are placed near each other.
+	Topology Topology
+
+	// TensorBoard runs beside the job and stays until the job goes.
+	TensorBoard TensorBoard
+	// Metrics are read from what the job prints, as in "images/sec: 189.6" or "loss=0.25".
+	Metrics []Metric
+
+	// PendingTimeout fails the step when the job has not started by then, RunningTimeout when it has not ended.
+	PendingTimeout, RunningTimeout dsl.Value[time.Duration]
+	// TTL is how long the job stays in the cluster after its end: as long as its run unless set.
+	TTL dsl.Value[time.Duration]
+	// CleanPodPolicy says which pods of the job go when it has ended: CleanRunning unless set.
+	CleanPodPolicy CleanPodPolicy
+	// Retries is how often the job is started again when it fails: never unless set.
+	Retries dsl.Value[int]
+}
+
+// Git is code to fetch before the job starts.
+type Git struct {
+	// Repo is the URL of the repository.
+	Repo dsl.Value[string]
+	// Branch is the one to check out: the repository's default unless set.
+	Branch dsl.Value[string]
+	// Revision is the commit or tag to check out: the newest of the branch unless set.
+	Revision dsl.Value[string]
+}
+
+// Rsync is code to copy before the job starts.
+type Rsync struct {
+	// Source is what rsync reads, such as rsync://host/module/folder/ or host:/folder/.
+	Source dsl.Value[string]
+	// Image is a container image with rsync: the launcher's own unless set.
+	Image dsl.Value[string]
+}
+
+// Toleration lets pods run on nodes with a taint.
+type Toleration struct {
+	// Key is the taint's; all tolerates every taint.
+	Key string
+	// Value is the taint's: any unless set.
+	Value dsl.Value[string]
+	// Effect is NoSchedule, PreferNoSchedule or NoExecute: all of them unless set.
+	Effect string
+}
+
+// Network is how pods are connected.
+type Network string
+
+// The networks.
+const (
+	CNI  Network = "CNI"  // the cluster's pod network
+	Host Network = "Host" // the node's own, without isolation
+	ENI  Network = "ENI"  // an elastic network interface for each pod (Alibaba Cloud's Terway)
+)
+
+// Topology says which roles are to share nodes, which not, and which are placed first, by their names in lower case:
+// ps and worker of a TFJob. It takes Volcano with its plugin task-topology.
+type Topology struct {
+	Affinity, AntiAffinity [][]string
+	Order                  []string
+}
+
+// TensorBoard says what TensorBoard shows.
+type TensorBoard struct {
+	Enabled dsl.Value[bool]
+	// LogDir is a folder on one of the job's volumes: /training_logs unless set.
+	LogDir dsl.Value[string]
+	// Image is one with TensorBoard: TensorFlow's unless set.
+	Image dsl.Value[string]
+}
+
+// CleanPodPolicy says which pods of an ended job are deleted.
+type CleanPodPolicy string
+
+// The clean pod policies.
+const (
+	CleanRunning CleanPodPolicy = "Running" // those still running, so that the others' logs stay
+	CleanAll     CleanPodPolicy = "All"
+	CleanNone    CleanPodPolicy = "None"
+)
+
+// Role says what pods of one role are; what is not set is as for the whole job.
+type Role struct {
+	Replicas       dsl.Value[int]
+	Image, Command dsl.Value[string]
+	// GPUs are none unless set, for roles that do not train.
+	GPUs         dsl.Value[int]
+	CPU, Memory  dsl.Value[string]
+	NodeSelector map[string]dsl.Value[string]
+}
+
+// Outputs are the outputs of a job of any kind.
+type Outputs struct {
+	*dsl.Step
+	// JobName is the name of the job in the cluster.
+	JobName dsl.Value[string]
+	// WorldSize is the number of processes that were seen to take part.
+	WorldSize dsl.Value[int]
+}
