@@ -44,14 +44,18 @@ type inputSpec struct {
 	Name        string     `json:"name"`
 	Type        graph.Type `json:"type"`
 	Description string     `json:"description,omitempty"`
-	Default     string     `json:"default"`
+	Default     *string    `json:"default,omitempty"`
 	Optional    bool       `json:"optional"`
 }
 
 func annotations(g *graph.Pipeline) (map[string]text, error) {
 	spec := pipelineSpec{Name: g.Name, Description: g.Description}
 	for _, p := range g.Params {
-		spec.Inputs = append(spec.Inputs, inputSpec{p.Name, p.Type, p.Description, p.Default, true})
+		in := inputSpec{Name: p.Name, Type: p.Type, Description: p.Description}
+		if !p.Required {
+			in.Default, in.Optional = &p.Default, true
+		}
+		spec.Inputs = append(spec.Inputs, in)
 	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -30,6 +30,10 @@ var goldens = map[string]func() *dsl.Pipeline{
 	"escapes":   escapes,
 	"options":   options,
 	"settings":  settings,
+	"files":     files,
+	"branches":  branches,
+	"subs":      subs,
+	"scripts":   scripts,
 }
 
 var alpine = dsl.Lit("alpine:3.22")

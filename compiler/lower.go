@@ -9,26 +9,41 @@ import (
 )
 
 // lowering turns one graph into templates: a container template per step, a DAG template per list of nodes. What a
-// template uses from outside it declares as input parameters, and the task that runs it passes them in.
+// template uses from outside it declares as inputs, and the task that runs it passes them in.
 type lowering struct {
-	templates []template
-	taken     map[string]bool          // names of templates
-	inputs    map[graph.Ref]string     // the input parameter that carries a reference
-	inputUsed map[string]bool          // names of input parameters
+	*shared
+	sub       bool                     // it is that of a sub-pipeline
+	inputs    map[graph.Ref]string     // the input that carries a reference
+	inputUsed map[string]bool          // names of inputs
 	loops     map[string][]string      // the loops around each step, innermost first
 	types     map[graph.Ref]graph.Type // of the outputs of steps
 	exports   map[string][]graph.Ref   // what each loop hands out
 }
 
-func lower(g *graph.Pipeline) (*workflow, error) {
-	l := &lowering{
-		taken:     map[string]bool{},
+// shared is what a pipeline and its sub-pipelines have in common.
+type shared struct {
+	templates []template
+	taken     map[string]bool // names of templates
+	subs      map[string]graph.Sub
+	called    map[string]string // the templates of subs
+	required  map[string]bool   // parameters without a default
+}
+
+func (s *shared) lowering(sub bool) *lowering {
+	return &lowering{
+		shared:    s,
+		sub:       sub,
 		inputs:    map[graph.Ref]string{},
 		inputUsed: map[string]bool{},
 		loops:     map[string][]string{},
 		types:     map[graph.Ref]graph.Type{},
 		exports:   map[string][]graph.Ref{},
 	}
+}
+
+func lower(g *graph.Pipeline) (*workflow, error) {
+	s := &shared{taken: map[string]bool{}, subs: map[string]graph.Sub{}, called: map[string]string{}, required: map[string]bool{}}
+	l := s.lowering(false)
 	notes, err := annotations(g)
 	if err != nil {
 		return nil, err
@@ -38,15 +53,18 @@ func lower(g *graph.Pipeline) (*workflow, error) {
 		APIVersion: "argoproj.io/v1alpha1",
 		Kind:       "Workflow",
 		Metadata:   metadata{GenerateName: name + "-", Annotations: notes},
-		Spec:       workflowSpec{Entrypoint: l.unique(name), ServiceAccountName: serviceAccount},
+		Spec:       workflowSpec{Entrypoint: s.unique(name), ServiceAccountName: serviceAccount},
 	}
 	if err := wf.set(g.Settings); err != nil {
 		return nil, err
 	}
 	for _, p := range g.Params {
 		l.inputs[graph.Ref{Param: p.Name}], l.inputUsed[p.Name] = p.Name, true
-		wf.Spec.Arguments.Parameters = append(wf.Spec.Arguments.Parameters,
-			parameter{Name: p.Name, Description: text(p.Description), Value: (*text)(&p.Default)})
+		s.required[p.Name] = p.Required
+		wf.Spec.Arguments.Parameters = append(wf.Spec.Arguments.Parameters, argument(p))
+	}
+	for _, sub := range g.Subs {
+		s.subs[sub.Name], s.called[sub.Name] = sub, s.unique(sub.Name)
 	}
 	all := slices.Concat(g.Nodes, g.Exit)
 	l.findLoops(all, nil)
@@ -55,13 +73,29 @@ func lower(g *graph.Pipeline) (*workflow, error) {
 		return nil, err
 	}
 	if len(g.Exit) > 0 {
-		wf.Spec.OnExit = l.unique("exit")
+		wf.Spec.OnExit = s.unique("exit")
 		if _, err := l.dag(wf.Spec.OnExit, g.Exit, nil); err != nil {
 			return nil, err
 		}
 	}
-	wf.Spec.Templates = l.templates
+	for _, sub := range g.Subs {
+		if err := s.lowering(true).subPipeline(sub); err != nil {
+			return nil, fmt.Errorf("sub-pipeline %s: %w", sub.Name, err)
+		}
+	}
+	wf.Spec.Templates = s.templates
 	return wf, nil
+}
+
+func argument(p graph.Param) parameter {
+	out := parameter{Name: p.Name, Description: text(p.Description), Value: (*text)(&p.Default)}
+	if p.Required {
+		out.Value = nil
+	}
+	for _, choice := range p.Choices {
+		out.Enum = append(out.Enum, text(choice))
+	}
+	return out
 }
 
 // findLoops notes which loops are around each step, and the types of its outputs.
@@ -70,62 +104,121 @@ func (l *lowering) findLoops(nodes []graph.Node, around []string) {
 		inner := around
 		if n.Each != nil {
 			inner = append([]string{n.Name}, around...)
-		}
-		if n.Container != nil {
+		} else {
 			l.loops[n.Name] = around
-			for _, o := range n.Container.Outputs {
-				l.types[graph.Ref{Step: n.Name, Output: o.Name}] = o.Type
-			}
+		}
+		for _, o := range l.outputs(n) {
+			l.types[o.ref] = o.kind
 		}
 		l.findLoops(n.Children(), inner)
 	}
 }
 
+// output is what a node gives to those beside it.
+type output struct {
+	ref  graph.Ref
+	kind graph.Type
+}
+
+// outputs returns what a step, a condition or a call gives; not what is collected from a loop.
+func (l *lowering) outputs(n graph.Node) []output {
+	var out []output
+	add := func(name string, kind graph.Type, file bool) {
+		out = append(out, output{graph.Ref{Step: n.Name, Output: name, File: file}, kind})
+	}
+	switch {
+	case n.Container != nil:
+		for _, o := range n.Container.Outputs {
+			add(o.Name, o.Type, false)
+		}
+		for _, a := range n.Container.Artifacts {
+			add(a.Name, a.Kind, true)
+		}
+	case n.If != nil:
+		for _, m := range n.If.Outputs {
+			add(m.Name, m.Type, m.File)
+		}
+	case n.Call != nil:
+		for _, o := range l.subs[n.Call.Sub].Outputs {
+			add(o.Name, o.Type, o.File)
+		}
+	}
+	return out
+}
+
 // findExports notes which outputs each loop must hand out because something outside collects them.
 func (l *lowering) findExports(nodes []graph.Node) {
 	for _, n := range nodes {
-		for _, r := range references(n) {
-			for depth := range r.Collected {
-				loop := l.loops[r.Step][depth]
-				out := graph.Ref{Step: r.Step, Output: r.Output, Collected: depth}
-				if !slices.Contains(l.exports[loop], out) {
-					l.exports[loop] = append(l.exports[loop], out)
+		refs := references(n)
+		if n.If != nil {
+			for _, m := range n.If.Outputs {
+				for _, from := range m.From {
+					if from != nil {
+						refs = append(refs, *from)
+					}
 				}
 			}
 		}
+		l.export(refs)
 		l.findExports(n.Children())
 	}
 }
 
+func (l *lowering) export(refs []graph.Ref) {
+	for _, r := range refs {
+		for depth := range r.Collected {
+			loop := l.loops[r.Step][depth]
+			out := r
+			out.Collected = depth
+			if !slices.Contains(l.exports[loop], out) {
+				l.exports[loop] = append(l.exports[loop], out)
+			}
+		}
+	}
+}
+
+// export is a value that a DAG hands out.
+type export struct {
+	name string
+	from graph.Text
+	file bool
+}
+
 // dag adds the template for a list of nodes and returns what it needs from outside.
-func (l *lowering) dag(name string, nodes []graph.Node, exports []graph.Ref) ([]graph.Ref, error) {
+func (l *lowering) dag(name string, nodes []graph.Node, exports []export) ([]graph.Ref, error) {
 	at := len(l.templates)
 	l.templates = append(l.templates, template{Name: name}) // before the templates of its steps
 	here := l.places(nodes)
-	var needs []graph.Ref
-	tasks := make([]task, 0, len(nodes))
-	for _, n := range nodes {
-		t, used, err := l.task(n, here)
-		if err != nil {
-			return nil, err
+	where := func(r graph.Ref) source {
+		if s, ok := here[r]; ok {
+			return s
 		}
-		tasks = append(tasks, t)
-		for _, r := range used {
-			if _, local := here[r]; !local && !slices.Contains(needs, r) {
+		return l.source(r)
+	}
+	var needs []graph.Ref
+	need := func(refs []graph.Ref) {
+		for _, r := range refs {
+			if _, local := here[r]; !local && !l.builtIn(r) && !slices.Contains(needs, r) {
 				needs = append(needs, r)
 			}
 		}
 	}
+	tasks := make([]task, 0, len(nodes))
+	for _, n := range nodes {
+		t, used, err := l.task(n, where)
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, t)
+		need(used)
+	}
 	t := &l.templates[at]
 	t.DAG = &dag{Tasks: tasks}
-	t.Inputs = l.declare(needs)
-	for _, r := range exports {
-		from := &valueFrom{Parameter: string(here[r].tag())}
-		if here[r].expression != "" {
-			from = &valueFrom{Expression: here[r].expression}
-		}
-		t.Outputs.Parameters = append(t.Outputs.Parameters, parameter{Name: l.input(r), ValueFrom: from})
+	for _, e := range exports {
+		t.Outputs.export(e, where)
+		need(e.from.Refs())
 	}
+	t.Inputs = l.declare(needs)
 	return needs, nil
 }
 
@@ -133,10 +226,8 @@ func (l *lowering) dag(name string, nodes []graph.Node, exports []graph.Ref) ([]
 func (l *lowering) places(nodes []graph.Node) map[graph.Ref]source {
 	here := map[graph.Ref]source{}
 	for _, n := range nodes {
-		if n.Container != nil {
-			for _, o := range n.Container.Outputs {
-				here[graph.Ref{Step: n.Name, Output: o.Name}] = source{path: "tasks." + n.Name + ".outputs.parameters." + o.Name}
-			}
+		for _, o := range l.outputs(n) {
+			here[o.ref] = source{path: "tasks." + n.Name + ".outputs." + section(o.ref) + "." + o.ref.Output}
 		}
 		for _, r := range l.exports[n.Name] {
 			t := graph.List // what was collected before
@@ -151,59 +242,86 @@ func (l *lowering) places(nodes []graph.Node) map[graph.Ref]source {
 	return here
 }
 
+func section(r graph.Ref) string {
+	if r.File {
+		return "artifacts"
+	}
+	return "parameters"
+}
+
 // task returns the task that runs node n, and the references that it needs.
-func (l *lowering) task(n graph.Node, here map[graph.Ref]source) (task, []graph.Ref, error) {
-	t := task{Name: n.Name, Template: l.unique(n.Name), Dependencies: n.After}
+func (l *lowering) task(n graph.Node, outside func(graph.Ref) source) (task, []graph.Ref, error) {
+	t := task{Name: n.Name, Dependencies: n.After}
 	where := func(r graph.Ref) source {
 		if n.Each != nil && r.Loop == n.Name {
 			return item(n.Each.Item)
 		}
-		if s, ok := here[r]; ok {
-			return s
-		}
-		return source{path: "inputs.parameters." + l.input(r)}
+		return outside(r)
 	}
+	if n.Call != nil {
+		t.Template = l.called[n.Call.Sub]
+		t.Arguments = l.callArguments(n.Call, where)
+		return t, references(n), nil
+	}
+	t.Template = l.unique(n.Name)
 	var needs []graph.Ref
 	var err error
 	switch {
 	case n.Container != nil:
 		needs, err = l.container(t.Template, n)
+	case n.If != nil && len(n.If.Else)+len(n.If.Outputs) > 0:
+		needs, err = l.choice(t.Template, n)
 	case n.If != nil:
-		t.When = condition(n.If.Cond, where)
+		t.When = tagged(condition(n.If.Cond, where))
 		needs, err = l.dag(t.Template, n.If.Nodes, nil)
 	case n.Each != nil:
 		if err := t.loop(n.Each.Items, where); err != nil {
 			return t, nil, err
 		}
-		needs, err = l.dag(t.Template, n.Each.Nodes, l.exports[n.Name])
+		var exports []export
+		for _, r := range l.exports[n.Name] {
+			exports = append(exports, export{l.input(r), graph.Text{{Ref: &r}}, r.File})
+		}
+		needs, err = l.dag(t.Template, n.Each.Nodes, exports)
 	default:
-		err = fmt.Errorf("node %s is neither a container, nor a condition, nor a loop", n.Name)
+		err = fmt.Errorf("node %s is neither a container, nor a condition, a loop or a call", n.Name)
 	}
 	if err != nil {
 		return t, nil, err
 	}
+	t.Arguments = l.arguments(needs, where)
+	if n.Container == nil {
+		needs = append(references(n), needs...)
+	}
+	return t, slices.DeleteFunc(needs, func(r graph.Ref) bool { return n.Each != nil && r.Loop == n.Name }), nil
+}
+
+// arguments passes references on to a template.
+func (l *lowering) arguments(needs []graph.Ref, where func(graph.Ref) source) parameters {
+	var out parameters
 	for _, r := range needs {
 		value := where(r).tag()
-		t.Arguments.Parameters = append(t.Arguments.Parameters, parameter{Name: l.input(r), Value: &value})
+		if r.File {
+			out.Artifacts = append(out.Artifacts, artifact{Name: l.input(r), From: value})
+		} else {
+			out.Parameters = append(out.Parameters, parameter{Name: l.input(r), Value: &value})
+		}
 	}
-	needs = slices.DeleteFunc(append(references(n), needs...), func(r graph.Ref) bool {
-		return isBuiltIn(r) || n.Each != nil && r.Loop == n.Name
-	})
-	return t, needs, nil
+	return out
 }
 
 // container adds the template of a step and returns what it needs from outside.
 func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
-	needs := slices.DeleteFunc(references(n), isBuiltIn)
-	inputs := func(r graph.Ref) source { return source{path: "inputs.parameters." + l.input(r)} }
+	needs := slices.DeleteFunc(references(n), l.builtIn)
 	t := template{Name: name, Inputs: l.declare(needs)}
 	p := &pod{
-		fill: func(t graph.Text) text { return render(t, inputs) },
-		arg:  func(t graph.Text) text { return renderArg(t, inputs) },
-		t:    &t,
+		fill:  func(t graph.Text) text { return render(t, l.source) },
+		arg:   func(t graph.Text) text { return renderArg(t, l.source) },
+		where: l.source,
+		t:     &t,
 	}
-	c := p.container("containers", "main", n.Container)
-	t.Container = &c
+	p.files(n.Container.Files, l.input)
+	p.main(n.Container)
 	settings := n.Pod
 	if settings == nil {
 		settings = &graph.Pod{}
@@ -212,38 +330,69 @@ func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
 		return nil, fmt.Errorf("step %s: %w", n.Name, err)
 	}
 	for _, o := range n.Container.Outputs {
-		t.Outputs.Parameters = append(t.Outputs.Parameters, parameter{Name: o.Name, ValueFrom: &valueFrom{Path: text(o.Path), Default: (*text)(o.Default)}})
+		from := &valueFrom{Path: text(o.Path)}
+		if o.Default != nil {
+			d := renderArg(graph.Text{{Text: *o.Default}}, nil)
+			from.Default = &d
+		}
+		t.Outputs.Parameters = append(t.Outputs.Parameters, parameter{Name: o.Name, ValueFrom: from})
 	}
 	for _, a := range n.Container.Artifacts {
-		t.Outputs.Artifacts = append(t.Outputs.Artifacts, artifact{a.Name, text(a.Path), a.Optional})
+		t.Outputs.Artifacts = append(t.Outputs.Artifacts, artifact{Name: a.Name, Path: text(a.Path), Optional: a.Optional})
+	}
+	if err := t.describe(n); err != nil {
+		return nil, err
 	}
 	l.templates = append(l.templates, t)
 	return needs, nil
 }
 
-// isBuiltIn says whether a reference is to what Argo or the container itself knows.
-func isBuiltIn(r graph.Ref) bool { return r.Variable != "" || r.Env != "" }
+// builtIn says whether a reference is to what Argo or the container itself knows wherever it stands.
+func (l *lowering) builtIn(r graph.Ref) bool {
+	return r.Variable != "" || r.Env != "" || l.global(r)
+}
 
-// declare returns the input parameters that carry the references.
+// global says whether a parameter is not passed from template to template: the calls of sub-pipelines do not, and
+// Argo's validation refuses to pass what has no value yet.
+func (l *lowering) global(r graph.Ref) bool { return r.Param != "" && (l.sub || l.required[r.Param]) }
+
+// source says where a template finds what it has from outside.
+func (l *lowering) source(r graph.Ref) source {
+	if l.global(r) {
+		return source{path: "workflow.parameters." + r.Param}
+	}
+	return source{path: "inputs." + section(r) + "." + l.input(r)}
+}
+
+// declare returns the inputs that carry the references. Where an artifact goes the template itself says.
 func (l *lowering) declare(needs []graph.Ref) parameters {
 	var in parameters
 	for _, r := range needs {
-		in.Parameters = append(in.Parameters, parameter{Name: l.input(r)})
+		if r.File {
+			in.Artifacts = append(in.Artifacts, artifact{Name: l.input(r)})
+		} else {
+			in.Parameters = append(in.Parameters, parameter{Name: l.input(r)})
+		}
 	}
 	return in
 }
 
-// input returns the name of the input parameter that carries a reference, which is the same in all templates.
+// input returns the name of the input that carries a reference, which is the same in all templates.
 func (l *lowering) input(r graph.Ref) string {
 	if name, ok := l.inputs[r]; ok {
 		return name
 	}
-	name := r.Loop + "-item"
-	if r.Step != "" {
+	var name string
+	switch {
+	case r.Input != "":
+		name = r.Input
+	case r.Step != "":
 		name = r.Step + "-" + r.Output
 		for range r.Collected {
 			name += "-list"
 		}
+	default:
+		name = r.Loop + "-item"
 	}
 	name = free(name, l.inputUsed)
 	l.inputs[r] = name
@@ -251,7 +400,7 @@ func (l *lowering) input(r graph.Ref) string {
 }
 
 // unique returns a name for a template.
-func (l *lowering) unique(name string) string { return free(name, l.taken) }
+func (s *shared) unique(name string) string { return free(name, s.taken) }
 
 // free returns name, or name-2, name-3 and so on where it is taken, and takes it.
 func free(name string, taken map[string]bool) string {

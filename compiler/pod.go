@@ -17,6 +17,7 @@ import (
 type pod struct {
 	fill  func(graph.Text) text // with the values' places
 	arg   func(graph.Text) text // the same, for where Kubernetes reads $(NAME)
+	where func(graph.Ref) source
 	t     *template
 	known []graph.Volume // those in t.Volumes, in the same order
 	patch map[string]any // for resources that are known only when the pipeline runs
@@ -143,7 +144,7 @@ func (p *pod) settings(g *graph.Pod) error {
 		return err
 	}
 	if len(g.Timeout) > 0 {
-		s, err := seconds(g.Timeout, p.fill)
+		s, err := seconds(g.Timeout, p.where)
 		if err != nil {
 			return err
 		}
@@ -193,21 +194,23 @@ const (
 // cacheConfigMap is where Argo keeps the outputs of steps that have a cache key.
 const cacheConfigMap = "argosy-cache"
 
+// note returns the notes with one more.
+func note(notes map[string]text, key, value string) map[string]text {
+	notes = maps.Clone(notes)
+	if notes == nil {
+		notes = map[string]text{}
+	}
+	notes[key] = text(value)
+	return notes
+}
+
 func (p *pod) cache(c *graph.Cache) error {
 	if c == nil {
 		return nil
 	}
-	notes := func(m map[string]text, key, value string) map[string]text {
-		m = maps.Clone(m)
-		if m == nil {
-			m = map[string]text{}
-		}
-		m[key] = text(value)
-		return m
-	}
 	if c.Off {
-		p.t.Metadata.Annotations = notes(p.t.Metadata.Annotations, staleness, "P0D")
-		p.t.Metadata.Labels = notes(p.t.Metadata.Labels, caching, "false")
+		p.t.Metadata.Annotations = note(p.t.Metadata.Annotations, staleness, "P0D")
+		p.t.Metadata.Labels = note(p.t.Metadata.Labels, caching, "false")
 		return nil
 	}
 	if c.MaxAge != "" {
@@ -215,7 +218,7 @@ func (p *pod) cache(c *graph.Cache) error {
 		if err != nil {
 			return fmt.Errorf("the age of the cache: %w", err)
 		}
-		p.t.Metadata.Annotations = notes(p.t.Metadata.Annotations, staleness, fmt.Sprintf("PT%dS", int64(d/time.Second)))
+		p.t.Metadata.Annotations = note(p.t.Metadata.Annotations, staleness, fmt.Sprintf("PT%dS", int64(d/time.Second)))
 	}
 	if len(c.Key) > 0 {
 		p.t.Memoize = &memoize{Key: p.fill(c.Key), MaxAge: cmp.Or(c.MaxAge, "87600h"), Cache: memoizeCache{named{cacheConfigMap}}}
@@ -268,7 +271,7 @@ func (p *pod) labels(rs []graph.Requirement) labelTerm {
 }
 
 // seconds writes a duration as a number of seconds: now, or as an expression for when it is known.
-func seconds(d graph.Text, fill func(graph.Text) text) (any, error) {
+func seconds(d graph.Text, where func(graph.Ref) source) (any, error) {
 	if s, ok := d.Constant(); ok {
 		t, err := time.ParseDuration(s)
 		if err != nil {
@@ -276,12 +279,7 @@ func seconds(d graph.Text, fill func(graph.Text) text) (any, error) {
 		}
 		return int64(t / time.Second), nil
 	}
-	path, ok := strings.CutPrefix(string(fill(d)), "{{inputs.parameters.")
-	path, tail := strings.CutSuffix(path, "}}")
-	if !ok || !tail || strings.Contains(path, "}}") {
-		return nil, fmt.Errorf("the timeout is put together of several values: give it as one")
-	}
-	return text("{{=int(duration(" + member("inputs.parameters."+path) + ").Seconds())}}"), nil
+	return tagged("int(duration(" + operand(d, where) + ").Seconds())"), nil
 }
 
 // finish writes the patch of the pod: the user's, and that of resources known late.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -30,7 +31,7 @@ func TestRandomPipelinesCompileToValidWorkflows(t *testing.T) {
 		g.step()
 		g.steps(2)
 		if rapid.Bool().Draw(t, "exit") {
-			g.texts, g.numbers, g.lists, g.handles = g.texts[:0:0], nil, nil, nil
+			g.texts, g.numbers, g.lists, g.files, g.handles = g.texts[:0:0], nil, nil, nil, nil
 			g.p.OnExit(func() {
 				g.texts = append(g.texts, dsl.Argo("workflow.status"))
 				g.steps(2)
@@ -53,12 +54,13 @@ type generator struct {
 	texts   []dsl.Value[string]
 	numbers []dsl.Value[float64]
 	lists   []dsl.Value[[]string]
+	files   []dsl.File[dsl.Dataset]
 	handles []dsl.Handle
 }
 
 func (g *generator) steps(depth int) {
-	for range rapid.IntRange(1, 4).Draw(g.T, "steps") {
-		kind := rapid.IntRange(0, 5).Draw(g.T, "kind")
+	for range rapid.IntRange(1, 2+depth).Draw(g.T, "steps") {
+		kind := rapid.IntRange(0, 7).Draw(g.T, "kind")
 		switch {
 		case kind == 0 && depth > 0 && len(g.numbers) > 0:
 			g.p.If(dsl.Gt(pick(g, g.numbers), 0.5), func() { g.within(func() { g.steps(depth - 1) }) })
@@ -68,6 +70,10 @@ func (g *generator) steps(depth int) {
 			g.loop(depth)
 		case kind == 3:
 			g.job()
+		case kind == 4 && depth > 0 && len(g.texts) > 0:
+			g.branches(depth)
+		case kind == 5 && depth > 0 && len(g.texts) > 0 && len(g.files) > 0:
+			g.sub(depth)
 		default:
 			g.step()
 		}
@@ -76,9 +82,70 @@ func (g *generator) steps(depth int) {
 
 // within writes steps whose values cannot be used after them; only waiting for them is possible.
 func (g *generator) within(write func()) {
-	texts, numbers, lists := slices.Clone(g.texts), slices.Clone(g.numbers), slices.Clone(g.lists)
+	texts, numbers, lists, files := slices.Clone(g.texts), slices.Clone(g.numbers), slices.Clone(g.lists), slices.Clone(g.files)
 	write()
-	g.texts, g.numbers, g.lists = texts, numbers, lists
+	g.texts, g.numbers, g.lists, g.files = texts, numbers, lists, files
+}
+
+// branches writes an If of several branches and goes on with what one of them gives.
+func (g *generator) branches(depth int) {
+	var texts []dsl.Value[string]
+	var files []dsl.File[dsl.Dataset]
+	before := slices.Clone(g.handles)
+	defer func() { g.handles = before }()
+	inside := func() {
+		g.handles = slices.Clone(before) // branches do not wait for each other
+		g.within(func() {
+			texts = append(texts, g.step())
+			files = append(files, g.files[len(g.files)-1])
+			g.steps(depth - 1)
+		})
+	}
+	b := g.p.If(dsl.Eq(pick(g, g.texts), "a"), inside)
+	for range rapid.IntRange(0, 2).Draw(g.T, "else ifs") {
+		b = b.ElseIf(dsl.Ne(pick(g, g.texts), "b"), inside)
+	}
+	if len(g.files) == 0 || rapid.Bool().Draw(g.T, "else") {
+		b.Else(inside)
+	} else {
+		texts, files = append(texts, pick(g, g.texts)), append(files, pick(g, g.files))
+	}
+	g.texts, g.files = append(g.texts, dsl.OneOf(texts...)), append(g.files, dsl.OneOf(files...))
+}
+
+// sub writes a sub-pipeline and calls it, perhaps from inside too.
+func (g *generator) sub(depth int) {
+	type ends struct {
+		Text dsl.Value[string]
+		File dsl.File[dsl.Dataset]
+	}
+	g.count++
+	name := fmt.Sprintf("sub-%d", g.count)
+	again := rapid.Bool().Draw(g.T, "again")
+	handles := g.handles
+	var call func(ends) ends
+	call = func(in ends) ends {
+		return dsl.Sub(g.p, name, in, func(in ends) ends {
+			out := in
+			g.within(func() {
+				g.texts, g.numbers, g.lists, g.files, g.handles = []dsl.Value[string]{in.Text}, nil, nil, []dsl.File[dsl.Dataset]{in.File}, nil
+				out.Text = g.step()
+				g.steps(depth - 1)
+				if again {
+					var deeper ends
+					g.p.If(dsl.Eq(out.Text, "more"), func() { deeper = call(ends{out.Text, in.File}) })
+					out.Text = dsl.OneOf(deeper.Text, out.Text)
+				}
+			})
+			return out
+		})
+	}
+	out := call(ends{pick(g, g.texts), pick(g, g.files)})
+	g.handles = handles
+	g.texts, g.files = append(g.texts, out.Text), append(g.files, out.File)
+	if rapid.Bool().Draw(g.T, "twice") {
+		call(out)
+	}
 }
 
 func (g *generator) loop(depth int) {
@@ -110,7 +177,11 @@ func (g *generator) step() dsl.Value[string] {
 	for _, v := range some(g, g.lists) {
 		args = append(args, v)
 	}
-	s := dsl.Run(g.p, fmt.Sprintf("step-%d", g.count), dsl.Container{Image: alpine, Args: dsl.Args(args...)}, g.after())
+	for _, f := range some(g, g.files) {
+		args = append(args, f)
+	}
+	s := dsl.Run(g.p, fmt.Sprintf("step-%d", g.count), dsl.Container{Image: alpine, Args: dsl.Args(args...)}, g.after(), g.option())
+	g.files = append(g.files, dsl.OutputFile[dsl.Dataset](s, "file", "/tmp/file"))
 	out := dsl.Output[string](s, "out", "/tmp/out")
 	g.texts = append(g.texts, out)
 	g.numbers = append(g.numbers, dsl.Output[float64](s, "number", "/tmp/number"))
@@ -131,6 +202,32 @@ func (g *generator) job() {
 	out := train.MPIJob(g.p, fmt.Sprintf("job-%d", g.count), job, g.after())
 	g.texts = append(g.texts, out.JobName)
 	g.handles = append(g.handles, out.Step)
+}
+
+// option is one that takes a value, or none.
+func (g *generator) option() dsl.StepOption {
+	if len(g.texts) == 0 {
+		return nil
+	}
+	v := pick(g, g.texts)
+	if _, known := dsl.Known(v); known {
+		return nil // it is checked as what it is to be
+	}
+	switch rapid.IntRange(0, 6).Draw(g.T, "option") {
+	case 0:
+		return dsl.Limits(dsl.Resources{Memory: v, CPU: dsl.Lit("1")})
+	case 1:
+		return dsl.Mount("/data", dsl.Claim(dsl.Sprintf("a%v", v)).SubPath(v))
+	case 2:
+		return dsl.Annotations(map[string]dsl.Value[string]{"a": v})
+	case 3:
+		return dsl.CacheKey(v)
+	case 4:
+		return dsl.Sidecar("beside", dsl.Container{Image: v, Args: dsl.Args(v)}, dsl.Requests(dsl.Resources{Memory: v}))
+	case 5:
+		return dsl.Timeout(dsl.Value[time.Duration](v))
+	}
+	return nil
 }
 
 func (g *generator) after() dsl.StepOption { return dsl.After(some(g, g.handles)...) }

@@ -112,11 +112,13 @@ func renderWith(t graph.Text, where func(graph.Ref) source, constant func(s stri
 	return text(b.String())
 }
 
-// condition writes a comparison as one of Argo's expressions. Pasting the values into the text of the condition,
-// the older way, would let a value with a quote in it change the question.
-func condition(c graph.Cond, where func(graph.Ref) source) text {
-	operands := make([]string, len(c.Left))
-	for i, p := range c.Left {
+// tagged is an expression as it stands in text.
+func tagged(expression string) text { return text("{{=" + expression + "}}") }
+
+// operand writes a text as an expression.
+func operand(t graph.Text, where func(graph.Ref) source) string {
+	operands := make([]string, len(t))
+	for i, p := range t {
 		switch {
 		case p.Ref == nil:
 			operands[i] = quote(p.Text)
@@ -126,14 +128,23 @@ func condition(c graph.Cond, where func(graph.Ref) source) text {
 			operands[i] = where(*p.Ref).operand()
 		}
 	}
-	left := strings.Join(operands, " + ")
+	if len(operands) == 0 {
+		return quote("")
+	}
+	return strings.Join(operands, " + ")
+}
+
+// condition writes a comparison as one of Argo's expressions. Pasting the values into the text of the condition,
+// the older way, would let a value with a quote in it change the question.
+func condition(c graph.Cond, where func(graph.Ref) source) string {
+	left := operand(c.Left, where)
 	switch c.Type {
 	case graph.Integer, graph.Float:
-		return text(fmt.Sprintf("{{=asFloat(%s) %s %s}}", left, c.Op, c.Right))
+		return fmt.Sprintf("asFloat(%s) %s %s", left, c.Op, c.Right)
 	case graph.Bool: // Python writes True
-		return text(fmt.Sprintf("{{=lower(%s) %s %s}}", left, c.Op, quote(c.Right)))
+		return fmt.Sprintf("lower(%s) %s %s", left, c.Op, quote(c.Right))
 	}
-	return text(fmt.Sprintf("{{=%s %s %s}}", left, c.Op, quote(c.Right)))
+	return fmt.Sprintf("%s %s %s", left, c.Op, quote(c.Right))
 }
 
 // quote writes text as a constant of an expression. A brace in it could end the expression, so none is left.

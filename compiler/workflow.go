@@ -46,6 +46,7 @@ type parameter struct {
 	Name        string     `yaml:"name"`
 	Description text       `yaml:"description,omitempty"`
 	Value       *text      `yaml:"value,omitempty"`
+	Enum        []text     `yaml:"enum,omitempty"`
 	ValueFrom   *valueFrom `yaml:"valueFrom,omitempty"`
 }
 
@@ -57,9 +58,42 @@ type valueFrom struct {
 }
 
 type artifact struct {
-	Name     string `yaml:"name"`
-	Path     text   `yaml:"path"`
-	Optional bool   `yaml:"optional,omitempty"`
+	Name           string    `yaml:"name"`
+	Path           text      `yaml:"path,omitempty"`
+	From           text      `yaml:"from,omitempty"`
+	FromExpression text      `yaml:"fromExpression,omitempty"`
+	Optional       bool      `yaml:"optional,omitempty"`
+	S3             *s3File   `yaml:"s3,omitempty"`
+	HTTP           *httpFile `yaml:"http,omitempty"`
+	Git            *gitFile  `yaml:"git,omitempty"`
+	Raw            *rawFile  `yaml:"raw,omitempty"`
+	Archive        *archive  `yaml:"archive,omitempty"`
+}
+
+type s3File struct {
+	Key text `yaml:"key"`
+}
+
+type httpFile struct {
+	URL text `yaml:"url"`
+}
+
+type gitFile struct {
+	Repo     text `yaml:"repo"`
+	Revision text `yaml:"revision,omitempty"`
+}
+
+type rawFile struct {
+	Data text `yaml:"data"`
+}
+
+type archive struct {
+	None *struct{} `yaml:"none,omitempty"`
+}
+
+type script struct {
+	container `yaml:",inline"`
+	Source    text `yaml:"source"`
 }
 
 type template struct {
@@ -81,6 +115,7 @@ type template struct {
 	InitContainers        []userContainer `yaml:"initContainers,omitempty"`
 
 	Container *container `yaml:"container,omitempty"`
+	Script    *script    `yaml:"script,omitempty"`
 
 	Sidecars     []userContainer `yaml:"sidecars,omitempty"`
 	PodSpecPatch text            `yaml:"podSpecPatch,omitempty"`

@@ -36,7 +36,7 @@ const (
 // by commands that are told instead of looking (see cmd/argoexec).
 type argoStep struct {
 	tmpl argoTmpl
-	raw  string            // the template as Argo wrote it
+	raw  string            // the template as Argo's executor reads it
 	env  map[string]string // of the container `wait`
 	init bool              // the kubelet plays `init`
 	wait bool              // the kubelet plays `wait`
@@ -120,7 +120,8 @@ func argoStepOf(obj *corev1.Pod) *argoStep {
 		!slices.ContainsFunc(initC.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == argoVolume }) {
 		return nil
 	}
-	s := &argoStep{raw: literal(initC, argoTemplate)}
+	// As Argo's executor would find it: a variable's value is expanded like any other, also where it is a script's.
+	s := &argoStep{raw: expandWith(literal(initC, argoTemplate), func(string) (string, bool) { return "", false })}
 	if json.Unmarshal([]byte(s.raw), &s.tmpl) != nil { // too large for the environment, Argo put it elsewhere
 		return nil
 	}

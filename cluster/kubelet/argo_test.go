@@ -88,6 +88,14 @@ func TestArgoFastPaths(t *testing.T) {
 	}
 }
 
+// Argo's executor finds the template in a variable, so that $$ in a script is $ and $(NAME) stays: here too.
+func TestArgoTemplateIsExpanded(t *testing.T) {
+	t.Parallel()
+	s := argoStepOf(argoPod(`{"name":"t","script":{"image":"x","source":"echo $$$$ $$(A) $(B)"}}`))
+	require.NotNil(t, s)
+	require.Equal(t, "echo $$ $(A) $(B)", s.tmpl.Script.Source)
+}
+
 func TestArgoOutputs(t *testing.T) {
 	t.Parallel()
 	obj := argoPod(`{"container":{},"outputs":{"parameters":[{"name":"a","globalName":"g","valueFrom":{"path":"/tmp/a"}},` +

@@ -12,8 +12,8 @@ import (
 
 // Component is a step that can be used many times, with typed inputs and outputs.
 //
-// In is a struct of Values; all must be set, unless the field is tagged `dsl:",optional"`. Out is a struct of
-// Values, each an output of the step; a field of type *Step, if there is one, becomes the step itself. The name of
+// In is a struct of Values and Files; all must be set, unless the field is tagged `dsl:",optional"`. Out is a struct of
+// Values and Files, each an output of the step; a field of type *Step, if there is one, becomes the step itself. The name of
 // an output is that of its field, best-model for BestModel, or the one in the tag: `dsl:"model"`.
 type Component[In, Out any] struct {
 	name  string
@@ -90,7 +90,7 @@ func (c *Component[In, Out]) checkInputs(s *Step, in In) {
 
 var anyValue = reflect.TypeFor[AnyValue]()
 
-// settable is a pointer to a Value.
+// settable is a pointer to a Value or a File.
 type settable interface {
 	AnyValue
 	set(text)
@@ -104,12 +104,23 @@ func (s *Step) declare(field reflect.StructField, inside, outside reflect.Value)
 	}
 	name, _ := tag(field)
 	if !field.IsExported() || !reflect.PointerTo(field.Type).Implements(reflect.TypeFor[settable]()) {
-		s.Fault("output %s is a %s: outputs must be exported fields of type dsl.Value", field.Name, field.Type)
+		s.Fault("output %s is a %s: outputs must be exported fields of type dsl.Value or dsl.File", field.Name, field.Type)
+		return
+	}
+	value, path := outside.Addr().Interface().(settable), inside.Addr().Interface().(settable)
+	if _, isFile := value.(AnyFile); isFile {
+		if field.Type == reflect.TypeFor[File[Metrics]]() && field.Tag.Get("dsl") == "" {
+			name = "mlpipeline-metrics"
+		}
+		file := "/tmp/outputs/" + name
+		value.set(s.keep(name, file, value.kind()))
+		own := *value.recorded().single()
+		own.ownPath = file
+		path.set(reference(own))
 		return
 	}
 	file := "/tmp/outputs/" + name
 	s.checkFile("output", name, file)
-	value, path := outside.Addr().Interface().(settable), inside.Addr().Interface().(settable)
 	s.node.Container.Outputs = append(s.node.Container.Outputs, graph.Output{Name: name, Type: value.kind(), Path: file})
 	value.set(s.output(name))
 	own := *s.output(name).single()

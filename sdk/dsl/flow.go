@@ -3,6 +3,7 @@ package dsl
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
@@ -45,28 +46,173 @@ func compare[T any](a Value[T], op string, b T) Cond {
 	return c
 }
 
+// Branch is an If that may get further branches.
+type Branch struct {
+	pipeline *Pipeline
+	last     *node // the If or ElseIf that was added last
+	ended    bool  // by Else
+}
+
 // If records steps that run only when cond holds. Outside of it their outputs cannot be used, since they may not
-// be there.
-func (p *Pipeline) If(cond Cond, steps func()) {
+// be there: OneOf merges those of several branches.
+func (p *Pipeline) If(cond Cond, steps func()) *Branch {
 	if p == nil {
+		return nil
+	}
+	return &Branch{pipeline: p, last: p.branch("If", cond, steps)}
+}
+
+// ElseIf records steps that run when no branch before did and cond holds.
+func (b *Branch) ElseIf(cond Cond, steps func()) *Branch {
+	if b == nil || !b.open("ElseIf") {
+		return b
+	}
+	outer := b.last
+	b.pipeline.within(outer.orElse(), func() { b.last = b.pipeline.branch("ElseIf", cond, steps) })
+	return b
+}
+
+// Else records steps that run when no branch before did.
+func (b *Branch) Else(steps func()) {
+	if b == nil || !b.open("Else") {
 		return
 	}
+	b.ended = true
+	b.pipeline.within(b.last.orElse(), steps)
+	if len(b.last.other.nodes) == 0 {
+		b.pipeline.fault(caller(), "", "Else has no steps in it")
+	}
+}
+
+func (b *Branch) open(what string) bool {
+	if b.ended {
+		b.pipeline.fault(caller(), "", "%s comes after the Else of its If", what)
+	}
+	return !b.ended
+}
+
+// orElse returns the scope of what runs when the condition does not hold.
+func (n *node) orElse() *scope {
+	if n.other == nil {
+		n.other = &scope{kind: elseScope, owner: n}
+	}
+	return n.other
+}
+
+func (p *Pipeline) branch(kind string, cond Cond, steps func()) *node {
 	at := caller()
-	n := p.group(ifScope, "condition", graph.Node{Kind: "If", At: at, If: &graph.If{}})
+	n := p.group(ifScope, "condition", graph.Node{Kind: kind, At: at, If: &graph.If{}})
 	switch {
 	case cond.op == "":
-		p.fault(at, "", "If: the condition is empty: make it with dsl.Eq, dsl.Lt and so on")
+		p.fault(at, "", "%s: the condition is empty: make it with dsl.Eq, dsl.Lt and so on", kind)
 	case cond.err != nil:
-		p.fault(at, "", "If: the constant cannot be written as text: %v", cond.err)
+		p.fault(at, "", "%s: the constant cannot be written as text: %v", kind, cond.err)
 	case cond.typ == graph.List || cond.typ == graph.Object:
-		p.fault(at, "", "If: lists and objects cannot be compared")
+		p.fault(at, "", "%s: lists and objects cannot be compared", kind)
 	}
-	n.If.Cond = graph.Cond{Left: p.use(n, "If", valueOf[string](cond.left)), Op: cond.op, Right: cond.right, Type: cond.typ}
+	n.If.Cond = graph.Cond{Left: p.use(n, kind, valueOf[string](cond.left)), Op: cond.op, Right: cond.right, Type: cond.typ}
 	if err := checkText(cond.right); err != nil {
-		p.fault(at, "", "If: the constant %v", err)
+		p.fault(at, "", "%s: the constant %v", kind, err)
 	}
 	p.within(n.inner, steps)
 	p.refuseEmpty(n)
+	return n
+}
+
+// OneOf returns the value or file of the branch of an If that ran: each argument is an output of a step in another
+// branch. A last one from outside of the If stands for the branches that give none; without an Else there must be one.
+func OneOf[V any, P interface {
+	*V
+	settable
+}](values ...V) V {
+	var result V
+	set := P(&result).set
+	at := caller()
+	texts := make([]text, len(values))
+	for i := range values {
+		v := P(&values[i])
+		texts[i] = v.recorded()
+		if !v.IsSet() {
+			set(faulty(at, "OneOf: argument %d is not set", i+1))
+			return result
+		}
+		if len(texts[i].faults) > 0 {
+			set(texts[i])
+			return result
+		}
+	}
+	_, file := any(result).(AnyFile)
+	set(oneOf(at, texts, P(&result).kind(), file))
+	return result
+}
+
+func oneOf(at graph.Position, values []text, kind graph.Type, file bool) text {
+	if len(values) == 0 {
+		return faulty(at, "OneOf has no arguments")
+	}
+	first := values[0].single()
+	if first == nil || first.producer == nil || first.scope.top() == nil {
+		return faulty(at, "OneOf: argument 1 is no output of a step in an If")
+	}
+	top := first.scope.top()
+	branches, total := top.branches()
+	m := graph.Merge{Type: kind, File: file, From: make([]*graph.Ref, len(branches))}
+	var otherwise *text
+	for i, v := range values {
+		r := v.single()
+		branch := -1
+		if r != nil && r.scope != nil {
+			for j, b := range branches {
+				if b == r.scope {
+					branch = j
+				}
+			}
+		}
+		switch {
+		case branch >= 0 && m.From[branch] != nil:
+			return faulty(at, "OneOf: argument %d is of the same branch as one before", i+1)
+		case branch >= 0:
+			own := r.Ref
+			m.From[branch] = &own
+		case i == len(values)-1:
+			otherwise = &values[i]
+		default:
+			return faulty(at, "OneOf: argument %d is not of a branch of the If at %s", i+1, place(top.At))
+		}
+	}
+	missing := !total
+	for _, from := range m.From {
+		missing = missing || from == nil
+	}
+	if missing && otherwise == nil {
+		return faulty(at, "OneOf: there may be none: give a value for every branch, an Else among them, or a last one from outside of the If")
+	}
+	p := first.pipeline
+	m.Name = fmt.Sprintf("one-of-%d", len(top.If.Outputs)+1)
+	if otherwise != nil {
+		m.Otherwise = p.otherwise(top, *otherwise, file)
+	}
+	top.If.Outputs = append(top.If.Outputs, m)
+	return reference(ref{
+		Ref: graph.Ref{Step: top.Name, Output: m.Name, File: file}, pipeline: p, producer: top, scope: top.scope,
+	})
+}
+
+// otherwise turns the value from outside of an If into plain data.
+func (p *Pipeline) otherwise(n *node, t text, file bool) graph.Text {
+	if !file {
+		return p.use(n, "OneOf", valueOf[string](t))
+	}
+	r := t.single()
+	if r == nil || r.imports || r.ownPath != "" {
+		p.fault(n.At, "", "OneOf: the file for when no branch gives one must be an output of a step")
+		return nil
+	}
+	if !p.checkRef(n, "OneOf", r) {
+		return nil
+	}
+	own := r.Ref
+	return graph.Text{{Ref: &own}}
 }
 
 // Each records steps that run once for every item of list, all at the same time, and returns what steps returns.
@@ -108,22 +254,25 @@ func Collect[T any](v Value[T]) Value[[]T] {
 	if !v.IsSet() {
 		return valueOf[[]T](faulty(caller(), "Collect: the value is not set"))
 	}
-	t := v.recorded()
+	return valueOf[[]T](collect(v.recorded()))
+}
+
+func collect(t text) text {
 	if len(t.faults) > 0 {
-		return valueOf[[]T](t)
+		return t
 	}
 	single := t.single()
 	if single == nil || single.producer == nil {
-		return valueOf[[]T](faulty(caller(), "Collect: only an output of a step can be collected"))
+		return faulty(caller(), "Collect: only an output of a step can be collected")
 	}
 	r := *single
 	if r.scope.kind != eachScope {
-		return valueOf[[]T](faulty(caller(), "Collect: %s is in %s, not in an Each", r.describe(), r.scope.describe()))
+		return faulty(caller(), "Collect: %s is in %s, not in an Each", r.describe(), r.scope.describe())
 	}
 	r.Collected++
 	r.producer = r.scope.owner
 	r.scope = r.producer.scope
-	return valueOf[[]T](reference(r))
+	return reference(r)
 }
 
 func (p *Pipeline) refuseEmpty(group *node) {

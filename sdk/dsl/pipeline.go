@@ -19,6 +19,7 @@ type Pipeline struct {
 	groups            map[string]int // how many groups of a kind there are
 	settings          graph.Settings
 	defaults          []StepOption
+	subs              []*sub
 	faults            Faults
 }
 
@@ -47,43 +48,95 @@ func New(name string, opts ...Option) *Pipeline {
 }
 
 // ParamOption sets something of a parameter.
-type ParamOption func(*graph.Param)
+type ParamOption func(*param)
+
+type param struct {
+	graph.Param
+	choices []any
+}
 
 // Help says in a line what the parameter means.
-func Help(s string) ParamOption { return func(p *graph.Param) { p.Description = s } }
+func Help(s string) ParamOption { return func(p *param) { p.Description = s } }
+
+// Choices are the only values that the parameter may have.
+func Choices[T any](values ...T) ParamOption {
+	return func(p *param) {
+		for _, v := range values {
+			p.choices = append(p.choices, v)
+		}
+		if t := typeOf[T](); t != p.Type {
+			p.choices = append(p.choices, fmt.Errorf("they are of type %s, and it is of type %s", t, p.Type))
+		}
+	}
+}
 
 var paramName = regexp.MustCompile(`^[a-zA-Z][-_a-zA-Z0-9]*$`)
 
 // Param declares a parameter of the pipeline, which whoever starts a run may set, and its default.
 func Param[T any](p *Pipeline, name string, def T, opts ...ParamOption) Value[T] {
 	at := caller()
+	text, err := encode(def)
+	if err != nil {
+		p.fault(at, "", "parameter %s: its default cannot be written as JSON: %v", name, err)
+	}
+	return declareParam[T](p, at, graph.Param{Name: name, Default: text}, opts)
+}
+
+// Required declares a parameter without a default: whoever starts a run must set it.
+func Required[T any](p *Pipeline, name string, opts ...ParamOption) Value[T] {
+	return declareParam[T](p, caller(), graph.Param{Name: name, Required: true}, opts)
+}
+
+func declareParam[T any](p *Pipeline, at graph.Position, g graph.Param, opts []ParamOption) Value[T] {
+	name := g.Name
 	if p == nil {
 		return valueOf[T](faulty(at, "parameter %s belongs to a nil pipeline", name))
 	}
-	param := &graph.Param{Name: name, Type: typeOf[T](), At: at}
+	g.Type, g.At = typeOf[T](), at
+	declared := &param{Param: g}
 	for _, opt := range opts {
-		opt(param)
+		opt(declared)
 	}
-	var err error
-	if param.Default, err = encode(def); err != nil {
-		p.fault(at, "", "parameter %s: its default cannot be written as JSON: %v", name, err)
-	}
+	p.choose(declared)
+	g = declared.Param
 	if !paramName.MatchString(name) {
 		p.fault(at, "", "parameter %q: the name must begin with a letter and hold only letters, digits, - and _", name)
 	}
-	if err := checkText(param.Description); err != nil {
+	if err := checkText(g.Description); err != nil {
 		p.fault(at, "", "parameter %s: its help %v", name, err)
 	}
-	if err := checkParameter(param.Default); err != nil {
+	if err := checkParameter(g.Default); err != nil {
 		p.fault(at, "", "parameter %s: its default %v", name, err)
 	}
+	kept := &g
 	if i := slices.IndexFunc(p.params, func(q *graph.Param) bool { return q.Name == name }); i >= 0 {
 		p.fault(at, "", "parameter %s is declared twice, first at %s", name, place(p.params[i].At))
-		param = p.params[i]
+		kept = p.params[i]
 	} else {
-		p.params = append(p.params, param)
+		p.params = append(p.params, kept)
 	}
-	return valueOf[T](reference(ref{Ref: graph.Ref{Param: name}, pipeline: p, param: param}))
+	return valueOf[T](reference(ref{Ref: graph.Ref{Param: name}, pipeline: p, param: kept}))
+}
+
+// choose writes the choices of a parameter and checks its default against them.
+func (p *Pipeline) choose(declared *param) {
+	for _, v := range declared.choices {
+		if err, wrong := v.(error); wrong {
+			p.fault(declared.At, "", "parameter %s: its choices do not fit: %v", declared.Name, err)
+			return
+		}
+		choice, err := encode(v)
+		if err == nil {
+			err = checkParameter(choice)
+		}
+		if err != nil {
+			p.fault(declared.At, "", "parameter %s: choice %v: %v", declared.Name, v, err)
+		}
+		declared.Choices = append(declared.Choices, choice)
+	}
+	if len(declared.Choices) > 0 && !declared.Required && !slices.Contains(declared.Choices, declared.Default) {
+		p.fault(declared.At, "", "parameter %s: its default %q is none of its choices", declared.Name, declared.Default)
+	}
 }
 
 // OnExit records steps that run when all others have ended, however they ended. They may use the pipeline's
@@ -96,6 +149,18 @@ func (p *Pipeline) OnExit(steps func()) {
 		p.fault(caller(), "", "OnExit inside %s: exit steps belong to the whole pipeline, so call it outside", p.current.describe())
 	}
 	p.within(p.exit, steps)
+}
+
+// OnFailure records steps that run when all others have ended and the run has not succeeded. They may use what those
+// of OnExit may.
+func (p *Pipeline) OnFailure(steps func()) {
+	if p == nil {
+		return
+	}
+	if p.current != p.root {
+		p.fault(caller(), "", "OnFailure inside %s: exit steps belong to the whole pipeline, so call it outside", p.current.describe())
+	}
+	p.within(p.exit, func() { p.If(Ne(Argo("workflow.status"), "Succeeded"), steps) })
 }
 
 // Graph returns the recorded pipeline as plain data. The error is Faults where the pipeline has mistakes.
@@ -111,6 +176,9 @@ func (p *Pipeline) Graph() (*graph.Pipeline, error) {
 		return nil, faults.sorted()
 	}
 	g := &graph.Pipeline{Name: p.name, Description: p.description, Nodes: p.root.graph(), Exit: p.exit.graph(), Settings: p.settings}
+	for _, sub := range p.subs {
+		g.Subs = append(g.Subs, sub.graph())
+	}
 	for _, param := range p.params {
 		g.Params = append(g.Params, *param)
 	}

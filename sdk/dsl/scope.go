@@ -13,22 +13,27 @@ const (
 	rootScope scopeKind = iota
 	exitScope
 	ifScope
+	elseScope
 	eachScope
+	subScope
 )
 
 // scope is a list of nodes that run under the same circumstances: the whole pipeline, its exit steps, or the
 // inside of a condition or a loop.
 type scope struct {
 	kind  scopeKind
-	owner *node // the condition or loop; nil for the pipeline and its exit
+	owner *node // the condition or loop; nil for the pipeline, its exit and sub-pipelines
 	nodes []*node
+	sub   *sub // the sub-pipeline that this is all of
 }
 
 // node is a step or a group under construction.
 type node struct {
 	graph.Node
 	scope *scope // where it stands
+	index int    // there
 	inner *scope // what it holds, for groups
+	other *scope // the Else of a condition
 }
 
 func (s *scope) parent() *scope {
@@ -36,6 +41,14 @@ func (s *scope) parent() *scope {
 		return nil
 	}
 	return s.owner.scope
+}
+
+// whole returns the pipeline, its exit or the sub-pipeline that s is part of.
+func (s *scope) whole() *scope {
+	for s.parent() != nil {
+		s = s.parent()
+	}
+	return s
 }
 
 // holds says whether what is visible in s is visible in t too.
@@ -55,7 +68,11 @@ func (s *scope) describe() string {
 	case exitScope:
 		return "the exit steps"
 	case ifScope:
-		return "the If at " + place(s.owner.At)
+		return "the " + s.owner.Kind + " at " + place(s.owner.At)
+	case elseScope:
+		return "the Else of the " + s.owner.Kind + " at " + place(s.owner.At)
+	case subScope:
+		return "sub-pipeline " + s.sub.name
 	default:
 		return "the Each at " + place(s.owner.At)
 	}
@@ -69,7 +86,10 @@ func (s *scope) graph() []graph.Node {
 		g.After = slices.Clone(g.After)
 		switch {
 		case g.If != nil:
-			g.If = &graph.If{Cond: g.If.Cond, Nodes: n.inner.graph()}
+			g.If = &graph.If{Cond: g.If.Cond, Nodes: n.inner.graph(), Outputs: slices.Clone(g.If.Outputs)}
+			if n.other != nil {
+				g.If.Else = n.other.graph()
+			}
 		case g.Each != nil:
 			g.Each = &graph.Each{Items: g.Each.Items, Item: g.Each.Item, Nodes: n.inner.graph()}
 		case g.Container != nil:
@@ -100,11 +120,16 @@ func (n *node) wait(other *node) error {
 		s = s.parent()
 	}
 	if s == nil {
-		return fmt.Errorf("it cannot wait for %s: exit steps and the others do not mix", other.Name)
+		return fmt.Errorf("it cannot wait for %s: exit steps, sub-pipelines and the others do not mix", other.Name)
 	}
 	first, second := other.under(s), n.under(s)
-	if first == second {
+	switch {
+	case first == second && first != n && first != other:
+		return fmt.Errorf("it cannot wait for %s, which is in another branch of the same If", other.Name)
+	case first == second:
 		return fmt.Errorf("it cannot wait for %s, which it is part of", other.Name)
+	case first.index > second.index && first.waitsFor(second):
+		return fmt.Errorf("it cannot wait for %s, which waits for it", other.Name)
 	}
 	if !slices.Contains(second.After, first.Name) {
 		second.After = append(second.After, first.Name)
@@ -112,9 +137,46 @@ func (n *node) wait(other *node) error {
 	return nil
 }
 
+// waitsFor says whether n, directly or not, waits for a node beside it.
+func (n *node) waitsFor(other *node) bool {
+	for _, candidate := range n.scope.nodes {
+		if slices.Contains(n.After, candidate.Name) && (candidate == other || candidate.waitsFor(other)) {
+			return true
+		}
+	}
+	return false
+}
+
+// top returns the If of which s is a branch; nil where it is none.
+func (s *scope) top() *node {
+	if s == nil || s.kind != ifScope && s.kind != elseScope {
+		return nil
+	}
+	n := s.owner
+	for n.Kind == "ElseIf" {
+		n = n.scope.owner
+	}
+	return n
+}
+
+// branches returns the scopes of an If's branches, and whether one of them runs in any case.
+func (n *node) branches() (branches []*scope, total bool) {
+	for {
+		branches = append(branches, n.inner)
+		switch {
+		case n.other == nil:
+			return branches, false
+		case len(n.other.nodes) == 1 && n.other.nodes[0].Kind == "ElseIf":
+			n = n.other.nodes[0]
+		default:
+			return append(branches, n.other), true
+		}
+	}
+}
+
 // add puts a new node into the current scope.
 func (p *Pipeline) add(g graph.Node) *node {
-	n := &node{Node: g, scope: p.current}
+	n := &node{Node: g, scope: p.current, index: len(p.current.nodes)}
 	p.current.nodes = append(p.current.nodes, n)
 	return n
 }

@@ -21,6 +21,8 @@ type Container struct {
 	Command, Args []Value[string]
 	Env           Env
 	WorkingDir    Value[string]
+	// Source, if set, is a script: Command is its interpreter, which is given the script's file and then Args.
+	Source Value[string]
 	// Artifacts are files that are kept after the step.
 	Artifacts []Artifact
 	// ImagePullPolicy is Always, IfNotPresent or Never; empty leaves it to the cluster.
@@ -48,7 +50,7 @@ type Step struct {
 	beside   string           // the name of the sidecar
 }
 
-// Handle is what After accepts: a *Step, or a Value that is the output of one.
+// Handle is what After accepts: a *Step, or a Value or File that is the output of one.
 type Handle interface{ ended() []*node }
 
 func (s *Step) ended() []*node {
@@ -58,15 +60,7 @@ func (s *Step) ended() []*node {
 	return []*node{s.node}
 }
 
-func (v Value[T]) ended() []*node {
-	var nodes []*node
-	for _, r := range v.recorded().refs() {
-		if r.producer != nil {
-			nodes = append(nodes, r.producer)
-		}
-	}
-	return nodes
-}
+func (v Value[T]) ended() []*node { return v.recorded().producers() }
 
 // After makes the step wait until the others have ended well. What a step reads from others it waits for anyway.
 func After(others ...Handle) StepOption {
@@ -90,7 +84,7 @@ func After(others ...Handle) StepOption {
 
 var (
 	stepName  = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
-	groupName = regexp.MustCompile(`^(condition|for-loop)-[0-9]+$`)
+	groupName = regexp.MustCompile(`^(condition|for-loop|branch)-[0-9]+$`)
 	envName   = regexp.MustCompile(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
 	fileName  = regexp.MustCompile(`^[-_a-zA-Z0-9]+$`)
 )
@@ -139,7 +133,7 @@ func (p *Pipeline) fill(s *Step, c Container, opts []StepOption) {
 		if slices.ContainsFunc(s.box.Artifacts, func(b graph.Artifact) bool { return a.Name == b.Name }) {
 			s.Fault("artifact %s is declared twice", a.Name)
 		}
-		s.box.Artifacts = append(s.box.Artifacts, graph.Artifact(a))
+		s.box.Artifacts = append(s.box.Artifacts, graph.Artifact{Name: a.Name, Path: a.Path, Optional: a.Optional})
 	}
 	s.apply(opts)
 }
@@ -164,6 +158,13 @@ func (s *Step) contain(c Container) {
 	g.Command = s.list(what+"Command", c.Command)
 	g.Args = s.list(what+"Args", c.Args)
 	g.WorkingDir = s.pipeline.use(s.node, what+"WorkingDir", c.WorkingDir)
+	g.Source = s.pipeline.use(s.node, what+"Source", c.Source)
+	switch {
+	case c.Source.IsSet() && s.beside != "":
+		s.Fault("container %s: only the step's own container has a Source", s.beside)
+	case c.Source.IsSet() && len(c.Command) == 0:
+		s.Fault("Source needs a Command, its interpreter, as in dsl.Args(\"python3\")")
+	}
 	s.variables(c.Env)
 }
 
@@ -213,7 +214,7 @@ func (s *Step) checkFile(kind, name, file string) {
 	if !fileName.MatchString(name) {
 		s.Fault("%s %q: the name must hold only letters, digits, - and _", kind, name)
 	}
-	if !path.IsAbs(file) || path.Clean(file) == "/" || strings.Contains(file, "{{") || checkText(file) != nil {
+	if !path.IsAbs(file) || path.Clean(file) == "/" || strings.Contains(file, "{{") || strings.Contains(file, "$") || checkText(file) != nil {
 		s.Fault("%s %s: its path %q must be an absolute path in the container", kind, name, file)
 	}
 }
@@ -242,8 +243,8 @@ func Default(v string) OutputOption { return func(o *graph.Output) { o.Default =
 // Output declares that the step writes a value into a file, and returns that value. A string is the file's text
 // as it is, all else is JSON.
 func Output[T any](s *Step, name, file string, opts ...OutputOption) Value[T] {
-	if s == nil || s.node == nil {
-		return valueOf[T](faulty(caller(), "output %s belongs to no step", name))
+	if s == nil || s.node == nil || s.node.Container == nil {
+		return valueOf[T](faulty(caller(), "output %s belongs to no step that runs a container", name))
 	}
 	s.checkFile("output", name, file)
 	outputs := &s.node.Container.Outputs

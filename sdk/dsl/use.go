@@ -14,8 +14,12 @@ import (
 // the value within the step, for messages.
 func (p *Pipeline) use(n *node, what string, v AnyValue) graph.Text {
 	for _, r := range v.recorded().refs() {
-		if r.Env != "" {
+		switch {
+		case r.Env != "":
 			p.fault(n.At, n.stepName(), "%s: dsl.EnvOf is for Command, Args and Env only", what)
+			return nil
+		case r.File:
+			p.fault(n.At, n.stepName(), "%s is a file: files can stand in Command, Args and Env only", what)
 			return nil
 		}
 	}
@@ -31,14 +35,18 @@ func (p *Pipeline) useArg(n *node, what string, v AnyValue) graph.Text {
 	if t.name != "" {
 		what = t.name
 	}
-	for _, f := range t.faults {
-		p.fault(f.At, n.stepName(), "%s: %s", what, f.Message)
-	}
+	p.report(n, what, t)
 	out := make(graph.Text, 0, len(t.parts))
 	for i, part := range t.parts {
 		if part.ref == nil {
 			p.checkConstant(n, what, part.constant, i+1 < len(t.parts))
 			out = append(out, graph.Part{Text: part.constant})
+			continue
+		}
+		if part.ref.File {
+			if at, ok := p.place(n, what, part.ref, ""); ok {
+				out = append(out, graph.Part{Text: at})
+			}
 			continue
 		}
 		if p.checkRef(n, what, part.ref) {
@@ -107,7 +115,7 @@ func (p *Pipeline) checkRef(n *node, what string, r *ref) bool {
 		p.fault(n.At, n.stepName(), "%s reads the step's own output %s: use dsl.Path for the file to write it to", what, r.Output)
 		return false
 	case r.scope != nil && !r.scope.holds(n.scope):
-		p.fault(n.At, n.stepName(), "%s uses %s outside %s%s", what, r.describe(), r.scope.describe(), r.scope.wayOut())
+		p.fault(n.At, n.stepName(), "%s uses %s outside %s%s", what, r.describe(), r.scope.describe(), r.scope.wayOut(n.scope.whole()))
 		return false
 	}
 	if r.producer != nil {
@@ -119,14 +127,19 @@ func (p *Pipeline) checkRef(n *node, what string, r *ref) bool {
 	return true
 }
 
-// wayOut says how a value may leave the scope.
-func (s *scope) wayOut() string {
+// wayOut says how a value may leave the scope for the pipeline, exit or sub-pipeline in.
+func (s *scope) wayOut(in *scope) string {
 	switch s.kind {
 	case eachScope:
 		return ": use dsl.Collect to get the list of all its values"
-	case ifScope:
-		return ", which may not have run"
+	case ifScope, elseScope:
+		return ", which may not have run: use dsl.OneOf to get the value of the branch that did"
+	case subScope:
+		return ": only what it returns can be used outside"
 	case rootScope:
+		if in.kind == subScope {
+			return ": pass it to the sub-pipeline as an input"
+		}
 		return ": exit steps may use parameters only, since the others may have failed"
 	}
 	return ""
@@ -136,6 +149,10 @@ func (r *ref) describe() string {
 	switch {
 	case r.Param != "":
 		return "parameter " + r.Param
+	case r.Input != "":
+		return "input " + r.Input
+	case r.Step != "" && r.producer != nil && r.producer.If != nil:
+		return "a value of the If at " + place(r.producer.At)
 	case r.Step != "":
 		return "output " + r.Output + " of step " + r.Step
 	case r.Loop != "":

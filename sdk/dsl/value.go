@@ -72,6 +72,8 @@ type ref struct {
 	scope    *scope // where the value may be used; nil: anywhere
 	param    *graph.Param
 	source   *graph.EnvVar // of an environment variable that is no text
+	imported *imported     // where the file comes from, if not from a step
+	imports  bool          // imported is meant, even if it is nil
 	ownPath  string        // inside a component: where the step itself writes this output
 }
 
@@ -230,6 +232,17 @@ func (t text) refs() []*ref {
 		}
 	}
 	return refs
+}
+
+// producers returns what must have ended before the value is there.
+func (t text) producers() []*node {
+	var nodes []*node
+	for _, r := range t.refs() {
+		if r.producer != nil {
+			nodes = append(nodes, r.producer)
+		}
+	}
+	return nodes
 }
 
 // single returns the reference where the text is one reference and nothing else.

@@ -83,7 +83,7 @@ var wrong = map[string]func(*dsl.Pipeline){
 			dsl.Collect(item),   // want step collects: Args[1]: Collect: only an output of a step can be collected
 			dsl.Collect(out))})  // want step collects: Args[2]: Collect: output out of step done is in the pipeline, not in an Each
 		p.OnExit(func() {
-			dsl.Run(p, "bye", dsl.Container{Image: alpine, Args: dsl.Args(out)}, dsl.After(done)) // want step bye: Args[0] uses output out of step done outside the pipeline: exit steps may use parameters only, since the others may have failed | step bye: After: it cannot wait for done: exit steps and the others do not mix
+			dsl.Run(p, "bye", dsl.Container{Image: alpine, Args: dsl.Args(out)}, dsl.After(done)) // want step bye: Args[0] uses output out of step done outside the pipeline: exit steps may use parameters only, since the others may have failed | step bye: After: it cannot wait for done: exit steps, sub-pipelines and the others do not mix
 		})
 		p.If(dsl.Eq(item, "a"), func() {})                       // want If uses the item outside the Each at wrong_test.go:{each}: use dsl.Collect to get the list of all its values | If has no steps in it
 		p.If(dsl.Cond{}, nil)                                    // want If: the condition is empty: make it with dsl.Eq, dsl.Lt and so on | If has no steps in it
@@ -119,7 +119,7 @@ var wrong = map[string]func(*dsl.Pipeline){
 		self.Add(p, in{Data: dsl.Lit("d")}) // want step self: input Rate is not set | step self: Args[0] reads the step's own output model: use dsl.Path for the file to write it to
 		dsl.Define("bad", func(struct{}, struct{ Model string }) dsl.Container {
 			return dsl.Container{Image: alpine}
-		}).Add(p, struct{}{}) // want step bad: output Model is a string: outputs must be exported fields of type dsl.Value
+		}).Add(p, struct{}{}) // want step bad: output Model is a string: outputs must be exported fields of type dsl.Value or dsl.File
 		dsl.Define[string, int]("shapes", nil).Add(p, "")                                        // want step shapes: the inputs of component shapes are a string: they must be a struct | step shapes: the outputs of component shapes are a int: they must be a struct
 		dsl.Define[struct{}, struct{}]("nothing", nil).Add(p, struct{}{})                        // want step nothing: component nothing has no function that builds it
 		dsl.Run(p, "path", dsl.Container{Image: alpine, Args: dsl.Args(dsl.Path(dsl.Lit("x")))}) // want step path: Args[0]: dsl.Path is for the outputs that dsl.Define hands to its function
@@ -150,7 +150,7 @@ var wrong = map[string]func(*dsl.Pipeline){
 
 // elsewhere are the faults of calls that go over several lines, and of no line at all.
 var elsewhere = map[string][]string{
-	"done := ":           {`step done: Args[0] uses output model of step fit outside the If at wrong_test.go:{if}, which may not have run`, `step done: Args[1] uses the item outside the Each at wrong_test.go:{each}: use dsl.Collect to get the list of all its values`, `step done: Args[2] uses output out of step body outside the Each at wrong_test.go:{each}: use dsl.Collect to get the list of all its values`},
+	"done := ":           {`step done: Args[0] uses output model of step fit outside the If at wrong_test.go:{if}, which may not have run: use dsl.OneOf to get the value of the branch that did`, `step done: Args[1] uses the item outside the Each at wrong_test.go:{each}: use dsl.Collect to get the list of all its values`, `step done: Args[2] uses output out of step body outside the Each at wrong_test.go:{each}: use dsl.Collect to get the list of all its values`},
 	`s := dsl.Run(p, "t`: {`step twice: output "a b": the name must hold only letters, digits, - and _`},
 }
 

@@ -3,6 +3,8 @@
 // Nothing in it points back at the program that recorded it.
 package graph
 
+import "slices"
+
 // Pipeline is one recorded pipeline.
 type Pipeline struct {
 	Name        string  `json:"name"`
@@ -12,6 +14,9 @@ type Pipeline struct {
 	Nodes []Node `json:"nodes"`
 	// Exit holds the steps that run when the others have ended, however they ended.
 	Exit []Node `json:"exit,omitempty"`
+
+	// Subs are the sub-pipelines that the nodes call, each recorded once.
+	Subs []Sub `json:"subs,omitempty"`
 
 	Settings Settings `json:"settings,omitzero"`
 }
@@ -34,15 +39,17 @@ type Param struct {
 	Name        string   `json:"name"`
 	Type        Type     `json:"type"`
 	Default     string   `json:"default"`
+	Required    bool     `json:"required,omitempty"` // there is no default
+	Choices     []string `json:"choices,omitempty"`
 	Description string   `json:"description,omitempty"`
 	At          Position `json:"at"`
 }
 
-// Node is a step, a condition or a loop: exactly one of Container, If and Each is set.
+// Node is a step, a condition, a loop or a call: exactly one of Container, If, Each and Call is set.
 type Node struct {
 	// Name is unique within the pipeline.
 	Name string `json:"name"`
-	// Kind says what the node is in a word, for people: Container, MPIJob, If, Each.
+	// Kind says what the node is in a word, for people: Container, MPIJob, If, ElseIf, Each, Call.
 	Kind string   `json:"kind"`
 	At   Position `json:"at"`
 	// After names the nodes beside this one that must have ended before it starts:
@@ -53,21 +60,26 @@ type Node struct {
 	Pod       *Pod       `json:"pod,omitempty"` // with Container only
 	If        *If        `json:"if,omitempty"`
 	Each      *Each      `json:"each,omitempty"`
+	Call      *Call      `json:"call,omitempty"`
 }
 
 // Container is a program run in one container.
 type Container struct {
-	Image           Text      `json:"image"`
-	ImagePullPolicy string    `json:"image_pull_policy,omitempty"`
-	Command         []Text    `json:"command,omitempty"`
-	Args            []Text    `json:"args,omitempty"`
-	WorkingDir      Text      `json:"working_dir,omitempty"`
-	Env             []EnvVar  `json:"env,omitempty"` // sorted by name
-	EnvFrom         []EnvFrom `json:"env_from,omitempty"`
-	Mounts          []Mount   `json:"mounts,omitempty"`
+	Image           Text   `json:"image"`
+	ImagePullPolicy string `json:"image_pull_policy,omitempty"`
+	Command         []Text `json:"command,omitempty"`
+	Args            []Text `json:"args,omitempty"`
+	WorkingDir      Text   `json:"working_dir,omitempty"`
+	// Source is a script. Command is its interpreter, which is given the script's file and then Args.
+	Source  Text      `json:"source,omitempty"`
+	Env     []EnvVar  `json:"env,omitempty"` // sorted by name
+	EnvFrom []EnvFrom `json:"env_from,omitempty"`
+	Mounts  []Mount   `json:"mounts,omitempty"`
 	// Requests and Limits are quantities of resources, such as cpu, memory and nvidia.com/gpu.
 	Requests []Pair `json:"requests,omitempty"`
 	Limits   []Pair `json:"limits,omitempty"`
+	// Files are put into the container before its program starts.
+	Files []File `json:"files,omitempty"`
 	// Outputs are small values that the program writes into files.
 	Outputs []Output `json:"outputs,omitempty"`
 	// Artifacts are files and folders that are kept when the program has ended.
@@ -97,12 +109,79 @@ type Artifact struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`
 	Optional bool   `json:"optional,omitempty"`
+	Kind     Type   `json:"kind,omitempty"` // Dataset, Model and so on
 }
 
-// If runs Nodes when Cond holds.
+// File is an artifact as an input.
+type File struct {
+	Path string `json:"path"`
+	// From is a single reference to an artifact; empty with Import.
+	From   Text    `json:"from,omitempty"`
+	Import *Import `json:"import,omitempty"`
+}
+
+// Import is data from elsewhere: exactly one of Key, HTTP, Git and Raw is set.
+type Import struct {
+	Key      Text `json:"key,omitempty"` // in the cluster's artifact repository
+	HTTP     Text `json:"http,omitempty"`
+	Git      Text `json:"git,omitempty"`
+	Revision Text `json:"revision,omitempty"` // of Git
+	Raw      Text `json:"raw,omitempty"`      // the contents
+}
+
+// If runs Nodes when Cond holds, else Else.
 type If struct {
 	Cond  Cond   `json:"cond"`
 	Nodes []Node `json:"nodes"`
+	// Else may be a single node of kind ElseIf, which is then a further branch of the same If.
+	Else []Node `json:"else,omitempty"`
+	// Outputs are the values that the branches give, of which there is the one of the branch that ran.
+	Outputs []Merge `json:"outputs,omitempty"`
+}
+
+// Merge is an output of an If.
+type Merge struct {
+	Name string `json:"name"`
+	Type Type   `json:"type"`
+	File bool   `json:"file,omitempty"`
+	// From has an entry for each branch, which is nil where Otherwise holds.
+	From      []*Ref `json:"from"`
+	Otherwise Text   `json:"otherwise,omitempty"`
+}
+
+// Sub is a sub-pipeline: nodes that see nothing of what is around their call but what it passes.
+type Sub struct {
+	Name    string      `json:"name"`
+	At      Position    `json:"at"`
+	Inputs  []SubInput  `json:"inputs,omitempty"`
+	Outputs []SubOutput `json:"outputs,omitempty"`
+	Nodes   []Node      `json:"nodes"`
+}
+
+// SubInput is what each call of a sub-pipeline passes.
+type SubInput struct {
+	Name string `json:"name"`
+	Type Type   `json:"type"`
+	File bool   `json:"file,omitempty"`
+}
+
+// SubOutput is what a sub-pipeline gives back.
+type SubOutput struct {
+	SubInput
+	From Text `json:"from"`
+}
+
+// Call runs a sub-pipeline.
+type Call struct {
+	Sub  string `json:"sub"`
+	Args []Arg  `json:"args,omitempty"`
+}
+
+// Arg is the value of an input. Import may stand in its place for a file.
+type Arg struct {
+	Name   string  `json:"name"`
+	Value  Text    `json:"value,omitempty"`
+	Import *Import `json:"import,omitempty"`
 }
 
 // Cond compares a value that is known only when the pipeline runs with a constant.
@@ -133,7 +212,7 @@ type Part struct {
 }
 
 // Ref refers to a value that is known only when the pipeline runs: exactly one of
-// Param, Step, Loop, Variable and Env is set.
+// Param, Step, Loop, Input, Variable and Env is set.
 type Ref struct {
 	// Param names a parameter of the pipeline.
 	Param string `json:"param,omitempty"`
@@ -142,6 +221,10 @@ type Ref struct {
 	Step      string `json:"step,omitempty"`
 	Output    string `json:"output,omitempty"`
 	Collected int    `json:"collected,omitempty"`
+	// File says that the output or input is an artifact.
+	File bool `json:"file,omitempty"`
+	// Input names an input of the sub-pipeline in which the reference stands.
+	Input string `json:"input,omitempty"`
 	// Loop names the Each whose current item is meant.
 	Loop string `json:"loop,omitempty"`
 	// Variable is a variable of Argo's own, such as workflow.name.
@@ -182,9 +265,28 @@ func (t Text) Refs() []Ref {
 func (n Node) Children() []Node {
 	switch {
 	case n.If != nil:
-		return n.If.Nodes
+		return slices.Concat(n.If.Nodes, n.If.Else)
 	case n.Each != nil:
 		return n.Each.Nodes
 	}
 	return nil
+}
+
+// Branches returns what an If may run, in the order in which the conditions are asked. That of the last is nil where
+// it is for all other cases.
+func (c *If) Branches() []Branch {
+	branches := []Branch{{&c.Cond, c.Nodes}}
+	switch {
+	case len(c.Else) == 1 && c.Else[0].Kind == "ElseIf":
+		branches = append(branches, c.Else[0].If.Branches()...)
+	case len(c.Else) > 0:
+		branches = append(branches, Branch{nil, c.Else})
+	}
+	return branches
+}
+
+// Branch is one of the lists of nodes of an If.
+type Branch struct {
+	Cond  *Cond
+	Nodes []Node
 }

@@ -11,9 +11,17 @@ func (n Node) Texts() []Text {
 	}
 	if n.If != nil {
 		t = append(t, n.If.Cond.Left)
+		for _, o := range n.If.Outputs {
+			t = append(t, o.Otherwise)
+		}
 	}
 	if n.Each != nil {
 		t = append(t, n.Each.Items)
+	}
+	if n.Call != nil {
+		for _, a := range n.Call.Args {
+			t = a.Import.texts(append(t, a.Value))
+		}
 	}
 	return t
 }
@@ -22,7 +30,10 @@ func (c *Container) texts(t []Text) []Text {
 	t = append(t, c.Image)
 	t = append(t, c.Command...)
 	t = append(t, c.Args...)
-	t = append(t, c.WorkingDir)
+	t = append(t, c.WorkingDir, c.Source)
+	for _, f := range c.Files {
+		t = f.Import.texts(append(t, f.From))
+	}
 	for _, e := range c.Env {
 		t = append(t, e.Value)
 	}
@@ -78,4 +89,11 @@ func requirements(t []Text, rs []Requirement) []Text {
 		t = append(t, r.Values...)
 	}
 	return t
+}
+
+func (i *Import) texts(t []Text) []Text {
+	if i == nil {
+		return t
+	}
+	return append(t, i.Key, i.HTTP, i.Git, i.Revision, i.Raw)
 }

@@ -1,0 +1,145 @@
+package compiler
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+// subPipeline adds the templates of a sub-pipeline, once for all its calls.
+func (l *lowering) subPipeline(sub graph.Sub) error {
+	var exports []export
+	var from []graph.Ref
+	for _, o := range sub.Outputs {
+		exports = append(exports, export{o.Name, o.From, o.File})
+		from = append(from, o.From.Refs()...)
+	}
+	l.findLoops(sub.Nodes, nil)
+	l.findExports(sub.Nodes)
+	l.export(from)
+	var inputs []graph.Ref
+	for _, in := range sub.Inputs {
+		r := graph.Ref{Input: in.Name, File: in.File}
+		l.inputs[r], l.inputUsed[in.Name] = in.Name, true
+		inputs = append(inputs, r)
+	}
+	at := len(l.templates)
+	if _, err := l.dag(l.called[sub.Name], sub.Nodes, exports); err != nil {
+		return err
+	}
+	l.templates[at].Inputs = l.declare(inputs) // all of them, used or not
+	return nil
+}
+
+// callArguments passes what a call of a sub-pipeline says.
+func (l *lowering) callArguments(c *graph.Call, where func(graph.Ref) source) parameters {
+	var out parameters
+	files := map[string]bool{}
+	for _, in := range l.subs[c.Sub].Inputs {
+		files[in.Name] = in.File
+	}
+	for _, a := range c.Args {
+		value := render(a.Value, where)
+		switch {
+		case a.Import != nil:
+			imported := locate(a.Import, func(t graph.Text) text { return renderArg(t, where) })
+			imported.Name = a.Name
+			out.Artifacts = append(out.Artifacts, imported)
+		case files[a.Name]:
+			out.Artifacts = append(out.Artifacts, artifact{Name: a.Name, From: value})
+		default:
+			out.Parameters = append(out.Parameters, parameter{Name: a.Name, Value: &value})
+		}
+	}
+	return out
+}
+
+// locate returns an artifact that lies elsewhere. It arrives as it is: only what steps have left is unpacked.
+func locate(i *graph.Import, fill func(graph.Text) text) artifact {
+	asItIs := &archive{None: &struct{}{}}
+	switch {
+	case len(i.HTTP) > 0:
+		return artifact{HTTP: &httpFile{fill(i.HTTP)}, Archive: asItIs}
+	case len(i.Git) > 0:
+		return artifact{Git: &gitFile{fill(i.Git), fill(i.Revision)}}
+	case len(i.Key) > 0:
+		return artifact{S3: &s3File{fill(i.Key)}}
+	}
+	return artifact{Raw: &rawFile{fill(i.Raw)}, Archive: asItIs}
+}
+
+// files says where the artifacts that the template has as inputs go.
+func (p *pod) files(files []graph.File, name func(graph.Ref) string) {
+	for i, f := range files {
+		if f.Import != nil {
+			a := locate(f.Import, p.arg)
+			a.Name, a.Path = fmt.Sprintf("import-%d", i+1), text(f.Path)
+			p.t.Inputs.Artifacts = append(p.t.Inputs.Artifacts, a)
+			continue
+		}
+		at := name(f.From.Refs()[0])
+		for j := range p.t.Inputs.Artifacts {
+			if a := &p.t.Inputs.Artifacts[j]; a.Name == at && a.Path == "" {
+				a.Path = text(f.Path)
+			}
+		}
+	}
+}
+
+// main sets what the step itself runs: a container, or a script. Argo hands scripts and the like to its executor in an
+// environment variable, where Kubernetes reads $(NAME) and $$ as in any.
+func (p *pod) main(c *graph.Container) {
+	out := p.container("containers", "main", c)
+	switch {
+	case len(c.Source) == 0:
+		p.t.Container = &out
+	case len(c.Args) == 0:
+		p.t.Script = &script{out, p.arg(c.Source)}
+	default: // Argo gives a script no arguments, but puts them before it
+		const file = "/tmp/argosy/script"
+		p.t.Inputs.Artifacts = append(p.t.Inputs.Artifacts, artifact{
+			Name: "script", Path: file, Raw: &rawFile{p.arg(c.Source)}, Archive: &archive{None: &struct{}{}},
+		})
+		out.Command = append(out.Command, file)
+		p.t.Container = &out
+	}
+}
+
+// componentSpec is what Kubeflow Pipelines' UI reads of a step from the annotation of the same name.
+type componentSpec struct {
+	Name    string          `json:"name"`
+	Outputs []componentPort `json:"outputs"`
+}
+
+type componentPort struct {
+	Name string     `json:"name"`
+	Type graph.Type `json:"type"`
+}
+
+// describe notes the kinds of the files that a step leaves, which Argo has no place for.
+func (t *template) describe(n graph.Node) error {
+	spec := componentSpec{Name: n.Name}
+	for _, o := range n.Container.Outputs {
+		spec.Outputs = append(spec.Outputs, componentPort{o.Name, o.Type})
+	}
+	kinds := false
+	for _, a := range n.Container.Artifacts {
+		if a.Kind != "" {
+			kinds = true
+			spec.Outputs = append(spec.Outputs, componentPort{a.Name, a.Kind})
+		}
+	}
+	if !kinds {
+		return nil
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(spec); err != nil {
+		return err
+	}
+	t.Metadata.Annotations = note(t.Metadata.Annotations, "pipelines.kubeflow.org/component_spec", strings.TrimSpace(b.String()))
+	return nil
+}
