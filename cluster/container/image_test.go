@@ -144,3 +144,24 @@ func TestImageUsers(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, uint32(50), id)
 }
+
+// Images have links to folders that they expect somebody to make, /var/run to /run above all.
+func TestImageWithLinksToNothing(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		img := layersOf(t, uid, map[string]string{"var/run": "-> ../run", "in": "-> /made/for/it", "again": "-> in/turn", "loop": "-> loop"})
+		img.Folders = []string{"/in/data"}
+		volume := folder(t, uid)
+		require.NoError(t, os.WriteFile(filepath.Join(volume, "f"), []byte("of the volume"), 0o644))
+		spec := Spec{
+			Image: img, Files: []File{{Path: "/again/hosts", Mode: 0o644, Data: []byte("hosts")}},
+			Mounts:  []Mount{{Source: volume, Target: "/var/run/argo"}},
+			Process: box("cat /run/argo/f , ls /made/for/it , cat /made/for/it/turn/hosts"),
+		}
+		a := runAs(t, uid, spec)
+		require.Empty(t, a.Fault)
+		require.Equal(t, "of the volume\ndata turn \nhosts\n", a.Output)
+		spec.Dir, spec.Scratch = "/loop/x", ""
+		require.Contains(t, runAs(t, uid, spec).Fault, "too many levels of symbolic links")
+	})
+}

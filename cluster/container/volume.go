@@ -72,8 +72,8 @@ func openVolume(m Mount) (v volume, err error) {
 // procPath is a path that means exactly what the descriptor means.
 func procPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
-// makeBelow opens path below the folder, following links as resolve (of openat2) says, and makes what is missing. What
-// lies there already may be a folder or a file.
+// makeBelow opens path below the folder, following links as resolve (of openat2) says, and makes what is missing, also
+// where a link leads. What lies there already may be a folder or a file.
 func makeBelow(folder *os.File, path string, resolve uint64, dir bool, mode fs.FileMode) (*os.File, error) {
 	path = strings.Trim(filepath.Clean("/"+path), "/")
 	if path == "" {
@@ -103,6 +103,9 @@ func makeBelow(folder *os.File, path string, resolve uint64, dir bool, mode fs.F
 	}
 	defer parent.Close()
 	at, name := int(parent.Fd()), filepath.Base(path)
+	if target, ok := linkIn(folder, parent, name); ok {
+		return makeBelow(folder, target, resolve, dir, mode)
+	}
 	if !dir {
 		fd, err := unix.Openat(at, name, unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_WRONLY|unix.O_CLOEXEC, uint32(mode.Perm()))
 		if errors.Is(err, fs.ErrExist) { // as with folders below
@@ -125,6 +128,18 @@ func makeBelow(folder *os.File, path string, resolve uint64, dir bool, mode fs.F
 		return nil, err
 	}
 	return f, os.Chmod(procPath(f), mode.Perm()) // the umask has no say in what containers share
+}
+
+// linkIn says where below folder a symbolic link leads that lies in parent; ok is false where there is none.
+func linkIn(folder, parent *os.File, name string) (target string, ok bool) {
+	target, err := os.Readlink(filepath.Join(procPath(parent), name))
+	if err != nil || filepath.IsAbs(target) {
+		return target, err == nil
+	}
+	top, err1 := os.Readlink(procPath(folder))
+	in, err2 := os.Readlink(procPath(parent))
+	rel, err3 := filepath.Rel(top, in)
+	return filepath.Join("/", rel, target), errors.Join(err1, err2, err3) == nil
 }
 
 // mountVolumes shows the volumes and makes the working folder.
