@@ -1,15 +1,12 @@
 package container
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -95,17 +92,12 @@ func onRoot(path string) bool {
 }
 
 func hostMounts() ([]Layer, error) {
-	f, err := os.Open("/proc/self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	points, err := mountPoints(f)
+	points, err := MountPoints()
 	if err != nil {
 		return nil, err
 	}
 	var layers []Layer
-	for _, p := range points {
+	for _, p := range dataMounts(points) {
 		// A file mounted over a file is seen through the overlay as what lies below it; no layer can be made of it.
 		if fi, err := os.Stat(p); err == nil && fi.IsDir() {
 			layers = append(layers, Layer{Path: p})
@@ -114,47 +106,17 @@ func hostMounts() ([]Layer, error) {
 	return layers, nil
 }
 
-// mountPoints reads a mountinfo table and returns, outermost first, the data
-// file systems mounted below the folders of the root.
-func mountPoints(table io.Reader) ([]string, error) {
+// dataMounts returns, outermost first, where data file systems are mounted below the folders of the root.
+func dataMounts(all []MountPoint) []string {
 	var points []string
-	s := bufio.NewScanner(table)
-	for s.Scan() {
-		// 36 35 98:0 /root /mount/point options optional... - type source superoptions
-		before, after, ok := strings.Cut(s.Text(), " - ")
-		fields := strings.Fields(before)
-		if !ok || len(fields) < 6 || after == "" {
-			return nil, fmt.Errorf("mountinfo: cannot read line %q", s.Text())
+	for _, m := range all {
+		data := slices.Contains(dataFS, m.Kind) || strings.HasPrefix(m.Kind, "fuse.")
+		if data && strings.Count(m.Path, "/") > 1 && !within(m.Path, ownFolders) && !within(m.Path, []string{"/root"}) {
+			points = append(points, m.Path)
 		}
-		point := unescapeMount(fields[4])
-		kind, _, _ := strings.Cut(after, " ")
-		if strings.Count(point, "/") < 2 || !dataKind(kind) || within(point, ownFolders) || within(point, []string{"/root"}) || slices.Contains(points, point) {
-			continue
-		}
-		points = append(points, point)
 	}
 	slices.SortFunc(points, byDepth)
-	return points, s.Err()
-}
-
-func dataKind(kind string) bool {
-	return slices.Contains(dataFS, kind) || strings.HasPrefix(kind, "fuse.")
-}
-
-// unescapeMount undoes the kernel's octal escapes of blanks and backslashes.
-func unescapeMount(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
+	return slices.Compact(points)
 }
 
 func byDepth(a, b string) int {

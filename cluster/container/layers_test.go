@@ -24,10 +24,12 @@ const mountinfo = `21 1 254:0 / / rw,relatime - ext4 /dev/vda rw
 
 func TestMountPoints(t *testing.T) {
 	t.Parallel()
-	points, err := mountPoints(strings.NewReader(mountinfo))
+	points, err := readMounts(strings.NewReader(mountinfo))
 	require.NoError(t, err)
-	require.Equal(t, []string{"/mnt/win", "/home/ann/my data", "/mnt/win/deep"}, points, "data file systems below the top, outermost first, once each")
-	_, err = mountPoints(strings.NewReader("nonsense\n"))
+	require.Len(t, points, 11)
+	require.Equal(t, MountPoint{"/home/ann/my data", "xfs"}, points[3])
+	require.Equal(t, []string{"/mnt/win", "/home/ann/my data", "/mnt/win/deep"}, dataMounts(points), "data file systems below the top, outermost first, once each")
+	_, err = readMounts(strings.NewReader("nonsense\n"))
 	require.ErrorContains(t, err, "cannot read line")
 }
 
@@ -36,8 +38,8 @@ func FuzzMountPoints(f *testing.F) {
 	f.Add(`1 2 3:4 / /a/b\0 rw - ext4 x y`)
 	f.Add(`1 2 3:4 / /a/\777 rw - ext4 x y`)
 	f.Fuzz(func(t *testing.T, table string) {
-		points, err := mountPoints(strings.NewReader(table))
-		for _, p := range points {
+		points, err := readMounts(strings.NewReader(table))
+		for _, p := range dataMounts(points) {
 			if err == nil && strings.Count(p, "/") < 2 {
 				t.Fatalf("%q is not below a folder of the root", p)
 			}

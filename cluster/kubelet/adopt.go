@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/argosy-ml/argosy/cluster/container"
 	"github.com/argosy-ml/argosy/cluster/podholder"
 	"github.com/argosy-ml/argosy/cluster/podlog"
 )
@@ -80,6 +81,10 @@ func (k *Kubelet) cleanUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	mounts, err := container.MountPoints()
+	if err != nil {
+		return err
+	}
 	var errs []error
 	for _, f := range folders {
 		uid := types.UID(f.Name())
@@ -87,14 +92,14 @@ func (k *Kubelet) cleanUp(ctx context.Context) error {
 		r, err := readRecord(dir)
 		switch {
 		case obj == nil:
-			errs = append(errs, k.endLeftover(uid), os.RemoveAll(dir))
+			errs = append(errs, k.endLeftover(uid, mounts), os.RemoveAll(dir))
 		case err == nil && !r.Over && !finished(obj):
 			k.left[uid] = r
 			k.addresses.Hold(r.Addr)
 			errs = append(errs, k.holdShare(obj))
 		default:
 			// Ended, or never set up: then no container was started and it can begin anew.
-			errs = append(errs, k.endLeftover(uid), clearFolder(dir))
+			errs = append(errs, k.endLeftover(uid, mounts), clearFolder(dir))
 			k.over[uid] = finished(obj) || err == nil && r.Over
 		}
 	}
@@ -106,9 +111,16 @@ func (k *Kubelet) cleanUp(ctx context.Context) error {
 func (k *Kubelet) endUnseen() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if len(k.left) == 0 {
+		return nil
+	}
+	mounts, err := container.MountPoints()
+	if err != nil {
+		return err
+	}
 	var errs []error
 	for uid, r := range k.left {
-		errs = append(errs, k.endLeftover(uid), os.RemoveAll(k.podDir(uid)))
+		errs = append(errs, k.endLeftover(uid, mounts), os.RemoveAll(k.podDir(uid)))
 		k.addresses.Give(r.Addr)
 		for _, room := range k.rooms {
 			room.leave(uid)
@@ -119,12 +131,12 @@ func (k *Kubelet) endUnseen() error {
 }
 
 // endLeftover ends what runs of a pod that is not taken over, if anything does.
-func (k *Kubelet) endLeftover(uid types.UID) error {
+func (k *Kubelet) endLeftover(uid types.UID, mounts []container.MountPoint) error {
 	if h, err := podholder.Find(k.podDir(uid)); err == nil {
 		h.Kill()
 	}
 	k.limits.forget(uid)
-	return unmountBelow(k.podDir(uid))
+	return unmountBelow(k.podDir(uid), mounts)
 }
 
 // unbegun says whether an earlier kubelet took the pod on, but started no container.
@@ -137,29 +149,17 @@ func (k *Kubelet) unbegun(uid types.UID) bool {
 }
 
 // unmountBelow unmounts what an earlier kubelet mounted in a folder.
-func unmountBelow(dir string) error {
-	b, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return err
-	}
+func unmountBelow(dir string, mounts []container.MountPoint) error {
 	var errs []error
-	for _, line := range slices.Backward(strings.Split(string(b), "\n")) {
-		fields := strings.Fields(line)
-		if len(fields) < 5 {
-			continue
-		}
-		point := unescape(fields[4])
-		if strings.HasPrefix(point, dir+"/") {
-			if err := unix.Unmount(point, unix.MNT_DETACH); err != nil {
-				errs = append(errs, fmt.Errorf("unmount %s: %w", point, err))
+	for _, m := range slices.Backward(mounts) {
+		if strings.HasPrefix(m.Path, dir+"/") {
+			if err := unix.Unmount(m.Path, unix.MNT_DETACH); err != nil {
+				errs = append(errs, fmt.Errorf("unmount %s: %w", m.Path, err))
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
-
-// unescape reads a path as /proc writes it.
-var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace
 
 // clearFolder removes everything of a pod but its logs and its record.
 func clearFolder(dir string) error {
