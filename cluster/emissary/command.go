@@ -24,7 +24,7 @@ const defaultGrace = 30 * time.Second
 func (s *step) command(args []string) (int, error) {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return exitFault, fmt.Errorf("failed to find name in PATH: %w", err)
+		return ExitFault, fmt.Errorf("failed to find name in PATH: %w", err)
 	}
 	cmd := exec.Command(path)
 	cmd.Args = append([]string{path}, args[1:]...)
@@ -34,18 +34,18 @@ func (s *step) command(args []string) (int, error) {
 	if s.capture {
 		stdout, err := s.open("stdout")
 		if err != nil {
-			return exitFault, err
+			return ExitFault, err
 		}
 		defer stdout.Close()
 		combined, err := s.open("combined")
 		if err != nil {
-			return exitFault, err
+			return ExitFault, err
 		}
 		defer combined.Close()
 		cmd.Stdout, cmd.Stderr = io.MultiWriter(os.Stdout, stdout, combined), io.MultiWriter(os.Stderr, combined)
 	}
 	if err := cmd.Start(); err != nil {
-		return exitFault, fmt.Errorf("failed to start command: %w", err)
+		return ExitFault, fmt.Errorf("failed to start command: %w", err)
 	}
 	ctx, exited := context.WithCancel(context.Background())
 	var beside sync.WaitGroup
@@ -60,7 +60,7 @@ func (s *step) command(args []string) (int, error) {
 	exited()
 	beside.Wait()
 	if cmd.ProcessState == nil {
-		return exitFault, err
+		return ExitFault, err
 	}
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return 128 + int(ws.Signal()), nil

@@ -19,8 +19,8 @@ import (
 // Folder is the volume that Argo shares between the containers of a step.
 const Folder = "/var/run/argo"
 
-// exitFault is Argo's exit code for a command that could not be run.
-const exitFault = 64
+// ExitFault is Argo's exit code for a command that could not be run.
+const ExitFault = 64
 
 // Alone says, before `--`, that no other container of the pod ends this one: there is no executor in it.
 const Alone = "--alone"
@@ -66,7 +66,7 @@ type step struct {
 func (s *step) dir() string { return containerDir(s.folder, s.container) }
 
 // run returns the container's exit code. What it leaves as the command's own may be another one, as with Argo: where outputs
-// could not be saved the command has its code and the container exitFault.
+// could not be saved the command has its code and the container ExitFault.
 func (s *step) run(args []string) (int, error) {
 	// From the first moment on: the first process of a container that has no handler drops signals.
 	s.signals = make(chan os.Signal, 16)
@@ -75,17 +75,17 @@ func (s *step) run(args []string) (int, error) {
 	defer all.Stop()
 	defer Shared()() // the command inherits it too
 	if err := os.MkdirAll(s.dir(), 0o777); err != nil {
-		return exitFault, fmt.Errorf("failed to create ctr directory: %w", err)
+		return ExitFault, fmt.Errorf("failed to create ctr directory: %w", err)
 	}
 	code, err := s.work(args)
 	own := code
 	if err == nil && s.container == "main" {
 		if err = s.saveOutputs(); err != nil {
-			code = exitFault
+			code = ExitFault
 		}
 	}
 	if werr := s.writeExitCode(own); werr != nil {
-		return exitFault, errors.Join(err, werr)
+		return ExitFault, errors.Join(err, werr)
 	}
 	return code, err
 }
@@ -93,11 +93,11 @@ func (s *step) run(args []string) (int, error) {
 // work waits for the container's turn and runs its command, as often as the template says.
 func (s *step) work(args []string) (int, error) {
 	if len(args) == 0 {
-		return exitFault, errors.New("no command")
+		return ExitFault, errors.New("no command")
 	}
 	var err error
 	if s.template, err = readTemplate(s.folder); err != nil {
-		return exitFault, fmt.Errorf("failed to read template: %w", err)
+		return ExitFault, fmt.Errorf("failed to read template: %w", err)
 	}
 	s.capture = s.capture || s.template.ArchiveLocation != nil && s.template.ArchiveLocation.ArchiveLogs
 	for _, name := range s.template.dependencies(s.container) {
@@ -107,7 +107,7 @@ func (s *step) work(args []string) (int, error) {
 	}
 	tries, pause, err := s.template.tries()
 	if err != nil {
-		return exitFault, fmt.Errorf("failed to get retry strategy: %w", err)
+		return ExitFault, fmt.Errorf("failed to get retry strategy: %w", err)
 	}
 	for {
 		code, err := s.command(args)
@@ -159,9 +159,9 @@ func (s *step) depend(name string) (int, error) {
 		<-ended
 		return exitTold, nil
 	case e.err != nil:
-		return exitFault, e.err
+		return ExitFault, e.err
 	case e.code != 0:
-		return exitFault, fmt.Errorf("dependency %q exited with non-zero code: %d", name, e.code)
+		return ExitFault, fmt.Errorf("dependency %q exited with non-zero code: %d", name, e.code)
 	}
 	return 0, nil
 }

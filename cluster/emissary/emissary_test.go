@@ -31,8 +31,8 @@ func TestRunLeavesTheExitCodeOfTheCommand(t *testing.T) {
 		"success":   {[]string{"sh", "-c", "exit 0"}, 0},
 		"failure":   {[]string{"sh", "-c", "exit 7"}, 7},
 		"killed":    {[]string{"sh", "-c", "kill -9 $$"}, 137},
-		"not there": {[]string{"/no/such/program"}, exitFault},
-		"nothing":   {nil, exitFault},
+		"not there": {[]string{"/no/such/program"}, ExitFault},
+		"nothing":   {nil, ExitFault},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStep(t, `{}`)

@@ -50,21 +50,15 @@ type argoTmpl struct {
 		} `json:"artifacts"`
 	} `json:"inputs"`
 	Outputs struct {
-		Parameters []*argoParameter  `json:"parameters"`
+		Parameters []argoParameter   `json:"parameters"`
 		Artifacts  []json.RawMessage `json:"artifacts"`
 	} `json:"outputs"`
 	ArchiveLocation *struct {
-		ArchiveLogs *bool `json:"archiveLogs"`
+		ArchiveLogs bool `json:"archiveLogs"`
 	} `json:"archiveLocation"`
 	Container    *corev1.Container `json:"container"`
 	ContainerSet json.RawMessage   `json:"containerSet"`
 	Script       *argoScript       `json:"script"`
-	Resource     json.RawMessage   `json:"resource"`
-	Data         json.RawMessage   `json:"data"`
-	HTTP         json.RawMessage   `json:"http"`
-	Plugin       json.RawMessage   `json:"plugin"`
-	Sidecars     []json.RawMessage `json:"sidecars"`
-	InitCtrs     []json.RawMessage `json:"initContainers"`
 }
 
 type argoScript struct {
@@ -133,7 +127,7 @@ func argoStepOf(obj *corev1.Pod) *argoStep {
 		for _, e := range waitC.Env {
 			s.env[e.Name] = e.Value
 		}
-		archived := t.ArchiveLocation != nil && t.ArchiveLocation.ArchiveLogs != nil && *t.ArchiveLocation.ArchiveLogs
+		archived := t.ArchiveLocation != nil && t.ArchiveLocation.ArchiveLogs
 		// A deadline is watched from inside the pod.
 		s.wait = command && len(t.Outputs.Artifacts) == 0 && !archived && noDeadline(s.env["ARGO_DEADLINE"]) && !s.outputsOnVolume()
 	}
@@ -164,7 +158,7 @@ func (s *argoStep) outputsOnVolume() bool {
 	for _, m := range mounts {
 		places = append(places, strings.TrimRight(m.MountPath, "/"))
 	}
-	return slices.ContainsFunc(s.tmpl.Outputs.Parameters, func(p *argoParameter) bool {
+	return slices.ContainsFunc(s.tmpl.Outputs.Parameters, func(p argoParameter) bool {
 		return p.path != "" && slices.ContainsFunc(places, func(at string) bool { return p.path == at || strings.HasPrefix(p.path, at+"/") })
 	})
 }

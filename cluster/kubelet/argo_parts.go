@@ -24,7 +24,6 @@ const (
 	maxResult     = 256 << 10
 	maxOutput     = 64 << 20 // of an output parameter; what Kubernetes stores is far less
 	progressEvery = time.Second
-	exitFault     = 64 // Argo's own
 )
 
 // argoInit does what `argoexec init` does when there is nothing to download: it writes down the template and the script.
@@ -66,7 +65,7 @@ func (p *pod) argoWait(ctx context.Context) (int, error) {
 		return 1, fmt.Errorf("report outputs: %w", err)
 	}
 	if fault != nil {
-		return exitFault, fault
+		return emissary.ExitFault, fault
 	}
 	return 0, nil
 }
@@ -135,7 +134,8 @@ func (p *pod) argoOutputs() (map[string]any, error) {
 
 // readParameters stops at the first that is missing, as Argo does, and says it in Argo's words: they become the step's message.
 func (p *pod) readParameters() error {
-	for _, param := range p.argo.tmpl.Outputs.Parameters {
+	for i := range p.argo.tmpl.Outputs.Parameters {
+		param := &p.argo.tmpl.Outputs.Parameters[i]
 		if param.path == "" {
 			continue
 		}

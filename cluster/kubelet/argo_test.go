@@ -58,6 +58,7 @@ func TestArgoFastPaths(t *testing.T) {
 		"container set":            {`{"name":"t","containerSet":{"containers":[{"name":"a"}]}}`, nil, parts{true, false, true}},
 		"parameter on volume":      {`{"container":{"volumeMounts":[{"name":"v","mountPath":"/mnt/"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/mnt/x"}}]}}`, nil, parts{true, false, true}},
 		"parameter in an artifact": {`{"container":{},"inputs":{"artifacts":[{"name":"a","path":"/in"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/in/x"}}]}}`, nil, parts{false, false, true}},
+		"parameter that is none":   {plain + `,"outputs":{"parameters":[null]}}`, nil, parts{true, true, true}},
 		"not a template":           {`{`, nil, parts{}},
 		"template elsewhere":       {`offloaded`, nil, parts{}},
 		"deadline":                 {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers[0].Env[1].Value = "2030-01-01T00:00:00Z" }, parts{true, false, true}},

@@ -60,7 +60,7 @@ func (p *pod) gpusOf(c *corev1.Container) []machine.GPU {
 		if own(o) {
 			break
 		}
-		if o.RestartPolicy != nil && *o.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+		if isSidecar(o) {
 			first += count(o)
 		}
 	}

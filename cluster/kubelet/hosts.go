@@ -7,11 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/argosy-ml/argosy/cluster/podnet"
 )
-
-var attach = podnet.Attach
 
 // hostsFile is a pod's /etc/hosts: the pod itself, under its full name when it
 // has a subdomain, and the rows it asks for. All other names are the name server's affair.

@@ -193,7 +193,7 @@ func (im *images) setDown(registry string) bool {
 	return news
 }
 
-// sweep removes from the store what no image and no pod needs.
+// sweepImages removes from the store what no image and no pod needs.
 func (k *Kubelet) sweepImages(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()

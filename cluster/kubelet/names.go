@@ -83,7 +83,7 @@ func parseResolver(file []byte) (r resolver) {
 // resolverOf is how a pod finds names. Its name server is always the node's own, which knows the cluster and passes on
 // what it does not know: the machine's servers are usually not reached from pods.
 func resolverOf(o *corev1.Pod, host resolver) resolver {
-	r := resolver{servers: []string{gatewayAddr.String()}, search: host.search, options: host.options}
+	r := resolver{servers: []string{podnet.Gateway.String()}, search: host.search, options: host.options}
 	switch policy := o.Spec.DNSPolicy; {
 	case policy == corev1.DNSNone:
 		r = resolver{}
@@ -133,5 +133,3 @@ func (r resolver) render() []byte {
 	}
 	return b.Bytes()
 }
-
-var gatewayAddr = podnet.Gateway

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/argosy-ml/argosy/cluster/podholder"
+	"github.com/argosy-ml/argosy/cluster/podnet"
 )
 
 // startNetwork starts the holder of the pod's namespaces and gives the pod its address and names.
@@ -16,7 +17,7 @@ func (p *pod) startNetwork() error {
 	if err != nil {
 		return err
 	}
-	p.addr = gatewayAddr
+	p.addr = podnet.Gateway
 	if !host {
 		addr, err := p.k.addresses.Take()
 		if err != nil {
@@ -42,5 +43,5 @@ func (p *pod) startNetwork() error {
 		return err
 	}
 	defer ns.Close()
-	return attach(ns, p.addr)
+	return podnet.Attach(ns, p.addr)
 }

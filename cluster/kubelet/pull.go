@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -156,9 +157,9 @@ func (u *unpacked) use(spec *container.Spec, own []container.File) {
 func (u *unpacked) args(command, args []string) []string {
 	switch {
 	case len(command) > 0:
-		return append(append([]string{}, command...), args...)
+		return slices.Concat(command, args)
 	case len(args) > 0:
-		return append(append([]string{}, u.config.Entrypoint...), args...)
+		return slices.Concat(u.config.Entrypoint, args)
 	}
-	return append(append([]string{}, u.config.Entrypoint...), u.config.Cmd...)
+	return slices.Concat(u.config.Entrypoint, u.config.Cmd)
 }

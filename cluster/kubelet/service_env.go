@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/informers"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/argosy-ml/argosy/cluster/podnet"
 )
 
 // services are those of the whole cluster.
@@ -51,7 +53,7 @@ func (p *pod) serviceVariables(env environment) error {
 	}
 	// The gateway, which is reached with or without services, stands for the service `kubernetes`.
 	master := &corev1.Service{Spec: corev1.ServiceSpec{
-		ClusterIP: gatewayAddr.String(), Ports: []corev1.ServicePort{{Name: "https", Port: 443, Protocol: corev1.ProtocolTCP}},
+		ClusterIP: podnet.Gateway.String(), Ports: []corev1.ServicePort{{Name: "https", Port: 443, Protocol: corev1.ProtocolTCP}},
 	}}
 	master.Name = "kubernetes"
 	describeService(env, master)
