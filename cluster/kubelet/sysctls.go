@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-	corev1 "k8s.io/api/core/v1"
 )
 
-// namespacedSysctls are patterns of the kernel's settings that each pod has for itself, and the namespace they belong to.
+// namespacedSysctls are the beginnings of the files below /proc/sys that each pod has for itself, and the namespace they belong to.
 var namespacedSysctls = map[string]string{
-	"kernel.shm*": "ipc", "kernel.msg*": "ipc", "kernel.sem": "ipc", "fs.mqueue.*": "ipc", "net.*": "net",
+	"kernel/shm": "ipc", "kernel/msg": "ipc", "kernel/sem/": "ipc", "fs/mqueue/": "ipc", "net/": "net",
 }
 
 // applySysctls changes settings of the pod's own kernel namespaces.
@@ -23,8 +22,8 @@ func (p *pod) applySysctls() error {
 		return nil
 	}
 	for _, s := range p.obj.Spec.SecurityContext.Sysctls {
-		name := strings.ReplaceAll(s.Name, "/", ".")
-		kind := sysctlNamespace(name)
+		file := sysctlFile(s.Name)
+		kind := sysctlNamespace(file)
 		if kind == "" || kind == "net" && p.obj.Spec.HostNetwork {
 			return p.fail("SysctlForbidden", fmt.Sprintf("forbidden sysctl: %q is not a setting of the pod's own", s.Name))
 		}
@@ -32,7 +31,7 @@ func (p *pod) applySysctls() error {
 		if err != nil {
 			return err
 		}
-		err = inNamespace(ns, func() error { return writeSysctl(s) })
+		err = inNamespace(ns, func() error { return os.WriteFile(filepath.Join("/proc/sys", file), []byte(s.Value), 0) })
 		_ = ns.Close()
 		if err != nil {
 			return p.fail("SysctlForbidden", fmt.Sprintf("sysctl %s=%s: %v", s.Name, s.Value, err))
@@ -41,22 +40,22 @@ func (p *pod) applySysctls() error {
 	return nil
 }
 
-func sysctlNamespace(name string) string {
-	for pattern, kind := range namespacedSysctls {
-		if ok, _ := path.Match(pattern, name); ok { // the patterns are our own
+// sysctlFile is the file of a setting below /proc/sys. Names of interfaces may hold dots: in the form with slashes they are what
+// they are.
+func sysctlFile(name string) string {
+	if !strings.Contains(name, "/") {
+		name = strings.ReplaceAll(name, ".", "/")
+	}
+	return strings.TrimPrefix(path.Clean("/"+name), "/")
+}
+
+func sysctlNamespace(file string) string {
+	for beginning, kind := range namespacedSysctls {
+		if strings.HasPrefix(file+"/", beginning) {
 			return kind
 		}
 	}
 	return ""
-}
-
-func writeSysctl(s corev1.Sysctl) error {
-	// Interface names may hold dots: in the form with slashes they are what they are.
-	file := s.Name
-	if !strings.Contains(file, "/") {
-		file = strings.ReplaceAll(file, ".", "/")
-	}
-	return os.WriteFile(filepath.Join("/proc/sys", filepath.Clean("/"+file)), []byte(s.Value), 0)
 }
 
 // inNamespace calls f in a namespace. Sockets made by f, without goroutines of its own, belong there for good.

@@ -8,10 +8,21 @@ import (
 
 func TestSysctlNamespaces(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{
-		"net.core.somaxconn": "net", "net.ipv4.tcp_syncookies": "net", "kernel.shmmax": "ipc", "kernel.msgmnb": "ipc", "kernel.sem": "ipc", "fs.mqueue.msg_max": "ipc",
-		"kernel.core_pattern": "", "vm.swappiness": "", "kernel.semaphore": "", "fs.file-max": "", "net": "",
+	for name, want := range map[string][2]string{
+		"net.core.somaxconn":                {"net/core/somaxconn", "net"},
+		"net/ipv4/conf/eth0.100/forwarding": {"net/ipv4/conf/eth0.100/forwarding", "net"},
+		"kernel.shmmax":                     {"kernel/shmmax", "ipc"},
+		"kernel.msgmnb":                     {"kernel/msgmnb", "ipc"},
+		"kernel.sem":                        {"kernel/sem", "ipc"},
+		"fs.mqueue.msg_max":                 {"fs/mqueue/msg_max", "ipc"},
+		"kernel.core_pattern":               {"kernel/core_pattern", ""},
+		"net/../kernel/core_pattern":        {"kernel/core_pattern", ""},
+		"net/core/../../../self/mem":        {"self/mem", ""},
+		"kernel.semaphore":                  {"kernel/semaphore", ""},
+		"vm.swappiness":                     {"vm/swappiness", ""},
+		"fs.file-max":                       {"fs/file-max", ""},
 	} {
-		require.Equal(t, want, sysctlNamespace(name), name)
+		file := sysctlFile(name)
+		require.Equal(t, want, [2]string{file, sysctlNamespace(file)}, name)
 	}
 }
