@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -135,7 +136,8 @@ func (r *room) wake() {
 
 // lacking finds something of which less is left than is wanted.
 func lacking(wanted, all corev1.ResourceList, taken map[types.UID]share) (corev1.ResourceName, bool) {
-	for name, q := range wanted {
+	for _, name := range slices.Sorted(maps.Keys(wanted)) { // so that whoever waits is told the same each time
+		q := wanted[name]
 		if q.IsZero() {
 			continue
 		}
@@ -152,16 +154,15 @@ func lacking(wanted, all corev1.ResourceList, taken map[types.UID]share) (corev1
 
 // enter waits for the pod's share of its node and keeps it in mind for a kubelet that comes after this one.
 func (p *pod) enter() error {
-	r := p.k.rooms[p.obj.Spec.NodeName]
-	if r == nil { // a test's pod
-		return nil
-	}
-	waited := false
-	gpus, err := r.enter(p.starting, p.obj, func(reason, message string) {
-		if !waited {
+	told := ""
+	gpus, err := p.room().enter(p.starting, p.obj, func(reason, message string) {
+		if message == told { // others came or went, and it still waits for the same
+			return
+		}
+		if told == "" {
 			p.event(corev1.EventTypeWarning, reason, "%s", message)
 		}
-		waited = true
+		told = message
 		p.update(func(s *corev1.PodStatus) { setWaiting(s, reason, message) })
 	})
 	var refused *refusedError
@@ -174,7 +175,7 @@ func (p *pod) enter() error {
 	if err != nil {
 		return err
 	}
-	if waited {
+	if told != "" {
 		p.update(func(s *corev1.PodStatus) { setWaiting(s, "ContainerCreating", "") })
 	}
 	p.gpus = gpus
@@ -199,10 +200,11 @@ func (k *Kubelet) holdShare(obj *corev1.Pod) error {
 
 // leave gives back what the pod had, before its end is reported: the scheduler counts on it from then on.
 func (p *pod) leave() {
-	if r := p.k.rooms[p.obj.Spec.NodeName]; r != nil {
-		r.leave(p.obj.UID)
-	}
+	p.room().leave(p.obj.UID)
 }
+
+// room is that of the pod's node.
+func (p *pod) room() *room { return p.k.rooms[p.obj.Spec.NodeName] }
 
 // setWaiting says of every container that is not started yet why.
 func setWaiting(s *corev1.PodStatus, reason, message string) {

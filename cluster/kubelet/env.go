@@ -219,9 +219,6 @@ func (p *pod) field(path string) (string, error) {
 
 // latest is the pod's object as it is now: its labels and annotations may change while it runs.
 func (p *pod) latest() *corev1.Pod {
-	if p.k.pods == nil {
-		return p.obj
-	}
 	if o, err := p.k.pods.Pods(p.obj.Namespace).Get(p.obj.Name); err == nil && o.UID == p.obj.UID && !finished(o) {
 		return o
 	}
@@ -255,8 +252,8 @@ func (p *pod) resourceField(c *corev1.Container, ref *corev1.ResourceFieldSelect
 		return "", fmt.Errorf("resource %q is not known", ref.Resource)
 	}
 	quantity, ok := list[corev1.ResourceName(name)]
-	if r := p.k.rooms[p.obj.Spec.NodeName]; !ok && kind == "limits" && r != nil { // without a limit, the node is the limit
-		quantity = r.node.Allocatable[corev1.ResourceName(name)]
+	if !ok && kind == "limits" { // without a limit, the node is the limit
+		quantity = p.room().node.Allocatable[corev1.ResourceName(name)]
 	}
 	return divide(quantity, ref.Divisor, name), nil
 }

@@ -64,7 +64,13 @@ func testPod(t *testing.T, obj *corev1.Pod, objects ...any) *pod {
 			require.NoError(t, client.Tracker().Add(o))
 		}
 	}
-	p := newPod(&Kubelet{cfg: Config{Home: filepath.Join(t.TempDir(), "home [of] tests"), CA: []byte("the CA")}, client: client, tokens: newTokens(client), log: discard(), services: knownServices(objects), events: map[string]record.EventRecorder{obj.Spec.NodeName: record.NewFakeRecorder(100)}}, obj)
+	node := obj.Spec.NodeName
+	p := newPod(&Kubelet{
+		cfg:    Config{Home: filepath.Join(t.TempDir(), "home [of] tests"), CA: []byte("the CA")},
+		client: client, tokens: newTokens(client), log: discard(), services: knownServices(objects),
+		events: map[string]record.EventRecorder{node: record.NewFakeRecorder(100)}, rooms: map[string]*room{node: newRoom(Node{Name: node})},
+		pods: corelisters.NewPodLister(cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})), limits: &limiter{},
+	}, obj)
 	t.Cleanup(p.abandon)
 	p.addr = netip.MustParseAddr("10.88.0.9")
 	return p

@@ -78,8 +78,7 @@ func (p *pod) gpusOf(c *corev1.Container) []machine.GPU {
 
 // showGPUs tells a container's programs which GPUs are theirs. Where the node has none there is nothing to tell.
 func (p *pod) showGPUs(c *corev1.Container, env environment) {
-	r := p.k.rooms[p.obj.Spec.NodeName]
-	if r == nil || len(r.node.GPUs) == 0 {
+	if len(p.room().node.GPUs) == 0 {
 		return
 	}
 	var indices, ids []string

@@ -68,7 +68,7 @@ func (l *limiter) limit(p *pod, c *corev1.Container, life int32, spec *container
 
 // forget removes what is left of a pod's groups; those that an earlier kubelet made have nobody else who would.
 func (l *limiter) forget(uid types.UID) {
-	if l != nil && l.groups != nil {
+	if l.groups != nil {
 		l.groups.RemoveAll(string(uid) + ".")
 	}
 }
