@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w (see %s --help)", err, c.CommandPath())}
 	})
-	root.AddCommand(gitSyncCommand())
+	root.AddCommand(gitSyncCommand(), arenaCommand())
 	for _, kind := range job.Kinds() {
 		root.AddCommand(jobCommand(kind))
 	}

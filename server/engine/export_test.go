@@ -15,3 +15,6 @@ func Expand(text string, o run.Options, now time.Time) string {
 	expandMacros(wf, o, now)
 	return wf.Spec.Arguments.Parameters[0].Value.String()
 }
+
+// Launcher is launcher, for tests.
+const Launcher = launcher

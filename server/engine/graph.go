@@ -129,6 +129,13 @@ func jobKind(t *wfv1.Template) string {
 	if image != launcherImage || len(command) == 0 {
 		return ""
 	}
+	if command[0] == "arena" {
+		for word, kind := range map[string]string{"mpijob": "MPIJob", "job": "TFJob"} {
+			if slices.Contains(command, word) {
+				return kind
+			}
+		}
+	}
 	return jobKinds[command[0]]
 }
 

@@ -51,11 +51,7 @@ func Parse(manifest []byte) (*wfv1.Workflow, error) {
 	if err := json.Unmarshal(text, wf); err != nil {
 		return nil, refuse("it does not fit Argo's Workflow: %s", fieldOf(err)).Because(err)
 	}
-	for i := range wf.Spec.Templates {
-		if t := &wf.Spec.Templates[i]; t.Parallelism != nil && *t.Parallelism == 0 {
-			t.Parallelism = nil // KFP's SDK writes 0 and means no limit
-		}
-	}
+	adapt(wf)
 	return wf, nil
 }
 

@@ -18,12 +18,6 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-// Output artifacts that steps may leave for the server, and need not (KFP v1).
-const (
-	metricsArtifact = "mlpipeline-metrics"
-	uiArtifact      = "mlpipeline-ui-metadata"
-)
-
 // podGCDelay is how long the pods of steps stay at least, so that their logs can be read when they have ended.
 const podGCDelay = time.Minute
 

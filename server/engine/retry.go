@@ -22,6 +22,15 @@ import (
 // annotationAttempt counts the retries of a Workflow's run.
 const annotationAttempt = "argosy.dev/attempt"
 
+// Argo's formats of the names of pods: the node's id, or the Workflow's name, the template's and a hash.
+const (
+	podNamesV1 = "v1"
+	podNamesV2 = "v2"
+)
+
+// cleanupTime is how long Argo may take to label a pod that ended.
+const cleanupTime = 10 * time.Second
+
 // pollGone is how often a deleted pod is looked for until it is gone.
 const pollGone = 50 * time.Millisecond
 
@@ -130,6 +139,13 @@ func reopen(wf *wfv1.Workflow, attempt int64) {
 		wf.Status = wfv1.WorkflowStatus{}
 		return
 	}
+	// Argo cleans up after a pod by its name, up to half a minute after its end. The pods of this attempt have names in Argo's
+	// other format, so that what it still means to do to the last ones does not befall them.
+	format := podNamesV1
+	if wf.Annotations[common.AnnotationKeyPodNameVersion] == podNamesV1 {
+		format = podNamesV2
+	}
+	wf.Annotations[common.AnnotationKeyPodNameVersion] = format
 	wf.Labels[common.LabelKeyPhase] = string(wfv1.NodeRunning)
 	wf.Status.Phase, wf.Status.Message = wfv1.WorkflowRunning, ""
 	wf.Status.StartedAt, wf.Status.FinishedAt = metav1.Now(), metav1.Time{} // a deadline counts from here
@@ -148,7 +164,13 @@ func (e *Engine) resubmit(ctx context.Context, there, wf *wfv1.Workflow) error {
 		if _, stays := wf.Status.Nodes[id]; stays || n.Type != wfv1.NodeTypePod {
 			continue
 		}
-		if err := e.deletePod(ctx, wf.Namespace, podName(there, n)); err != nil {
+		name := podName(there, n)
+		if podName(wf, n) == name && time.Since(n.FinishedAt.Time) < cleanupTime {
+			if err := e.awaitLabel(ctx, wf.Namespace, name); err != nil {
+				return explain(doing, err)
+			}
+		}
+		if err := e.deletePod(ctx, wf.Namespace, name); err != nil {
 			return explain(doing, err)
 		}
 		err := e.argo.ArgoprojV1alpha1().WorkflowTaskResults(wf.Namespace).Delete(ctx, id, metav1.DeleteOptions{})
@@ -162,6 +184,25 @@ func (e *Engine) resubmit(ctx context.Context, there, wf *wfv1.Workflow) error {
 		return fault.New(fault.Unavailable, "%s: %s", doing, reason(err)).Because(err)
 	}
 	return explain(doing, err)
+}
+
+// awaitLabel waits until Argo has labelled a pod as completed: it would label the next one of its name instead, and then
+// never look at it.
+func (e *Engine) awaitLabel(ctx context.Context, namespace, name string) error {
+	for {
+		pod, err := e.kube.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && pod.Labels[common.LabelKeyCompleted] == "true" {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pollGone):
+		}
+	}
 }
 
 // deletePod returns when the pod is gone.

@@ -150,6 +150,8 @@ func TestResubmit(t *testing.T) {
 	require.Equal(t, wfv1.WorkflowRunning, b.Workflow(t, r).Status.Phase)
 	seen, err := b.Engine.Find(t.Context(), enginetest.Namespace, r.Workflow)
 	require.NoError(t, err)
-	require.EqualValues(t, 1, seen.Attempt)
+	now, err := seen.State()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, now.Attempt)
 	require.WithinDuration(t, time.Now(), b.Workflow(t, r).Status.StartedAt.Time, time.Minute)
 }

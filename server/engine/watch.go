@@ -65,7 +65,7 @@ func (e *Engine) Watch(ctx context.Context, changed func(run.Seen)) error {
 func seen(wf *wfv1.Workflow) run.Seen {
 	return run.Seen{
 		RunID: wf.Labels[labelRunID], Namespace: wf.Namespace, Workflow: wf.Name,
-		Stopping: wf.Spec.Shutdown != "", Persisted: wf.Labels[labelPersisted] == "true", Attempt: attemptOf(wf),
+		Stopping: wf.Spec.Shutdown != "", Persisted: wf.Labels[labelPersisted] == "true",
 		State: func() (run.State, error) { return stateOf(wf) },
 	}
 }
@@ -87,7 +87,7 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 	}
 	s := run.State{
 		Status: string(wf.Status.Phase), Message: wf.Status.Message,
-		StartedAt: wf.Status.StartedAt.Time, FinishedAt: wf.Status.FinishedAt.Time, Workflow: text,
+		StartedAt: wf.Status.StartedAt.Time, FinishedAt: wf.Status.FinishedAt.Time, Workflow: text, Attempt: attemptOf(wf),
 	}
 	for _, n := range wf.Status.Nodes {
 		s.Nodes = append(s.Nodes, nodeOf(wf, n))
@@ -136,7 +136,7 @@ const maxPodPrefix = 253 - 10 - 1
 
 // podName is how Argo names the pod of a node. Argo's own function would bring the drivers of two databases along.
 func podName(wf *wfv1.Workflow, n wfv1.NodeStatus) string {
-	if wf.Annotations[common.AnnotationKeyPodNameVersion] == "v1" {
+	if wf.Annotations[common.AnnotationKeyPodNameVersion] == podNamesV1 {
 		return n.ID
 	}
 	if n.Name == wf.Name {

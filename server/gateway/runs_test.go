@@ -128,7 +128,7 @@ func TestRunLife(t *testing.T) {
 	require.Equal(t, "1970-01-01T00:00:00Z", field(t, retried, "run", "finished_at"))
 	require.Len(t, s.engine.submitted, 2, "the Workflow goes to the cluster again")
 	require.Contains(t, s.post(t, path+"/retry", "", 409), `"code":10`, "only what has failed can be retried")
-	s.record(t, id, run.State{Status: run.Failed, StartedAt: begun, FinishedAt: begun.Add(time.Minute), Workflow: []byte(`{}`)})
+	s.record(t, id, run.State{Status: run.Failed, Attempt: 1, StartedAt: begun, FinishedAt: begun.Add(time.Minute), Workflow: []byte(`{}`)})
 
 	require.Equal(t, `{}`, s.post(t, path+":archive", "", 200))
 	require.Equal(t, "STORAGESTATE_ARCHIVED", field(t, s.get(t, path, 200), "run", "storage_state"))

@@ -41,7 +41,7 @@ func TestTable(t *testing.T) {
 	require.Greater(t, methods, 35)
 
 	var code strings.Builder
-	for _, dir := range []string{"..", "../../test"} {
+	for _, dir := range []string{"..", "../../test", "../../cmd"} {
 		require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err

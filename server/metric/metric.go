@@ -2,9 +2,6 @@
 package metric
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/argosy-ml/argosy/server/artifact"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -32,7 +30,7 @@ const (
 // Read gives the metrics in an artifact: a .tgz that holds one file, a .gz, or the file itself. Each metric is judged by
 // itself: what is wrong with one becomes a warning, and the others are kept. Names stay as they were written.
 func Read(r io.Reader) (ms []run.Metric, warnings []string) {
-	text, err := unpack(io.LimitReader(r, maxFile+1))
+	text, err := artifact.Single(r, maxFile)
 	if err != nil {
 		return nil, []string{fmt.Sprintf("the metrics file cannot be read: %v", err)}
 	}
@@ -135,52 +133,4 @@ func quoted(name string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%q)", name)
-}
-
-var gzipMagic = []byte{0x1f, 0x8b}
-
-func unpack(r io.Reader) ([]byte, error) {
-	packed, err := readAll(r)
-	if err != nil || !bytes.HasPrefix(packed, gzipMagic) {
-		return packed, err
-	}
-	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	content, err := readAll(unzipped)
-	if err != nil {
-		return nil, err
-	}
-	archive := tar.NewReader(bytes.NewReader(content))
-	var found []byte
-	files := 0
-	for {
-		header, err := archive.Next()
-		switch {
-		case errors.Is(err, io.EOF) && files == 1:
-			return found, nil
-		case errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("its archive holds %d files; it must hold one", files)
-		case err != nil && files == 0:
-			return content, nil // not an archive but one zipped file
-		case err != nil:
-			return nil, err
-		case header.Typeflag != tar.TypeReg:
-			continue
-		}
-		if files++; files == 1 {
-			if found, err = readAll(archive); err != nil {
-				return nil, err
-			}
-		}
-	}
-}
-
-func readAll(r io.Reader) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err == nil && len(content) > maxFile {
-		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
-	}
-	return content, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/metric"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/visual"
 )
 
 const (
@@ -71,10 +72,14 @@ func ended(phase string) bool {
 // harvestNode brings in what one step left. Doing it again is harmless: metrics keep their first value, the log is written again.
 func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, attempt int) error {
 	for _, a := range n.Artifacts {
-		if a.Name != metric.ArtifactName {
-			continue
+		var err error
+		switch a.Name {
+		case metric.ArtifactName:
+			err = r.tolerate(ctx, of, n, attempt, "metrics file", r.harvestMetrics(ctx, of, n, a.Key))
+		case visual.ArtifactName:
+			err = r.tolerate(ctx, of, n, attempt, "UI metadata", r.checkVisuals(ctx, of, n, a.Key))
 		}
-		if err := r.tolerate(ctx, of, n, attempt, "metrics file", r.harvestMetrics(ctx, of, n, a.Key)); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -129,6 +134,21 @@ func (r *Reconciler) harvestMetrics(ctx context.Context, of run.Run, n run.Node,
 			warnings = append(warnings, fmt.Sprintf("metric %q was reported before; the first value stays", d.Name))
 		}
 	}
+	return r.warn(ctx, of, n, warnings)
+}
+
+// checkVisuals tells what of a step's visualizations cannot be drawn. The artifact itself stays where it is.
+func (r *Reconciler) checkVisuals(ctx context.Context, of run.Run, n run.Node, key string) error {
+	file, err := r.c.Artifacts.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, warnings := visual.Read(file)
+	return r.warn(ctx, of, n, warnings)
+}
+
+func (r *Reconciler) warn(ctx context.Context, of run.Run, n run.Node, warnings []string) error {
 	for _, w := range warnings {
 		if err := r.c.Store.AddWarning(ctx, of.ID, fmt.Sprintf("step %s: %s", n.DisplayName, w)); err != nil {
 			return err

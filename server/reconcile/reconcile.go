@@ -130,12 +130,12 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 	if s.Gone {
 		return r.vanished(ctx, before)
 	}
-	if s.Attempt < before.Attempt {
-		return nil // the run was retried, which the outbox is about to tell the cluster
-	}
 	state, err := s.State()
 	if err != nil {
 		return err
+	}
+	if state.Attempt < before.Attempt {
+		return nil // the run was retried, which the outbox is about to tell the cluster
 	}
 	if before.Settled {
 		return r.leftOver(ctx, s, state)
@@ -183,7 +183,7 @@ func (r *Reconciler) vanished(ctx context.Context, before run.Run) error {
 			}
 		}
 		_, err = r.c.Store.Record(ctx, before.ID, run.State{
-			Status: run.Error, StartedAt: before.StartedAt, FinishedAt: now, Nodes: nodes,
+			Status: run.Error, StartedAt: before.StartedAt, FinishedAt: now, Nodes: nodes, Attempt: before.Attempt,
 			Message: fmt.Sprintf("workflow %s/%s was deleted from the cluster before it ended", before.Namespace, before.Workflow),
 		})
 		if err != nil {

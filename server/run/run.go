@@ -96,6 +96,7 @@ type State struct {
 	StartedAt, FinishedAt time.Time
 	Nodes                 []Node
 	Workflow              []byte // the live object, spec and status, as JSON
+	Attempt               int64  // of the run that the Workflow carried out at that moment
 }
 
 // Seen is a Workflow as the cluster has it.
@@ -105,7 +106,6 @@ type Seen struct {
 	Gone                bool                  // the cluster has it no more, or shows it no more; the rest but the names is empty
 	Stopping            bool                  // it was told to terminate
 	Persisted           bool                  // it is marked as settled
-	Attempt             int64                 // of the run that it carries out
 	State               func() (State, error) // reads it; costs as much as the Workflow is large
 }
 
@@ -143,7 +143,7 @@ type Store interface {
 	// The metrics of the nodes that will run again are removed, as the first value of a metric stays.
 	Retry(ctx context.Context, id string, attempt int64, again Again) error
 	// Record stores what the reconciler saw. It is idempotent, never takes a final status back unless the run was retried,
-	// and tells whether anything changed.
+	// passes over what was seen of an earlier attempt, and tells whether anything changed.
 	Record(ctx context.Context, id string, s State) (changed bool, err error)
 	SetStatus(ctx context.Context, id, status, message string) error
 	// SetHarvested marks an ended node whose metrics are in; logKey is that of its log, empty when it has none.

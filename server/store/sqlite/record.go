@@ -13,7 +13,7 @@ import (
 func (s *Store) Record(ctx context.Context, id string, state run.State) (changed bool, err error) {
 	err = s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		changed = false
-		if run.Final(row.Status) && !run.Final(state.Status) {
+		if run.Final(row.Status) && !run.Final(state.Status) || state.Attempt < row.Attempt {
 			return nil // an old view of the Workflow, or one that goes on after the run was given up
 		}
 		nodes, err := recordNodes(ctx, q, row.Seq, state.Nodes)

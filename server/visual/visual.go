@@ -1,0 +1,175 @@
+// Package visual reads what steps leave for the UI to draw (KFP v1's mlpipeline-ui-metadata), and says what is wrong with it.
+package visual
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argosy-ml/argosy/server/artifact"
+)
+
+// ArtifactName is the output artifact that holds a step's visualizations.
+const ArtifactName = "mlpipeline-ui-metadata"
+
+// Limits of a file.
+const (
+	maxFile    = 32 << 20
+	maxOutputs = 100
+)
+
+// Output is one thing to draw.
+type Output struct {
+	Type    string   `json:"type"`
+	Source  string   `json:"source"`
+	Storage string   `json:"storage"` // "inline": Source is the content; otherwise Source says where it lies
+	Format  string   `json:"format"`
+	Header  []string `json:"header"`
+	Schema  []Column `json:"schema"`
+	Labels  []string `json:"labels"`
+}
+
+// Column is one column of a CSV source.
+type Column struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// types are the kinds of output that there are, with the checks of what each needs beside a source.
+var types = map[string]func(Output) error{
+	"confusion_matrix": confusionMatrix, "roc": roc, "table": table, "markdown": nil, "web-app": nil, "tensorboard": nil,
+}
+
+// Read gives the outputs of an artifact that can be drawn. Each is judged by itself: what is wrong with one becomes a warning.
+func Read(r io.Reader) (outputs []Output, warnings []string) {
+	text, err := artifact.Single(r, maxFile)
+	if err != nil {
+		return nil, []string{fmt.Sprintf("the UI metadata cannot be read: %v", err)}
+	}
+	return Parse(text)
+}
+
+// Parse reads the text of an artifact; see Read.
+func Parse(text []byte) (outputs []Output, warnings []string) {
+	var file struct {
+		Outputs *[]json.RawMessage `json:"outputs"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, []string{fmt.Sprintf("the UI metadata is no JSON of the form {\"outputs\": [...]}: %v", err)}
+	}
+	if file.Outputs == nil {
+		return nil, []string{`the UI metadata has no "outputs"`}
+	}
+	all := *file.Outputs
+	if len(all) > maxOutputs {
+		warnings = append(warnings, fmt.Sprintf("the UI metadata has %d outputs; only the first %d are shown", len(all), maxOutputs))
+		all = all[:maxOutputs]
+	}
+	for i, raw := range all {
+		o, err := one(raw)
+		if err != nil {
+			warnings = append(warnings, fmt.Sprintf("output %d of the UI metadata: %v", i+1, err))
+			continue
+		}
+		outputs = append(outputs, o)
+	}
+	return outputs, warnings
+}
+
+func one(raw json.RawMessage) (Output, error) {
+	var o Output
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return o, err
+	}
+	check, known := types[o.Type]
+	switch {
+	case o.Type == "":
+		return o, fmt.Errorf("it has no type")
+	case !known:
+		return o, fmt.Errorf("type %.40q is unknown; it can be confusion_matrix, roc, table, markdown, web-app or tensorboard", o.Type)
+	case o.Source == "":
+		return o, fmt.Errorf("the %s has no source", o.Type)
+	case check == nil:
+		return o, nil
+	case o.Format != "csv":
+		return o, fmt.Errorf("the format of a %s is csv, not %.20q", o.Type, o.Format)
+	}
+	return o, check(o)
+}
+
+// rows reads an inline source; the content of others is not at hand, and nil.
+func (o Output) rows() ([][]string, error) {
+	if o.Storage != "inline" {
+		return nil, nil
+	}
+	r := csv.NewReader(strings.NewReader(o.Source))
+	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("the source of the %s is no CSV: %w", o.Type, err)
+	}
+	return rows, nil
+}
+
+func confusionMatrix(o Output) error {
+	if len(o.Schema) < 2 {
+		return fmt.Errorf("the schema of a confusion_matrix names at least its two axes")
+	}
+	if len(o.Labels) == 0 {
+		return fmt.Errorf("the confusion_matrix has no labels")
+	}
+	rows, err := o.rows()
+	if err != nil || rows == nil {
+		return err
+	}
+	if want := len(o.Labels) * len(o.Labels); len(rows) != want {
+		return fmt.Errorf("a confusion_matrix of %d labels has %d rows, this one has %d", len(o.Labels), want, len(rows))
+	}
+	for i, row := range rows {
+		if len(row) < 3 || !slices.Contains(o.Labels, row[0]) || !slices.Contains(o.Labels, row[1]) || !isNumber(row[2]) {
+			return fmt.Errorf("row %d of the confusion_matrix is not of the form label,label,count", i+1)
+		}
+	}
+	return nil
+}
+
+func roc(o Output) error {
+	at := map[string]int{}
+	for i, c := range o.Schema {
+		at[c.Name] = i
+		if strings.HasPrefix(c.Name, "threshold") {
+			at["threshold"] = i
+		}
+	}
+	for _, name := range []string{"fpr", "tpr", "threshold"} {
+		if _, ok := at[name]; !ok {
+			return fmt.Errorf("the schema of a roc has the columns fpr, tpr and threshold; %s is missing", name)
+		}
+	}
+	rows, err := o.rows()
+	for i, row := range rows {
+		for _, name := range []string{"fpr", "tpr"} {
+			if at[name] >= len(row) || !isNumber(row[at[name]]) {
+				return fmt.Errorf("row %d of the roc has no number as %s", i+1, name)
+			}
+		}
+	}
+	return err
+}
+
+func table(o Output) error {
+	if len(o.Header) == 0 {
+		return fmt.Errorf("the table has no header")
+	}
+	_, err := o.rows()
+	return err
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	return err == nil
+}
