@@ -3,10 +3,11 @@
 //
 // # What a pod gets
 //
-// Every image means this machine: a container sees the machine's files
-// copy-on-write, and what it writes is gone when it ends. Its own are /tmp,
-// /run, /dev, /proc, /root and /etc/ssh; the pod's containers share /dev/shm,
-// network, host name and volumes. Of the cluster's data folder it sees only
+// A container is made of the layers of its image, or of this machine's own files
+// where that is what the image's name stands for (see images). Those it sees
+// copy-on-write, and what it writes is gone when it ends; its own are /tmp, /run,
+// /dev, /proc, /root and /etc/ssh then. The pod's containers share /dev/shm,
+// network, host name and volumes. Of the cluster's data folder they see only
 // `shared`, read-only. Images whose last part is argosy-launcher or argoexec
 // bring the program of that name.
 //
