@@ -121,7 +121,9 @@ func argoStepOf(obj *corev1.Pod) *argoStep {
 	}
 	t := &s.tmpl
 	command := t.Container != nil || t.Script != nil // and no container set, resource, data or plugin
-	s.init = len(t.Inputs.Artifacts) == 0 && (command || t.ContainerSet != nil)
+	// A pod that somebody else made may lack the volume for the script.
+	staged := t.Script == nil || slices.ContainsFunc(obj.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == argoStaging })
+	s.init = len(t.Inputs.Artifacts) == 0 && (command || t.ContainerSet != nil) && staged
 	if waitC != nil {
 		s.env = map[string]string{}
 		for _, e := range waitC.Env {

@@ -20,6 +20,7 @@ func newSpec() *container.Spec { return &container.Spec{} }
 func argoPod(template string, change ...func(*corev1.Pod)) *corev1.Pod {
 	obj := samplePod()
 	obj.Labels["workflows.argoproj.io/workflow"] = "wf"
+	obj.Spec.Volumes = []corev1.Volume{{Name: argoVolume}, {Name: argoStaging}}
 	volume := []corev1.VolumeMount{{Name: argoVolume, MountPath: "/var/run/argo"}}
 	obj.Spec.InitContainers = []corev1.Container{{
 		Name: "init", Image: "quay.io/argoproj/argoexec:v3.7.9", Command: []string{"argoexec", "init"}, VolumeMounts: volume,
@@ -46,22 +47,23 @@ func TestArgoFastPaths(t *testing.T) {
 		change   func(*corev1.Pod)
 		want     parts
 	}{
-		"plain":                    {plain + `}`, nil, parts{true, true, true}},
-		"output parameter":         {plain + `,"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/tmp/x","default":"1"}}]}}`, nil, parts{true, true, true}},
-		"no archived logs":         {plain + `,"archiveLocation":{"archiveLogs":false}}`, nil, parts{true, true, true}},
-		"archived logs":            {plain + `,"archiveLocation":{"archiveLogs":true}}`, nil, parts{true, false, true}},
-		"input artifact":           {plain + `,"inputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{false, true, true}},
-		"output artifact":          {plain + `,"outputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{true, false, true}},
-		"sidecar":                  {plain + `,"sidecars":[{"name":"s"}]}`, nil, parts{true, true, true}},
-		"script":                   {`{"name":"t","script":{"image":"x","source":"y"}}`, nil, parts{true, true, true}},
-		"resource":                 {`{"name":"t","resource":{"action":"get"}}`, nil, parts{false, false, true}},
-		"container set":            {`{"name":"t","containerSet":{"containers":[{"name":"a"}]}}`, nil, parts{true, false, true}},
-		"parameter on volume":      {`{"container":{"volumeMounts":[{"name":"v","mountPath":"/mnt/"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/mnt/x"}}]}}`, nil, parts{true, false, true}},
-		"parameter in an artifact": {`{"container":{},"inputs":{"artifacts":[{"name":"a","path":"/in"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/in/x"}}]}}`, nil, parts{false, false, true}},
-		"parameter that is none":   {plain + `,"outputs":{"parameters":[null]}}`, nil, parts{true, true, true}},
-		"not a template":           {`{`, nil, parts{}},
-		"template elsewhere":       {`offloaded`, nil, parts{}},
-		"deadline":                 {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers[0].Env[1].Value = "2030-01-01T00:00:00Z" }, parts{true, false, true}},
+		"plain":                     {plain + `}`, nil, parts{true, true, true}},
+		"output parameter":          {plain + `,"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/tmp/x","default":"1"}}]}}`, nil, parts{true, true, true}},
+		"no archived logs":          {plain + `,"archiveLocation":{"archiveLogs":false}}`, nil, parts{true, true, true}},
+		"archived logs":             {plain + `,"archiveLocation":{"archiveLogs":true}}`, nil, parts{true, false, true}},
+		"input artifact":            {plain + `,"inputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{false, true, true}},
+		"output artifact":           {plain + `,"outputs":{"artifacts":[{"name":"a","path":"/a"}]}}`, nil, parts{true, false, true}},
+		"sidecar":                   {plain + `,"sidecars":[{"name":"s"}]}`, nil, parts{true, true, true}},
+		"script":                    {`{"name":"t","script":{"image":"x","source":"y"}}`, nil, parts{true, true, true}},
+		"script without its volume": {`{"name":"t","script":{"image":"x","source":"y"}}`, func(o *corev1.Pod) { o.Spec.Volumes = o.Spec.Volumes[:1] }, parts{false, true, true}},
+		"resource":                  {`{"name":"t","resource":{"action":"get"}}`, nil, parts{false, false, true}},
+		"container set":             {`{"name":"t","containerSet":{"containers":[{"name":"a"}]}}`, nil, parts{true, false, true}},
+		"parameter on volume":       {`{"container":{"volumeMounts":[{"name":"v","mountPath":"/mnt/"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/mnt/x"}}]}}`, nil, parts{true, false, true}},
+		"parameter in an artifact":  {`{"container":{},"inputs":{"artifacts":[{"name":"a","path":"/in"}]},"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/in/x"}}]}}`, nil, parts{false, false, true}},
+		"parameter that is none":    {plain + `,"outputs":{"parameters":[null]}}`, nil, parts{true, true, true}},
+		"not a template":            {`{`, nil, parts{}},
+		"template elsewhere":        {`offloaded`, nil, parts{}},
+		"deadline":                  {plain + `}`, func(o *corev1.Pod) { o.Spec.Containers[0].Env[1].Value = "2030-01-01T00:00:00Z" }, parts{true, false, true}},
 		"paused for debugging": {plain + `}`, func(o *corev1.Pod) {
 			o.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "ARGO_DEBUG_PAUSE_AFTER", Value: "true"}}
 		}, parts{true, true, false}},

@@ -15,12 +15,7 @@ const leastGrace = 2 * time.Second
 // stopContainers ends all that runs in the pod: the main containers side by side, then the sidecars, in the reverse order
 // of their start. It returns when they have ended; with orKill those that would not hear of it are killed at once.
 func (p *pod) stopContainers(patience context.Context, orKill bool) {
-	p.mu.Lock()
-	running := make(map[string]*process, len(p.running))
-	for name, proc := range p.running {
-		running[name] = proc
-	}
-	p.mu.Unlock()
+	running := p.processes()
 	var main, all sync.WaitGroup
 	var sidecars []*corev1.Container // in the order of their end
 	begin := func(c *corev1.Container, turn <-chan struct{}, done func()) {

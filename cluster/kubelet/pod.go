@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -238,21 +239,24 @@ func (p *pod) terminate(grace time.Duration, reason, message string) {
 		select {
 		case <-p.done:
 		case <-patience.Done():
-			p.signal(unix.SIGKILL, false)
+			p.signal(unix.SIGKILL)
 			<-p.done
 		}
 	})
 }
 
-// signal sends sig to the first process of every running container. With orKill those that would never see it are killed.
-func (p *pod) signal(sig unix.Signal, orKill bool) {
+// signal sends sig to the first process of every running container.
+func (p *pod) signal(sig unix.Signal) {
+	for _, proc := range p.processes() {
+		p.tell(proc, sig, false)
+	}
+}
+
+// processes are the running containers, by name.
+func (p *pod) processes() map[string]*process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for name, proc := range p.running {
-		if err := proc.signal(sig, orKill); err != nil {
-			p.log.Warn("signal not sent", "container", name, "signal", sig, "err", err)
-		}
-	}
+	return maps.Clone(p.running)
 }
 
 func (p *pod) isEnding() bool {
