@@ -67,9 +67,9 @@ func TestClaimRefused(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(own, "cgroup.procs")))
 	_, err = claim(own, "1")
 	require.ErrorContains(t, err, "not delegated to this user")
-	_, err = unified("3:cpu:/a\n")
+	_, err = Unified("3:cpu:/a\n")
 	require.Error(t, err)
-	path, err := unified("3:cpu:/a\n0::/user.slice/me.scope\n")
+	path, err := Unified("3:cpu:/a\n0::/user.slice/me.scope\n")
 	require.NoError(t, err)
 	require.Equal(t, "/user.slice/me.scope", path)
 }

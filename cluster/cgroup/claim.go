@@ -78,7 +78,7 @@ func ownGroup() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path, err := unified(string(own))
+	path, err := Unified(string(own))
 	if err != nil {
 		return "", err
 	}
@@ -120,8 +120,8 @@ func delegated(group string) bool {
 	return false
 }
 
-// unified finds the group of version 2 in /proc/self/cgroup.
-func unified(text string) (string, error) {
+// Unified finds the group of version 2 in the text of /proc/self/cgroup.
+func Unified(text string) (string, error) {
 	for line := range strings.Lines(text) {
 		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
 			return filepath.Clean("/" + path), nil

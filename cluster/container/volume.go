@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/argosy-ml/argosy/cluster/tree"
 )
 
 // volume is a Mount whose source was found. From here on it is known by a descriptor: a pod that changes names and links
@@ -79,12 +81,8 @@ func makeBelow(folder *os.File, path string, resolve uint64, dir bool, mode fs.F
 	if path == "" {
 		path = "."
 	}
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve | unix.RESOLVE_NO_MAGICLINKS}
 	open := func() (*os.File, error) {
-		fd, err := unix.Openat2(int(folder.Fd()), path, &how)
-		for errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) { // something was renamed meanwhile, somewhere
-			fd, err = unix.Openat2(int(folder.Fd()), path, &how)
-		}
+		fd, err := tree.Open2(int(folder.Fd()), path, 0, resolve)
 		if errors.Is(err, unix.EXDEV) {
 			return nil, errors.New("a symbolic link leads out of the volume")
 		}
@@ -179,18 +177,18 @@ func (r *root) mountVolume(top *os.File, v volume) error {
 		return err
 	}
 	defer target.Close()
-	tree, err := unix.OpenTree(int(v.source.Fd()), "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_EMPTY_PATH)
+	mount, err := unix.OpenTree(int(v.source.Fd()), "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_EMPTY_PATH)
 	if err != nil {
 		return fmt.Errorf("copy the mount of %s: %w", v.real, err)
 	}
-	defer func() { _ = unix.Close(tree) }()
+	defer func() { _ = unix.Close(mount) }()
 	if v.ReadOnly {
 		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-		if err := unix.MountSetattr(tree, "", unix.AT_RECURSIVE|unix.AT_EMPTY_PATH, &attr); err != nil {
+		if err := unix.MountSetattr(mount, "", unix.AT_RECURSIVE|unix.AT_EMPTY_PATH, &attr); err != nil {
 			return fmt.Errorf("make it read-only: %w", err)
 		}
 	}
-	if err := unix.MoveMount(tree, "", int(target.Fd()), "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
+	if err := unix.MoveMount(mount, "", int(target.Fd()), "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
 		return err
 	}
 	if v.Host && v.dir {

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/argosy-ml/argosy/cluster/cgroup"
 )
 
 // Machine is what there is.
@@ -83,27 +85,21 @@ func totalMemory(path string) (int64, error) {
 
 // limits are what control groups leave of the machine to this process; 0 where they leave all.
 func limits(root fs.FS) (milliCPU, memory int64) {
-	for folder := ownGroup(root); ; folder = filepath.Dir(folder) {
+	own, err := cgroup.Unified(read(root, "proc/self/cgroup"))
+	if err != nil { // there is none of version 2, whose files the root may have all the same
+		own = "/"
+	}
+	for folder := own; ; folder = filepath.Dir(folder) {
 		base := filepath.Join("sys/fs/cgroup", folder)
 		milliCPU = least(milliCPU, quota(strings.Fields(read(root, base+"/cpu.max"))))
 		memory = least(memory, number(read(root, base+"/memory.max")))
-		if folder == "/" || folder == "." {
+		if folder == "/" {
 			break
 		}
 	}
 	// Version 1, as a container sees its own group.
 	v1 := []string{read(root, "sys/fs/cgroup/cpu/cpu.cfs_quota_us"), read(root, "sys/fs/cgroup/cpu/cpu.cfs_period_us")}
 	return least(milliCPU, quota(v1)), least(memory, number(read(root, "sys/fs/cgroup/memory/memory.limit_in_bytes")))
-}
-
-// ownGroup is this process's group of version 2, below where groups are mounted.
-func ownGroup(root fs.FS) string {
-	for line := range strings.Lines(read(root, "proc/self/cgroup")) {
-		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
-			return filepath.Clean(path)
-		}
-	}
-	return "/"
 }
 
 // quota is a time of each period, in thousandths of a processor.

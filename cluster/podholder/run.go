@@ -224,7 +224,6 @@ func (ct *container) lastWords() string {
 	for _, f := range ct.output {
 		_ = f.SetReadDeadline(time.Now().Add(drain))
 		_, _ = io.Copy(&b, io.LimitReader(f, 1024))
-		_ = f.Close()
 	}
 	return strings.TrimRight(" "+b.String(), " \n")
 }
@@ -262,9 +261,6 @@ func (ct *container) attend() {
 		_ = f.SetReadDeadline(time.Now().Add(drain))
 	}
 	pumps.Wait()
-	for _, f := range ct.output {
-		_ = f.Close()
-	}
 	ct.conclude(exit)
 }
 
@@ -273,6 +269,9 @@ func (ct *container) conclude(exit podlog.Exit) {
 	exit.Finished = time.Now()
 	ct.exit = exit
 	ct.closeStdin()
+	for _, f := range ct.output {
+		_ = f.Close()
+	}
 	ct.mu.Lock()
 	ct.closed = true
 	_ = ct.spec.Close()

@@ -50,16 +50,23 @@ func (t *Tree) forget() {
 
 // Find opens a folder that is there. The caller closes it.
 func (t *Tree) Find(name string) (Dir, error) {
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
+	fd, err := Open2(t.fd, "./"+name, unix.O_DIRECTORY, unix.RESOLVE_IN_ROOT)
+	return Dir{fd}, err
+}
+
+// Open2 is openat2: it opens the place of a name below a folder, as a path, following links as resolve says. The descriptor is -1
+// where that fails.
+func Open2(folder int, name string, flags, resolve uint64) (fd int, err error) {
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | flags, Resolve: resolve | unix.RESOLVE_NO_MAGICLINKS}
 	for {
-		fd, err := unix.Openat2(t.fd, "./"+name, &how)
+		fd, err := unix.Openat2(folder, name, &how)
 		switch {
 		case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR): // something was renamed meanwhile, somewhere
 			continue
 		case err != nil:
-			return Dir{-1}, err
+			return -1, err
 		}
-		return Dir{fd}, nil
+		return fd, nil
 	}
 }
 
