@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/sirupsen/logrus"
@@ -71,7 +72,9 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 	if err != nil {
 		return err
 	}
-	go keepArtifactKeys(ctx, kube)
+	var keys sync.WaitGroup
+	keys.Go(func() { keepArtifactKeys(ctx, kube) })
+	defer keys.Wait()
 	const workflows, ttl, podCleanup, cron, archive = 8, 2, 4, 2, 2
 	wfc.Run(ctx, workflows, ttl, podCleanup, cron, archive)
 	return ctx.Err()

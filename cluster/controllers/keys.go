@@ -4,14 +4,16 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 )
 
 // The Secret that the artifact repository in Argo's configuration names, and the namespace it is bootstrapped into.
@@ -25,22 +27,37 @@ const (
 // It returns when the context ends.
 func keepArtifactKeys(ctx context.Context, kube kubernetes.Interface) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	factory := informers.NewSharedInformerFactory(kube, 0)
-	namespaces := factory.Core().V1().Namespaces().Informer()
-	_, err := namespaces.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(o any) {
-		ns := o.(*corev1.Namespace)
-		if ns.Name == artifactKeysFrom || ns.DeletionTimestamp != nil {
-			return
-		}
-		if err := copyArtifactKeys(ctx, kube, ns.Name); err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) {
-			log.Warn("the object store's keys were not copied; steps with artifacts wait for them", "namespace", ns.Name, "error", err)
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[string](50*time.Millisecond, 10*time.Second))
+	namespaces := informers.NewSharedInformerFactory(kube, 0).Core().V1().Namespaces()
+	_, err := namespaces.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(o any) {
+		if ns := o.(*corev1.Namespace); ns.Name != artifactKeysFrom {
+			queue.Add(ns.Name)
 		}
 	}})
 	if err != nil {
 		log.Error("namespaces are not watched; only "+artifactKeysFrom+" gets the object store's keys", "error", err)
 		return
 	}
-	namespaces.RunWithContext(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { defer queue.ShutDown(); namespaces.Informer().RunWithContext(ctx) })
+	defer watching.Wait()
+	for {
+		namespace, ended := queue.Get()
+		if ended {
+			return
+		}
+		var err error
+		if ns, gone := namespaces.Lister().Get(namespace); gone == nil && ns.DeletionTimestamp == nil {
+			err = copyArtifactKeys(ctx, kube, namespace)
+		}
+		if err == nil || ctx.Err() != nil {
+			queue.Forget(namespace)
+		} else {
+			log.Warn("the object store's keys were not copied; steps with artifacts wait for them", "namespace", namespace, "error", err)
+			queue.AddRateLimited(namespace)
+		}
+		queue.Done(namespace)
+	}
 }
 
 func copyArtifactKeys(ctx context.Context, kube kubernetes.Interface, namespace string) error {

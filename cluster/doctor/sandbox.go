@@ -34,7 +34,9 @@ func Namespaces(ctx context.Context) error {
 		cmd = exec.CommandContext(ctx, t)
 	}
 	cmd.SysProcAttr = sandbox()
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Run(); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
 		f := Facts{Root: os.Geteuid() == 0, Sysctls: sysctls(), Namespaces: refusal(err)}
 		return &Refused{f.namespaces()}
 	}

@@ -1,7 +1,9 @@
 package test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,32 +12,70 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // The apiserver holds only an outline of a kind's schema until the first object; from then on it checks all of it.
 func TestSchemasAreCompletedWithTheFirstObject(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
-	jobs := c.any.Resource(schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "paddlejobs"}).Namespace(c.namespace)
-	job := func(image string) *unstructured.Unstructured {
-		o := &unstructured.Unstructured{}
-		require.NoError(t, json.Unmarshal([]byte(`{"apiVersion":"kubeflow.org/v1","kind":"PaddleJob","metadata":{"name":"first"},
-			"spec":{"runPolicy":{"suspend":true},"paddleReplicaSpecs":{"Worker":{"replicas":1,
-				"template":{"spec":{"containers":[{"name":"paddle","image":`+image+`}]}}}}}}`), &o.Object))
-		return o
-	}
-	wrong := job(`"host"`)
+	jobs := c.any.Resource(paddlejobs).Namespace(c.namespace)
+	wrong := paddleJob(t, `"host"`)
 	require.NoError(t, unstructured.SetNestedField(wrong.Object, "two", "spec", "paddleReplicaSpecs", "Worker", "replicas"))
 	_, err := jobs.Create(t.Context(), wrong, metav1.CreateOptions{})
 	require.True(t, apierrors.IsInvalid(err), "an outline has the fields of the job itself: %v", err)
 
-	_, err = jobs.Create(t.Context(), job(`"host"`), metav1.CreateOptions{})
+	_, err = jobs.Create(t.Context(), paddleJob(t, `"host"`), metav1.CreateOptions{})
 	require.NoError(t, err)
-	wrong = job(`["host"]`)
+	c.awaitWholeSchema(t)
+}
+
+var paddlejobs = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "paddlejobs"}
+
+// paddleJob is a job that is not begun, with an image that may be of a wrong type.
+func paddleJob(t *testing.T, image string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	require.NoError(t, json.Unmarshal([]byte(`{"apiVersion":"kubeflow.org/v1","kind":"PaddleJob","metadata":{"name":"first"},
+		"spec":{"runPolicy":{"suspend":true},"paddleReplicaSpecs":{"Worker":{"replicas":1,
+			"template":{"spec":{"containers":[{"name":"paddle","image":`+image+`}]}}}}}}`), &o.Object))
+	return o
+}
+
+// awaitWholeSchema waits until PaddleJobs are checked down to their containers.
+func (c *cluster) awaitWholeSchema(t *testing.T) {
+	t.Helper()
+	wrong := paddleJob(t, `["host"]`)
 	wrong.SetName("second")
-	require.Eventually(t, func() bool {
-		_, err = jobs.Create(t.Context(), wrong, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	var err error
+	eventually(t, "all of a job is checked", func(ctx context.Context) bool {
+		_, err = c.any.Resource(paddlejobs).Namespace(c.namespace).Create(ctx, wrong, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return apierrors.IsInvalid(err)
-	}, 30*time.Second, 50*time.Millisecond)
+	})
 	require.ErrorContains(t, err, "containers[0].image")
+}
+
+// What is written while somebody else changes the definition too is written again.
+func (c *cluster) testDefinitionInUse(t *testing.T) {
+	definitions := c.any.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	changing, stop := context.WithTimeout(t.Context(), time.Second)
+	defer stop()
+	changed := make(chan error, 1)
+	go func() {
+		for i := 0; ; i++ {
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"test/changes":"%d"}}}`, i)
+			_, err := definitions.Patch(changing, "paddlejobs.kubeflow.org", types.MergePatchType, patch, metav1.PatchOptions{})
+			if changing.Err() != nil {
+				err = nil
+			}
+			if err != nil || changing.Err() != nil {
+				changed <- err
+				return
+			}
+		}
+	}()
+	_, err := c.any.Resource(paddlejobs).Namespace(c.namespace).Create(t.Context(), paddleJob(t, `"host"`), metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, <-changed)
+	c.awaitWholeSchema(t)
 }

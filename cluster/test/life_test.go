@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +18,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/stretchr/testify/require"
 	authv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,6 +41,8 @@ func TestCluster(t *testing.T) {
 	t.Run("refuses a second supervisor", c.testLocked)
 	t.Run("runs a workflow", func(t *testing.T) { c.runWorkflow(t, "first") })
 	t.Run("runs an MPIJob", c.runMPIJob)
+	t.Run("completes a definition that others change too", c.testDefinitionInUse)
+	t.Run("gives the object store's keys to every namespace", c.testArtifactKeys)
 	t.Run("survives the death of its apiserver", c.testApiserverDeath)
 	t.Run("stops", c.testStop)
 }
@@ -122,6 +127,29 @@ func (c *cluster) testBootstrap(t *testing.T) {
 	require.Greater(t, len(before), 20)
 	require.NoError(t, bootstrap.Apply(t.Context(), c.config, c.info(t).S3))
 	require.Equal(t, before, versions())
+}
+
+// The keys come to a namespace even if they cannot be copied when it is made.
+func (c *cluster) testArtifactKeys(t *testing.T) {
+	const name = "mlpipeline-minio-artifact"
+	secrets := c.kube.CoreV1().Secrets("kubeflow")
+	keys, err := secrets.Get(t.Context(), name, metav1.GetOptions{})
+	require.NoError(t, err)
+	require.NoError(t, secrets.Delete(t.Context(), name, metav1.DeleteOptions{}))
+	_, err = c.kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "of-a-team"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	eventually(t, "the log says that they were not copied", func(context.Context) bool {
+		b, err := os.ReadFile(c.home.Log("controllers"))
+		require.NoError(t, err)
+		return regexp.MustCompile(`keys were not copied.*namespace=of-a-team`).Match(b)
+	})
+	keys.ResourceVersion, keys.UID = "", ""
+	_, err = secrets.Create(t.Context(), keys, metav1.CreateOptions{})
+	require.NoError(t, err)
+	eventually(t, "the namespace has them", func(ctx context.Context) bool {
+		copied, err := c.kube.CoreV1().Secrets("of-a-team").Get(ctx, name, metav1.GetOptions{})
+		return err == nil && reflect.DeepEqual(copied.Data, keys.Data)
+	})
 }
 
 // Whoever shows no credential, or a wrong one, gets nothing from the apiserver or the object store.

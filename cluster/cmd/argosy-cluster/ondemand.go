@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
@@ -33,6 +35,10 @@ var demands = []struct {
 	{fields("scheduling.volcano.sh", "v1beta1", "queues", "metadata.name!=default,metadata.name!=root"), volcano}, // it makes these two itself
 	{fields("", "v1", "pods", "spec.schedulerName=volcano"), volcano},
 }
+
+// completeAgain is the pause after a definition could not be completed: the apiserver is away for a moment, or somebody
+// else changed it meanwhile.
+const completeAgain = 200 * time.Millisecond
 
 func kind(group, version, resource string) demand.Kind {
 	return fields(group, version, resource, "")
@@ -63,8 +69,15 @@ func (c *cluster) serveDemand(ctx context.Context) error {
 				return
 			}
 			// From now on its objects are checked in full, as the operator that is to read them expects.
-			if err := bootstrap.CompleteDefinition(ctx, c.admin, d.Resource.GroupResource()); err != nil {
-				tell(err)
+			err := wait.PollUntilContextCancel(ctx, completeAgain, true, func(ctx context.Context) (bool, error) {
+				err := bootstrap.CompleteDefinition(ctx, c.admin, d.Resource.GroupResource())
+				if err != nil && ctx.Err() == nil {
+					tell(err)
+				}
+				return err == nil, nil
+			})
+			if err != nil {
+				return
 			}
 			for _, name := range []string{d.operator, volcano} {
 				once[name].Do(func() { waiting.Go(func() { c.startOnDemand(ctx, name, d.Resource) }) })

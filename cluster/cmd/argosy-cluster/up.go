@@ -61,7 +61,11 @@ func upCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return up(ctx, h, o, cmd.OutOrStdout())
+			err = up(ctx, h, o, cmd.OutOrStdout())
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+				return nil // told to stop before there was anything to be stopped
+			}
+			return err
 		},
 	}
 	homeFlag(cmd, &dir)
