@@ -34,6 +34,7 @@ var goldens = map[string]func() *dsl.Pipeline{
 	"branches":  branches,
 	"subs":      subs,
 	"scripts":   scripts,
+	"functions": functions,
 }
 
 var alpine = dsl.Lit("alpine:3.22")

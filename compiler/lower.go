@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
@@ -27,6 +28,9 @@ type shared struct {
 	subs      map[string]graph.Sub
 	called    map[string]string // the templates of subs
 	required  map[string]bool   // parameters without a default
+	pipeline  string
+	program   string                 // where steps find the program that recorded the pipeline
+	kept      func() (string, error) // its copy on this machine, where it is in no image
 }
 
 func (s *shared) lowering(sub bool) *lowering {
@@ -42,7 +46,11 @@ func (s *shared) lowering(sub bool) *lowering {
 }
 
 func lower(g *graph.Pipeline) (*workflow, error) {
-	s := &shared{taken: map[string]bool{}, subs: map[string]graph.Sub{}, called: map[string]string{}, required: map[string]bool{}}
+	s := &shared{taken: map[string]bool{}, subs: map[string]graph.Sub{}, called: map[string]string{}, required: map[string]bool{}, pipeline: g.Name}
+	if g.Settings.Program == "" {
+		s.kept = sync.OnceValues(keepProgram)
+	}
+	s.program = cmp.Or(g.Settings.Program, mountedProgram)
 	l := s.lowering(false)
 	notes, err := annotations(g)
 	if err != nil {
@@ -321,7 +329,13 @@ func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
 		t:     &t,
 	}
 	p.files(n.Container.Files, l.input)
-	p.main(n.Container)
+	run := *n.Container
+	if run.Func != "" {
+		if err := l.function(&run); err != nil {
+			return nil, fmt.Errorf("step %s: %w", n.Name, err)
+		}
+	}
+	p.main(&run)
 	settings := n.Pod
 	if settings == nil {
 		settings = &graph.Pod{}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/sdk/dsl"
@@ -38,7 +39,7 @@ const (
 //
 // The exit code is 0, 1 for faults in a pipeline, 2 for a wrong command line, 4 when no server answers.
 func Main(pipelines ...func() *dsl.Pipeline) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args, os.Stdout, os.Stderr, pipelines)
 	stop()
 	os.Exit(code)
@@ -55,6 +56,9 @@ type options struct {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, pipelines []func() *dsl.Pipeline) int {
+	if len(args) > 1 && args[1] == funcCommand {
+		return runFunc(ctx, args[2:], stderr, pipelines)
+	}
 	o, err := parse(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

@@ -29,12 +29,12 @@ func TestRandomPipelinesCompileToValidWorkflows(t *testing.T) {
 		g.numbers = append(g.numbers, dsl.Param(g.p, "number", rapid.Float64().Filter(finite).Draw(t, "number")))
 		g.lists = append(g.lists, dsl.Param(g.p, "list", []string{"a", "b"}))
 		g.step()
-		g.steps(2)
+		g.steps(rapid.IntRange(0, 2).Draw(t, "depth"))
 		if rapid.Bool().Draw(t, "exit") {
 			g.texts, g.numbers, g.lists, g.files, g.handles = g.texts[:0:0], nil, nil, nil, nil
 			g.p.OnExit(func() {
 				g.texts = append(g.texts, dsl.Argo("workflow.status"))
-				g.steps(2)
+				g.steps(1)
 			})
 		}
 		manifest, err := compiler.Compile(g.p)

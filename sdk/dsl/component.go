@@ -18,6 +18,7 @@ import (
 type Component[In, Out any] struct {
 	name  string
 	build func(In, Out) Container
+	run   function // of Func
 	at    graph.Position
 }
 
@@ -55,8 +56,11 @@ func (c *Component[In, Out]) Add(p *Pipeline, in In, opts ...StepOption) Out {
 		s.declare(inside.Type().Field(i), inside.Field(i), outside.Field(i))
 	}
 	if c.build == nil {
-		s.Fault("component %s has no function that builds it", c.name)
+		s.Fault("component %s has no function", c.name)
 		return out
+	}
+	if c.run != nil {
+		p.define(s, c.name, c.run, c.at)
 	}
 	p.fill(s, c.build(in, inside.Interface().(Out)), opts)
 	return out
@@ -94,6 +98,7 @@ var anyValue = reflect.TypeFor[AnyValue]()
 type settable interface {
 	AnyValue
 	set(text)
+	valid() error // says why a constant does not fit the type
 }
 
 // declare makes one field of Out an output of the step: inside it stands for the file, outside for the value.
@@ -102,30 +107,36 @@ func (s *Step) declare(field reflect.StructField, inside, outside reflect.Value)
 		outside.Set(reflect.ValueOf(s))
 		return
 	}
-	name, _ := tag(field)
+	name := outputName(field)
 	if !field.IsExported() || !reflect.PointerTo(field.Type).Implements(reflect.TypeFor[settable]()) {
 		s.Fault("output %s is a %s: outputs must be exported fields of type dsl.Value or dsl.File", field.Name, field.Type)
 		return
 	}
 	value, path := outside.Addr().Interface().(settable), inside.Addr().Interface().(settable)
 	if _, isFile := value.(AnyFile); isFile {
-		if field.Type == reflect.TypeFor[File[Metrics]]() && field.Tag.Get("dsl") == "" {
-			name = "mlpipeline-metrics"
-		}
-		file := "/tmp/outputs/" + name
+		file := outputFolder + name
 		value.set(s.keep(name, file, value.kind()))
 		own := *value.recorded().single()
 		own.ownPath = file
 		path.set(reference(own))
 		return
 	}
-	file := "/tmp/outputs/" + name
+	file := outputFolder + name
 	s.checkFile("output", name, file)
 	s.node.Container.Outputs = append(s.node.Container.Outputs, graph.Output{Name: name, Type: value.kind(), Path: file})
 	value.set(s.output(name))
 	own := *s.output(name).single()
 	own.ownPath = file
 	path.set(reference(own))
+}
+
+// outputName is the name of an output: that of its field or in its tag, and for metrics the one by which they are shown.
+func outputName(field reflect.StructField) string {
+	if field.Type == reflect.TypeFor[File[Metrics]]() && field.Tag.Get("dsl") == "" {
+		return "mlpipeline-metrics"
+	}
+	name, _ := tag(field)
+	return name
 }
 
 func tag(field reflect.StructField) (name string, flags []string) {

@@ -1,6 +1,7 @@
 package dsl_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -110,6 +111,14 @@ var wrongFlows = map[string]func(*dsl.Pipeline){
 	},
 	`step s: Source needs a Command, its interpreter, as in dsl.Args("python3")`: func(p *dsl.Pipeline) {
 		dsl.Run(p, "s", dsl.Container{Image: alpine, Source: dsl.Lit("x")})
+	},
+	"step same-2: function same is another one than that at features_wrong_test.go:LINE: choose another name": func(p *dsl.Pipeline) {
+		type none struct{}
+		dsl.Func("same", func(context.Context, none, *none) error { return nil }).Add(p, none{})
+		dsl.Func("same", func(_ context.Context, _ none, out *none) error { *out = none{}; return nil }).Add(p, none{})
+	},
+	"step none: component none has no function": func(p *dsl.Pipeline) {
+		dsl.Func[struct{}, struct{}]("none", nil).Add(p, struct{}{})
 	},
 	`parameter x: its default "c" is none of its choices`: func(p *dsl.Pipeline) {
 		measure(p, "s", dsl.Param(p, "x", "c", dsl.Choices("a", "b")))

@@ -20,6 +20,8 @@ type Pipeline struct {
 	settings          graph.Settings
 	defaults          []StepOption
 	subs              []*sub
+	functions         map[string]defined
+	program           Value[string] // the image of Program
 	faults            Faults
 }
 

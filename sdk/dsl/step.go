@@ -29,6 +29,8 @@ type Container struct {
 	ImagePullPolicy string
 	// Kind is what pictures call the step; empty means Container.
 	Kind string
+
+	function string // of Func, which has no image and no command of its own
 }
 
 // Env is a set of environment variables.
@@ -89,6 +91,9 @@ var (
 	fileName  = regexp.MustCompile(`^[-_a-zA-Z0-9]+$`)
 )
 
+// hostImage is the image of the embedded cluster that has this machine's files.
+const hostImage = "host"
+
 // stepNameMax leaves room in a pod's name for what Argo and the operators add.
 const stepNameMax = 50
 
@@ -144,6 +149,12 @@ func (s *Step) contain(c Container) {
 	what := ""
 	if s.beside != "" {
 		what = s.beside + " "
+	}
+	if g.Func = c.function; g.Func != "" {
+		c.Image = s.pipeline.program
+	}
+	if g.Func != "" && !c.Image.IsSet() {
+		c.Image = Lit(hostImage)
 	}
 	if !c.Image.IsSet() {
 		s.Fault("%sImage is not set: it is the container image to run, as in dsl.Lit(\"alpine:3.22\")", what)

@@ -121,7 +121,7 @@ var wrong = map[string]func(*dsl.Pipeline){
 			return dsl.Container{Image: alpine}
 		}).Add(p, struct{}{}) // want step bad: output Model is a string: outputs must be exported fields of type dsl.Value or dsl.File
 		dsl.Define[string, int]("shapes", nil).Add(p, "")                                        // want step shapes: the inputs of component shapes are a string: they must be a struct | step shapes: the outputs of component shapes are a int: they must be a struct
-		dsl.Define[struct{}, struct{}]("nothing", nil).Add(p, struct{}{})                        // want step nothing: component nothing has no function that builds it
+		dsl.Define[struct{}, struct{}]("nothing", nil).Add(p, struct{}{})                        // want step nothing: component nothing has no function
 		dsl.Run(p, "path", dsl.Container{Image: alpine, Args: dsl.Args(dsl.Path(dsl.Lit("x")))}) // want step path: Args[0]: dsl.Path is for the outputs that dsl.Define hands to its function
 	},
 	"mpi": func(p *dsl.Pipeline) {

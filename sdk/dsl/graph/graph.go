@@ -70,6 +70,8 @@ type Container struct {
 	Command         []Text `json:"command,omitempty"`
 	Args            []Text `json:"args,omitempty"`
 	WorkingDir      Text   `json:"working_dir,omitempty"`
+	// Func names a function of the program that recorded the pipeline. Command is empty: it is that program.
+	Func string `json:"func,omitempty"`
 	// Source is a script. Command is its interpreter, which is given the script's file and then Args.
 	Source  Text      `json:"source,omitempty"`
 	Env     []EnvVar  `json:"env,omitempty"` // sorted by name

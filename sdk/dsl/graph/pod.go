@@ -137,6 +137,8 @@ type Settings struct {
 	Claims           []Claim  `json:"claims,omitempty"`
 	Labels           []Pair   `json:"labels,omitempty"`
 	Annotations      []Pair   `json:"annotations,omitempty"`
+	// Program is where in their image the steps with a Func find it; empty for a copy on this machine.
+	Program string `json:"program,omitempty"`
 }
 
 // TTL says how long an ended run stays in the cluster, in Go durations; empty is for ever.
