@@ -40,13 +40,16 @@ type S3 struct {
 	Secure    bool   // TLS
 }
 
+// StoreFile is where the store of a data folder lies unless said otherwise.
+func StoreFile(home string) string { return filepath.Join(home, "argosy.db") }
+
 // withDefaults fills in what was not said, and refuses what cannot be.
 func (c Config) withDefaults() (Config, error) {
 	if c.Home == "" && c.DB == "" {
 		return c, errors.New("no data folder is set")
 	}
 	if c.DB == "" {
-		c.DB = filepath.Join(c.Home, "argosy.db")
+		c.DB = StoreFile(c.Home)
 	}
 	if c.Namespace == "" {
 		c.Namespace = "kubeflow"

@@ -105,7 +105,7 @@ func (c *cli) root() *cobra.Command {
 	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats, cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"DEBUG", "INFO", "WARN", "ERROR"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
-	root.AddCommand(c.upCommand(), c.clusterCommand(), c.doctorCommand(), c.serverCommand(),
+	root.AddCommand(c.upCommand(), c.clusterCommand(), c.doctorCommand(), c.serverCommand(), c.backupCommand(), c.restoreCommand(),
 		c.newCommand(), c.compileCommand(), c.lintCommand(), c.diffCommand(), c.pipelineCommand(), c.experimentCommand(), c.runCommand(), c.versionCommand())
 	return root
 }

@@ -1,0 +1,127 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"time"
+)
+
+// sidecars are the files that SQLite keeps beside a database in WAL mode.
+var sidecars = []string{"-wal", "-shm"}
+
+// Backup writes all that the store in file holds at this moment to another file, which must not be there yet. The store
+// may be in use: nobody waits for it.
+func Backup(ctx context.Context, file, to string) (err error) {
+	if _, err := os.Stat(file); err != nil {
+		return fmt.Errorf("there is no store to back up: %w", err)
+	}
+	if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is there already; a backup does not replace another", to)
+	}
+	part := to + ".part"
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a backup that was cut off
+		return fmt.Errorf("backup: %w", err)
+	}
+	if err := private(part); err != nil { // the file is empty, which SQLite takes for a new one
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(part)
+		}
+	}()
+	key, value := pragma("busy_timeout", "10000")
+	from, err := sql.Open(driver, (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: url.Values{key: {value}}.Encode()}).String())
+	if err != nil {
+		return fmt.Errorf("open store %s: %w", file, err)
+	}
+	_, err = from.ExecContext(ctx, "VACUUM INTO ?", part)
+	if err = errors.Join(err, from.Close()); err != nil {
+		return fmt.Errorf("back up %s: %w", file, err)
+	}
+	if err := synced(part); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	if err := os.Rename(part, to); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	return nil
+}
+
+// Restore puts a backup in the place of the store in file, which nobody may use meanwhile. The backup is checked, and
+// brought up to date, before anything is replaced; what was there is kept under the name that is returned, if there was
+// anything.
+func Restore(ctx context.Context, backup, file string) (kept string, err error) {
+	part := file + ".restore"
+	if err := clearAway(part); err != nil {
+		return "", fmt.Errorf("restore: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = clearAway(part)
+		}
+	}()
+	if err := copyFile(backup, part); err != nil {
+		return "", fmt.Errorf("restore: %w", err)
+	}
+	s, err := Open(ctx, part)
+	if err != nil {
+		return "", err
+	}
+	if err := s.Close(); err != nil { // which writes what lies beside it into the file
+		return "", fmt.Errorf("restore: %w", err)
+	}
+	if err := synced(part); err != nil {
+		return "", fmt.Errorf("restore: %w", err)
+	}
+	if _, err := os.Stat(file); err == nil {
+		kept = file + ".before-restore-" + time.Now().UTC().Format("20060102T150405.000")
+		for _, end := range append([]string{""}, sidecars...) {
+			if err := os.Rename(file+end, kept+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return "", fmt.Errorf("restore: %w", err)
+			}
+		}
+	}
+	if err := os.Rename(part, file); err != nil {
+		return kept, fmt.Errorf("restore: %w", err)
+	}
+	return kept, nil
+}
+
+func clearAway(file string) error {
+	var failed error
+	for _, end := range append([]string{""}, sidecars...) {
+		if err := os.Remove(file + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+func synced(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,110 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAcceptedOnce kills the server again and again while runs are being created: each run that was accepted is carried
+// out, once, and each answer that was given holds after the restart. It then backs the store up and restores it.
+func TestAcceptedOnce(t *testing.T) {
+	t.Parallel()
+	const kills, wanted = 3, 12
+	home := t.TempDir()
+	a := up(t, home)
+	var pipeline struct{ ID string }
+	a.upload(t, "one-step", "one.yaml", []byte(oneStep), 200, &pipeline)
+	var accepted []string
+	for range kills {
+		ids := make(chan string, 10_000)
+		stop := make(chan struct{})
+		var posting sync.WaitGroup
+		for range 4 {
+			posting.Go(func() { a.createUntilKilled(pipeline.ID, ids, stop) })
+		}
+		for range wanted {
+			accepted = append(accepted, <-ids)
+		}
+		a.kill(t)
+		close(stop)
+		posting.Wait()
+		close(ids)
+		for id := range ids {
+			accepted = append(accepted, id)
+		}
+		a = up(t, home)
+	}
+	for _, id := range accepted {
+		run := a.await(t, id, 2*time.Minute, runView.final)
+		require.Equal(t, "Succeeded", run.Status, "%+v", run)
+	}
+	var runs struct {
+		Total int `json:"total_size"`
+	}
+	a.get(t, "/apis/v1beta1/runs?page_size=200", 200, &runs)
+	require.GreaterOrEqual(t, runs.Total, len(accepted))
+	byRun := map[string]int{}
+	var list struct {
+		Items []struct {
+			Metadata struct{ Labels map[string]string }
+		}
+	}
+	a.kubernetes(t, "/apis/argoproj.io/v1alpha1/namespaces/kubeflow/workflows", &list)
+	for _, w := range list.Items {
+		byRun[w.Metadata.Labels["pipeline/runid"]]++
+	}
+	for _, id := range accepted {
+		require.Equal(t, 1, byRun[id], "run %s has one Workflow", id)
+	}
+	require.Len(t, byRun, runs.Total, "and there is no Workflow without a run")
+	t.Logf("%d runs accepted over %d kills", runs.Total, kills)
+
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	out, err := exec.Command(binary("argosy"), "backup", backup, "--home", home).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	out, err = exec.Command(binary("argosy"), "restore", backup, "--home", home).CombinedOutput()
+	require.Error(t, err, "nothing is restored under a server that runs")
+	require.Contains(t, string(out), "runs Argosy on")
+	a.call(t, http.MethodDelete, "/apis/v1beta1/runs/"+accepted[0], "", nil, 200, nil)
+	a.stop(t)
+	out, err = exec.Command(binary("argosy"), "restore", backup, "--home", home).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	a = up(t, home)
+	a.get(t, "/apis/v1beta1/runs/"+accepted[0], 200, nil)
+}
+
+// createUntilKilled posts runs until the server is gone, and passes on the ids that it answered with.
+func (a *argosy) createUntilKilled(pipeline string, ids chan<- string, stop <-chan struct{}) {
+	body, err := json.Marshal(runBody("killed", pipeline, nil))
+	if err != nil {
+		return
+	}
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		answer, err := http.Post(a.url+"/apis/v1beta1/runs", "application/json", bytes.NewReader(body)) //nolint:noctx // it ends with the server
+		if err != nil {
+			return
+		}
+		var created struct{ Run struct{ ID string } }
+		err = json.NewDecoder(answer.Body).Decode(&created)
+		answer.Body.Close()
+		if err != nil {
+			return
+		}
+		ids <- created.Run.ID
+	}
+}
