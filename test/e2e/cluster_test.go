@@ -148,21 +148,21 @@ func kubectl(t *testing.T, home string) {
 		t.Log("no kubectl here: client-go alone looks at the cluster")
 		return
 	}
-	for _, c := range []struct{ args, want string }{
-		{"get nodes", "local"},
-		{"get configmap kept -o yaml", "a: b"},
-		{"auth can-i create workflows", "yes"},
-		{"run hello --image=host --restart=Never --command -- echo hello from a pod", "pod/hello created"},
-		{"wait pod/hello --for=jsonpath={.status.phase}=Succeeded --timeout=60s", "condition met"},
-		{"logs hello", "hello from a pod\n"},
-		{"delete pod hello", "deleted"},
-	} {
-		cmd := exec.Command(program, append([]string{"--kubeconfig", filepath.Join(home, "kubeconfig"), "-n", "kubeflow"}, strings.Fields(c.args)...)...)
+	say := func(args, want string) {
+		t.Helper()
+		cmd := exec.Command(program, append([]string{"--kubeconfig", filepath.Join(home, "kubeconfig"), "-n", "kubeflow"}, strings.Fields(args)...)...)
 		cmd.Env = append(os.Environ(), "HOME="+home) // kubectl keeps its cache there
 		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "kubectl %s: %s", c.args, out)
-		require.Contains(t, string(out), c.want, "kubectl %s", c.args)
+		require.NoError(t, err, "kubectl %s: %s", args, out)
+		require.Contains(t, string(out), want, "kubectl %s", args)
 	}
+	say("get nodes", "local")
+	say("get configmap kept -o yaml", "a: b")
+	say("auth can-i create workflows", "yes")
+	say("run hello --image=host --restart=Never --command -- echo hello from a pod", "pod/hello created")
+	require.Equal(t, corev1.PodSucceeded, awaitEnd(t, clientOf(t, home), "hello").Status.Phase) // Debian's kubectl cannot wait for that
+	say("logs hello", "hello from a pod\n")
+	say("delete pod hello", "deleted")
 }
 
 // TestTwoNodes rehearses placement: two nodes on one machine, each with a pod of its own.
