@@ -11,6 +11,7 @@ if [ "${1:-run}" = test ]; then
 	needs[chromium]=chromium
 	needs[kubernetes-client]=kubectl
 	needs[python3-torch]=py:torch # a PyTorchJob that really trains
+	needs[rsync]=rsync            # code of jobs
 	needs[jupyter-nbconvert]=py:nbconvert # the sample notebook, with the next two
 	needs[jupyter-client]=py:jupyter_client
 	needs[python3-ipykernel]=py:ipykernel

@@ -29,6 +29,7 @@ type launched struct {
 	ended  chan int
 	args   []string
 	script string
+	node   string // tells steps of one test apart
 }
 
 // launcher is argosy-launcher for a job of a kind that runs a script on this machine's files.
@@ -75,7 +76,7 @@ func (l *launched) start(t *testing.T) *launched {
 	l.out, l.ended = newFollower(), make(chan int, 1)
 	l.errs.Reset()
 	l.cmd = exec.CommandContext(t.Context(), filepath.Join(binaries, "argosy-launcher"), append(append([]string{}, l.args...), "--", l.script)...)
-	l.cmd.Env = append(os.Environ(), "WORKFLOW_NAME="+l.c.namespace, "NODE_ID="+t.Name(), "POD_NAME=")
+	l.cmd.Env = append(os.Environ(), "WORKFLOW_NAME="+l.c.namespace, "NODE_ID="+t.Name()+l.node, "POD_NAME=")
 	l.cmd.Stdout, l.cmd.Stderr = l.out, &l.errs
 	require.NoError(t, l.cmd.Start())
 	go func() {
@@ -238,6 +239,29 @@ func TestLauncherSetsEverything(t *testing.T) {
 	l.ends(t, 0)
 }
 
+// The code is there before the program starts, from git and by rsync.
+func TestLauncherFetchesCode(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	source := filepath.Join(c.home.Shared(), c.namespace+".git")
+	require.NoError(t, os.Mkdir(source, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(source, "hello.sh"), []byte("echo hello from $0"), 0o644))
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "First"}} {
+		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", source}, args...)...).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	for mode, j := range map[string]struct{ source, script string }{
+		"git":   {source, "sh code/" + c.namespace + "/hello.sh"},
+		"rsync": {source + "/", "sh code/hello.sh"},
+	} {
+		l := c.launcher(t, "paddlejob", j.script, "--sync-mode="+mode, "--sync-source="+j.source)
+		l.args[1] = "--name=" + mode
+		l.node = mode
+		l.start(t)
+		require.Contains(t, l.ends(t, 0), "hello from "+strings.Fields(j.script)[1], mode)
+	}
+}
+
 // A launcher that is killed and started again goes on with its job, wherever it was; one that is stopped takes it along.
 func TestLauncherComesBack(t *testing.T) {
 	t.Parallel()
@@ -319,9 +343,10 @@ func TestLauncherLosesPatience(t *testing.T) {
 	t.Parallel()
 	for cause, args := range map[string][]string{
 		"it did not start within the pending timeout of 2s, waiting for 2 pods": {"--pending-timeout=2s", "--selector=no=node"},
+		"resource in cluster is overused: overused cpu":                         {"--pending-timeout=8s", "--cpu=10000"},
 		"it did not end within the running timeout of 2s":                       {"--running-timeout=2s"},
 	} {
-		t.Run(args[0], func(t *testing.T) {
+		t.Run(cause, func(t *testing.T) {
 			t.Parallel()
 			l := shared(t).launcher(t, "pytorchjob", "trap exit TERM; sleep 1000 & wait", append(args, "--workers=2")...).start(t)
 			l.ends(t, 1)

@@ -96,7 +96,7 @@ func podFlags(f *pflag.FlagSet, o *job.Options) {
 	f.StringArrayVar(&o.Labels, "label", nil, "label of the job and its pods, KEY=VALUE (repeatable)")
 	f.StringVar(&o.SyncMode, "sync-mode", "", "how to fetch code: git or rsync (git)")
 	f.StringVar(&o.SyncSource, "sync-source", "", "what to fetch into WORKING-DIR/code")
-	f.StringVar(&o.SyncImage, "sync-image", "", "image that fetches it (the launcher's own)")
+	f.StringVar(&o.SyncImage, "sync-image", "", "image that fetches it (the launcher's own; for rsync the job's)")
 	f.StringVar(&o.GitBranch, "git-branch", "", "branch or tag (the repository's default)")
 	f.StringVar(&o.GitRevision, "git-revision", "", "commit (the newest of the branch)")
 	f.StringVar(&o.WorkingDir, "working-dir", "", "where the command runs (/root)")

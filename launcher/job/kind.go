@@ -73,6 +73,14 @@ func (k *Kind) GVR() schema.GroupVersionResource { return k.version.WithResource
 // group is the resource as error texts and rules of RBAC have it.
 func (k *Kind) group() string { return k.resource + "." + k.version.Group }
 
+// podGroup is the name of the group that a gang scheduler sees.
+func (k *Kind) podGroup(job *unstructured.Unstructured) string {
+	if k == &volcanoJob {
+		return job.GetName() + "-" + string(job.GetUID())
+	}
+	return job.GetName()
+}
+
 // status is what the launcher must know of a job's state.
 type status struct {
 	seen      bool      // the operator has taken the job up

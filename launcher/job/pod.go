@@ -132,7 +132,7 @@ func mounts(s *Spec, id Identity, t *corev1.PodTemplateSpec) {
 	}
 	if s.Code != nil {
 		mount(corev1.Volume{Name: codeVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}, path.Join(s.WorkingDir, "code"))
-		t.Spec.InitContainers = []corev1.Container{codeContainer(s, id)}
+		t.Spec.InitContainers = []corev1.Container{codeContainer(s, id, t.Spec.Containers[0].Image)}
 	}
 }
 
@@ -148,11 +148,14 @@ func dataVolume(all []Mount, m Mount) corev1.Volume {
 	return v
 }
 
-// codeContainer fetches the code with the launcher's own image, unless another is named, so that the
-// user's image needs no git.
-func codeContainer(s *Spec, id Identity) corev1.Container {
+// codeContainer fetches the code: from git with the launcher's own image, so that the user's needs no git; with the
+// rsync of the user's image, or another that is named.
+func codeContainer(s *Spec, id Identity, image string) corev1.Container {
+	if s.Code.Mode == "git" {
+		image = ownImage(id.Pod)
+	}
 	c := corev1.Container{
-		Name: "init-code", Image: or(s.Code.Image, ownImage(id.Pod)), ImagePullPolicy: corev1.PullIfNotPresent,
+		Name: "init-code", Image: or(s.Code.Image, image), ImagePullPolicy: corev1.PullIfNotPresent,
 		VolumeMounts: []corev1.VolumeMount{{Name: codeVolume, MountPath: codeRoot}},
 	}
 	if s.Code.Mode == "rsync" {

@@ -94,7 +94,7 @@ type Code struct {
 	Mode string
 	// Source is a URL or a path.
 	Source string
-	// Image fetches it; the launcher's own if empty.
+	// Image fetches it; the launcher's own if empty, and for rsync the job's.
 	Image string
 	// Branch is a branch or tag; the repository's default if empty.
 	Branch string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -175,7 +176,27 @@ func (w *waiting) warnings(ctx context.Context, s state) string {
 			w.event = summary(e.Reason, e.Message)
 		}
 	}
+	if gang := w.gang(ctx, s); gang != "" {
+		w.event = gang
+	}
 	return ""
+}
+
+// gang is why the gang scheduler has no place for the job: it says so of the job's PodGroup, while there are no pods yet.
+func (w *waiting) gang(ctx context.Context, s state) string {
+	events, err := w.l.Events.List(ctx, metav1.ListOptions{FieldSelector: fields.Set{
+		"involvedObject.kind": "PodGroup", "involvedObject.name": s.kind.podGroup(s.job), "reason": "Unschedulable",
+	}.String()})
+	if err != nil {
+		return "" // as warnings found out
+	}
+	var why []string
+	for _, e := range events.Items {
+		if !slices.Contains(why, e.Message) {
+			why = append(why, e.Message)
+		}
+	}
+	return summary("", strings.Join(why, "; "))
 }
 
 // failedPod finds the first pod that failed.

@@ -99,7 +99,7 @@ type Git struct {
 type Rsync struct {
 	// Source is what rsync reads, such as rsync://host/module/folder/ or host:/folder/.
 	Source dsl.Value[string]
-	// Image is a container image with rsync: the launcher's own unless set.
+	// Image is a container image with rsync: the job's own unless set.
 	Image dsl.Value[string]
 }
 
