@@ -18,6 +18,31 @@
 // loop ([Each]), text made of these ([Sprintf]), or one of Argo's own variables ([Argo]). Passing an output to a
 // step is also what makes the step wait for it; [After] adds what the data does not say.
 //
+// # Files
+//
+// A [File] is an artifact, of a kind such as [Model] or one of yours. It is an output by [OutputFile] or as a field of
+// a component's outputs, or existing data by [Import]. Where it stands in a command, the file is put into the
+// container and its path takes its place.
+//
+// # Flow
+//
+// [Pipeline.If], ElseIf and Else choose what runs, and [OneOf] merges what the branches give. [Each] runs steps for
+// every item of a list, nested as deep as need be, and [Collect] makes lists of what they put out. [Sub] makes one
+// step of a whole pipeline, which may call itself. [Pipeline.OnExit] and [Pipeline.OnFailure] run at the end.
+//
+// # Steps
+//
+// [Run] runs a container, [Script] a program that is written in the pipeline, and [Define] makes a component with
+// typed inputs and outputs, to be used many times; [Func] does so with a Go function. A [StepOption] says what a step
+// needs: [Limits], [GPUs], [Mount], [Retries], [Timeout], [CacheKey], [Tolerate], [Sidecar] and so on. What holds for many
+// steps goes into [Pipeline.Defaults], and what for the whole pipeline into [New].
+//
+// # Text
+//
+// What is written arrives: Kubernetes would read $(NAME) and $$ in commands and variables, so the compiler escapes
+// them, and [EnvOf] says where a variable is meant. Only {{ cannot be written, since Argo has no escape for it. In a
+// value that is known only when the pipeline runs, Kubernetes still reads $(NAME) of a variable that exists, and $$ as $.
+//
 // # Mistakes
 //
 // A wrong type is a Go compile error. Every other mistake is kept with the file and line of the user's call and
