@@ -47,6 +47,9 @@ func Source(manifest []byte) ([]byte, error) {
 // Program is the program for pipelines of which Function gave the source.
 func Program(names []string, functions ...string) ([]byte, error) {
 	body := strings.Join(functions, "\n")
+	if strings.Contains(body, "object{") || strings.Contains(body, "[object]") {
+		body = "// object is a JSON object as it is written.\ntype object struct{ json.RawMessage }\n\n" + body
+	}
 	var out bytes.Buffer
 	out.WriteString("package main\n\nimport (\n")
 	for _, p := range []struct{ path, word string }{{"encoding/json", "json."}, {"time", "time."}} {
@@ -55,9 +58,6 @@ func Program(names []string, functions ...string) ([]byte, error) {
 		}
 	}
 	out.WriteString("\n\"github.com/argosy-ml/argosy/compiler\"\n\"github.com/argosy-ml/argosy/sdk/dsl\"\n)\n\n")
-	if strings.Contains(body, "object{") {
-		out.WriteString("// object is a JSON object as it is written.\ntype object struct{ json.RawMessage }\n\n")
-	}
 	out.WriteString(body)
 	fmt.Fprintf(&out, "\nfunc main() { compiler.Main(%s) }\n", strings.Join(names, ", "))
 	source, err := format.Source(out.Bytes())

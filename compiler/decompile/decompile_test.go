@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/argosy-ml/argosy/compiler"
 	"github.com/argosy-ml/argosy/compiler/decompile"
 	"github.com/argosy-ml/argosy/server/engine/manifest"
+	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
 
 var keep = flag.Bool("keep", false, "keep the sources that were made")
@@ -48,28 +50,85 @@ func roundTrip(t *testing.T, workflows map[string][]byte) {
 		require.Equal(t, first, again, "the same workflow gives the same source")
 	}
 	out := t.TempDir()
-	for i, file := range files {
-		args := []string{"-o", filepath.Join(out, fmt.Sprint(i)+".yaml"), "--pipeline", pipelineName(t, source, names[i])}
-		require.NoError(t, compiler.RunDir(t.Context(), dir, args, io.Discard), file)
-		compiled, err := os.ReadFile(args[1])
+	require.NoError(t, compiler.RunDir(t.Context(), dir, []string{"-o", out}, io.Discard))
+	packages, err := filepath.Glob(filepath.Join(out, "*.tar.gz"))
+	require.NoError(t, err)
+	require.Len(t, packages, len(files))
+	compiled := map[string][]byte{} // by the names that the runs would have
+	for _, file := range packages {
+		data, err := os.ReadFile(file)
 		require.NoError(t, err)
-		changes, err := manifest.Diff(workflows[file], compiled)
+		text, err := pkgfile.Read(file, data)
+		require.NoError(t, err)
+		compiled[generateName(t, text)] = text
+	}
+	for i, file := range files {
+		changes, err := manifest.Diff(workflows[file], compiled[generateName(t, workflows[file])])
 		require.NoError(t, err, file)
 		require.Empty(t, changes, "%s, by way of\n%s", file, functions[i])
 	}
 }
 
-// pipelineName is what dsl.New is given in a function.
-func pipelineName(t *testing.T, source []byte, function string) string {
+func generateName(t *testing.T, workflow []byte) string {
 	t.Helper()
-	_, after, ok := strings.Cut(string(source), "func "+function+"()")
-	require.True(t, ok)
-	_, after, ok = strings.Cut(after, "dsl.New(")
-	require.True(t, ok)
-	var name string
-	_, err := fmt.Sscanf(after, "%q", &name)
+	m := regexp.MustCompile(`(?m)^  generateName: (.*)$`).FindSubmatch(workflow)
+	require.NotNil(t, m)
+	return string(m[1])
+}
+
+// Parameters of every type, with defaults and without.
+const parameters = `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata:
+  generateName: parameters-
+  annotations:
+    pipelines.kubeflow.org/pipeline_spec: '{"name":"parameters","inputs":[{"name":"mode","type":"String","optional":false},{"name":"size","type":"Integer","default":"2","optional":true},{"name":"rate","type":"Float","default":"0.10","optional":true},{"name":"map","type":"JsonObject","default":"{\"b\":1,\"a\":2}","optional":true},{"name":"object","type":"JsonObject","optional":false}]}'
+spec:
+  entrypoint: parameters
+  serviceAccountName: pipeline-runner
+  arguments:
+    parameters:
+    - {name: mode, enum: [fast, slow], description: how}
+    - {name: size, value: "2", enum: ["1", "2"]}
+    - {name: rate, value: "0.10"}
+    - {name: map, value: '{"b":1,"a":2}'}
+    - {name: object}
+  templates:
+  - name: parameters
+    inputs: {parameters: [{name: map}]}
+    dag:
+      tasks:
+      - name: step
+        template: step
+        arguments: {parameters: [{name: map, value: "{{inputs.parameters.map}}"}]}
+  - name: step
+    inputs: {parameters: [{name: map}]}
+    container: {image: alpine, args: ["{{workflow.parameters.mode}}", "{{inputs.parameters.map}}", "{{workflow.parameters.object}}"]}
+`
+
+func TestSourceOfParameters(t *testing.T) {
+	t.Parallel()
+	source, err := decompile.Source([]byte(parameters))
 	require.NoError(t, err)
-	return name
+	for _, want := range []string{
+		`mode := dsl.Required[string](p, "mode", dsl.Help("how"), dsl.Choices("fast", "slow"))`,
+		`dsl.Param(p, "size", 2, dsl.Choices(1, 2))`,
+		`dsl.Param(p, "rate", "0.10")`,
+		"object{json.RawMessage(`{\"b\":1,\"a\":2}`)}",
+		`dsl.Required[object](p, "object")`,
+	} {
+		require.Contains(t, string(source), want)
+	}
+	described := strings.Replace(parameters, `"String","optional":false`, `"String","description":"how","optional":false`, 1)
+	roundTrip(t, map[string][]byte{"parameters": []byte(strings.ReplaceAll(described, "0.10", "0.1"))})
+}
+
+// refused are the goldens that this package cannot read yet, with what it says to them.
+var refused = map[string]string{
+	"branches.yaml": "a DAG inside of a DAG",
+	"files.yaml":    "arguments.artifacts: this cannot be expressed in the DSL",
+	"scripts.yaml":  "it runs no container",
+	"subs.yaml":     "a DAG inside of a DAG",
 }
 
 func TestRoundTripOfGoldens(t *testing.T) {
@@ -81,6 +140,11 @@ func TestRoundTripOfGoldens(t *testing.T) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
+		if want := refused[filepath.Base(file)]; want != "" {
+			_, err := decompile.Source(text)
+			require.ErrorContains(t, err, want, file)
+			continue
+		}
 		workflows[file] = text
 	}
 	roundTrip(t, workflows)
@@ -224,19 +288,18 @@ func TestSourceOfSteps(t *testing.T) {
 func TestWhatCannotBeExpressed(t *testing.T) {
 	t.Parallel()
 	for change, want := range map[string]string{
-		"image: alpine, |image: alpine, stdin: true, ":                                   "line 17: spec.templates[say].container.stdin: this cannot be expressed in the DSL",
-		"withItems: [a, b]|withSequence: {count: 3}":                                     "withSequence: this cannot be expressed in the DSL",
-		"withItems: [a, b]|continueOn: {failed: true}":                                   "continueOn: this cannot be expressed in the DSL",
-		"container: {image: alpine, |script: {image: alpine, source: x, ":                "it runs no container",
-		"template: say, arguments|template: main, arguments":                             "a DAG inside of a DAG",
-		"template: say}|template: nowhere}":                                              `its template "nowhere" is not in the workflow`,
-		`"{{item}}"|"{{item.name}}"`:                                                     "{{item.name}} cannot be expressed",
-		"withItems: [a, b]|when: '{{workflow.status}} =~ x'":                             "the condition {{workflow.status}} =~ x cannot be expressed",
-		"spec:|spec:\n  hostNetwork: true":                                               "line 5: spec.hostNetwork: this cannot be expressed in the DSL",
-		"kind: Workflow|kind: CronWorkflow":                                              `it is of kind "CronWorkflow"`,
-		"{name: word, value: hello}|{name: word}":                                        "the task first gives no value for it",
-		"inputs: {parameters|inputs: {artifacts: [{name: a, path: /a}], parameters":      "spec.templates[say].inputs.artifacts: this cannot be expressed",
-		"entrypoint: main|entrypoint: main\n  arguments: {parameters: [{name: needed}]}": "a parameter without a value",
+		"image: alpine, |image: alpine, stdin: true, ":                              "line 17: spec.templates[say].container.stdin: this cannot be expressed in the DSL",
+		"withItems: [a, b]|withSequence: {count: 3}":                                "withSequence: this cannot be expressed in the DSL",
+		"withItems: [a, b]|continueOn: {failed: true}":                              "continueOn: this cannot be expressed in the DSL",
+		"container: {image: alpine, |script: {image: alpine, source: x, ":           "it runs no container",
+		"template: say, arguments|template: main, arguments":                        "a DAG inside of a DAG",
+		"template: say}|template: nowhere}":                                         `its template "nowhere" is not in the workflow`,
+		`"{{item}}"|"{{item.name}}"`:                                                "{{item.name}} cannot be expressed",
+		"withItems: [a, b]|when: '{{workflow.status}} =~ x'":                        "the condition {{workflow.status}} =~ x cannot be expressed",
+		"spec:|spec:\n  hostNetwork: true":                                          "line 5: spec.hostNetwork: this cannot be expressed in the DSL",
+		"kind: Workflow|kind: CronWorkflow":                                         `it is of kind "CronWorkflow"`,
+		"{name: word, value: hello}|{name: word}":                                   "the task first gives no value for it",
+		"inputs: {parameters|inputs: {artifacts: [{name: a, path: /a}], parameters": "spec.templates[say].inputs.artifacts: this cannot be expressed",
 	} {
 		old, changed, _ := strings.Cut(change, "|")
 		require.Contains(t, argo, old)

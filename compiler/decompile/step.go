@@ -195,8 +195,10 @@ func (d *decompiler) volumes(t *object, s *scope) map[string]string {
 	for _, v := range t.list("volumes") {
 		name := v.text("name")
 		for _, kind := range []struct{ key, field, option string }{
-			{"persistentVolumeClaim", "claimName", "dsl.Claim"}, {"secret", "secretName", "dsl.SecretFiles"},
-			{"configMap", "name", "dsl.ConfigMapFiles"}, {"hostPath", "path", "dsl.HostPath"},
+			{"persistentVolumeClaim", "claimName", "dsl.Claim"},
+			{"secret", "secretName", "dsl.SecretFiles"},
+			{"configMap", "name", "dsl.ConfigMapFiles"},
+			{"hostPath", "path", "dsl.HostPath"},
 		} {
 			if source := v.object(kind.key); source != nil {
 				volumes[name] = kind.option + "(" + d.value(here, source.text(kind.field)) + ")"

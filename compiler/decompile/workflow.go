@@ -182,17 +182,30 @@ func (d *decompiler) parameters(arguments *object, about spec) []string {
 				}
 			}
 		}
-		if !p.has("value") {
-			p.fault("a parameter without a value cannot be expressed in the DSL: give it a default")
-		}
 		code, goType := constant(kind, p.text("value"))
-		p.finish()
-		if help != "" {
-			code += ", dsl.Help(" + literal(help) + ")"
+		call := fmt.Sprintf("dsl.Param(p, %q, %s", name, code)
+		if !p.has("value") {
+			goType = map[string]string{"Integer": "int", "Float": "float64", "Bool": "bool", "JsonArray": "json.RawMessage", "JsonObject": "object"}[kind]
+			if goType == "" {
+				goType = "string"
+			}
+			call = fmt.Sprintf("dsl.Required[%s](p, %q", goType, name)
 		}
+		if help != "" {
+			call += ", dsl.Help(" + literal(help) + ")"
+		}
+		if choices := p.texts("enum"); len(choices) > 0 {
+			for i, c := range choices {
+				if choices[i], _ = constant(kind, c); kind == "String" {
+					choices[i] = literal(c)
+				}
+			}
+			call += ", dsl.Choices(" + strings.Join(choices, ", ") + ")"
+		}
+		p.finish()
 		v := d.variable(name)
 		d.params[name] = value{code: v, kind: goType, variable: v}
-		lines = append(lines, d.define(v, fmt.Sprintf("dsl.Param(p, %q, %s)", name, code), ""))
+		lines = append(lines, d.define(v, call+")", ""))
 	}
 	arguments.finish()
 	return lines

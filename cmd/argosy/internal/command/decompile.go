@@ -30,7 +30,7 @@ same, which argosy diff can tell. What cannot be expressed in the DSL is refused
 				return err
 			}
 			source, err := decompile.Source(text)
-			if faults := (decompile.Faults)(nil); errors.As(err, &faults) {
+			if faults := decompile.Faults(nil); errors.As(err, &faults) {
 				lines := make([]string, len(faults))
 				for i, f := range faults {
 					lines[i] = fmt.Sprintf("%s:%d:%d: %s (%s)", args[0], f.Line, f.Column, f.Message, f.Path)
