@@ -23,8 +23,18 @@ const (
 	workflowAPI  = "argoproj.io/v1alpha1"
 )
 
-// Parse reads a manifest, YAML or JSON, as an Argo Workflow.
+// Parse reads a manifest, YAML or JSON, as the Argo Workflow that is run for it.
 func Parse(manifest []byte) (*wfv1.Workflow, error) {
+	wf, err := Read(manifest)
+	if err != nil {
+		return nil, err
+	}
+	adapt(wf)
+	return wf, nil
+}
+
+// Read reads a manifest, YAML or JSON, as an Argo Workflow, just as it is written.
+func Read(manifest []byte) (*wfv1.Workflow, error) {
 	text, err := toJSON(manifest)
 	if err != nil {
 		return nil, err
@@ -51,7 +61,6 @@ func Parse(manifest []byte) (*wfv1.Workflow, error) {
 	if err := json.Unmarshal(text, wf); err != nil {
 		return nil, refuse("it does not fit Argo's Workflow: %s", fieldOf(err)).Because(err)
 	}
-	adapt(wf)
 	return wf, nil
 }
 

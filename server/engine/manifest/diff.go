@@ -58,9 +58,12 @@ type loaded struct {
 }
 
 func load(manifest []byte) (loaded, error) {
-	wf, err := engine.Parse(manifest)
+	wf, err := engine.Read(manifest)
 	if err != nil {
 		return loaded{}, err
+	}
+	if p := wf.Spec.Parallelism; p != nil && *p == 0 {
+		wf.Spec.Parallelism = nil // the Python SDK writes 0 and means no limit
 	}
 	for _, name := range unimportant {
 		delete(wf.Annotations, name)
