@@ -30,6 +30,7 @@ var goldens = map[string]func() *dsl.Pipeline{
 	"escapes":   escapes,
 	"options":   options,
 	"settings":  settings,
+	"jobs":      jobs,
 	"files":     files,
 	"branches":  branches,
 	"subs":      subs,
