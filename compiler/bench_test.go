@@ -3,9 +3,6 @@ package compiler_test
 import (
 	"fmt"
 	"testing"
-	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/argosy-ml/argosy/compiler"
 	"github.com/argosy-ml/argosy/sdk/dsl"
@@ -29,21 +26,4 @@ func BenchmarkCompileThousandSteps(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// Ten times the steps take about ten times as long: nothing is looked for in all steps for each of them.
-func TestTimeGrowsWithSteps(t *testing.T) {
-	t.Parallel()
-	fastest := func(steps int) time.Duration {
-		best := time.Hour
-		for range 5 { // the least disturbed of some
-			start := time.Now()
-			_, err := compiler.Compile(large(steps))
-			require.NoError(t, err)
-			best = min(best, time.Since(start))
-		}
-		return best
-	}
-	small, big := fastest(300), fastest(3000)
-	require.Less(t, big, 40*small, "3000 steps took %v, 300 took %v", big, small)
 }
