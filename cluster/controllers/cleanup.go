@@ -15,8 +15,10 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/controller/pod"
 )
 
-// labelsLater keeps the labels of steps that are over out of the way of those that are still to run.
-const labelsLater = time.Second
+// labelsLater keeps the labels of steps that are over out of the way of those that are still to run. A step that was told to
+// stop counts as over at once, and the controller no longer looks at a pod that it has labelled: the delay is long enough for
+// Argo's own executor, which looks each second, to say how the step ended.
+const labelsLater = 3 * time.Second
 
 // cleanupQueue is the queue of what Argo's controller does to pods. Argo lets ten through in a second, and asks again for
 // each pod that is not labelled yet whenever the workflow changes: after a fan-out of 100, the order to stop another

@@ -41,18 +41,19 @@ func (p *pod) argoInit(context.Context) (int, error) {
 }
 
 // argoWait does what `argoexec wait` does when there are no artifacts: it waits
-// for the main container and reports its output parameters and result. It
-// announces that report, as Argo's own does: the controller would take a pod
-// that it sees end first for a step without outputs. Of a step that has none
-// it does not report at all.
+// for the main container and reports its output parameters and result. Argo's
+// own announces its report when it starts: the controller then does not take
+// the step for over before the report is complete, though it sees the pod end
+// or has had it stopped. Here a step that is over at once and has no outputs,
+// as most of a fan-out are, spares the controller both.
 func (p *pod) argoWait(ctx context.Context) (int, error) {
-	reports := p.argo.hasOutputs() || p.adopted // an earlier kubelet may have reported progress
-	if reports {
+	if p.argo.hasOutputs() || p.adopted { // an earlier kubelet may have announced one
 		if err := p.report(p.k.reporting, false, map[string]any{}); err != nil {
 			return 1, fmt.Errorf("announce outputs: %w", err)
 		}
 	}
-	if progressed := p.awaitMain(ctx); !reports && !progressed {
+	p.awaitMain(ctx)
+	if !p.reported {
 		return 0, nil
 	}
 	outputs, fault := p.argoOutputs()
@@ -71,22 +72,28 @@ func (p *pod) argoWait(ctx context.Context) (int, error) {
 }
 
 // awaitMain returns when the main container is over, or is not going to be
-// started. Meanwhile it reports how far the step has come, and says whether it did.
-func (p *pod) awaitMain(ctx context.Context) (reported bool) {
+// started. Of one that takes longer, it reports meanwhile how far it has come.
+func (p *pod) awaitMain(ctx context.Context) {
 	look := time.NewTicker(progressEvery)
 	defer look.Stop()
 	progress := ""
 	for {
 		select {
 		case <-p.mainOver:
-			return reported
+			return
 		case <-look.C:
 		}
-		if now := p.readProgress(); now != progress {
-			progress, reported = now, true
-			if err := p.report(ctx, false, map[string]any{"progress": progress}); err != nil && ctx.Err() == nil {
-				p.log.Warn("progress not reported", "err", err)
-			}
+		now := p.readProgress()
+		if now == progress && p.reported {
+			continue
+		}
+		progress = now
+		result := map[string]any{}
+		if progress != "" {
+			result["progress"] = progress
+		}
+		if err := p.report(ctx, false, result); err != nil && ctx.Err() == nil {
+			p.log.Warn("progress not reported", "err", err)
 		}
 	}
 }
