@@ -44,6 +44,7 @@ type argoStep struct {
 
 // argoTmpl is the part of a template that decides.
 type argoTmpl struct {
+	Name   string `json:"name"`
 	Inputs struct {
 		Artifacts []struct {
 			Path string `json:"path"`

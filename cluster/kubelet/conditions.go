@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,6 +49,9 @@ func (p *pod) settle() {
 	}
 	if began {
 		s.Phase = corev1.PodRunning
+		if p.ran.IsZero() {
+			p.ran = time.Now()
+		}
 	}
 	if began || len(incomplete) == 0 {
 		setCondition(s, corev1.PodInitialized, corev1.ConditionTrue, "")

@@ -22,6 +22,7 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/lru"
 
 	"github.com/argosy-ml/argosy/cluster/cgroup"
 	"github.com/argosy-ml/argosy/cluster/container"
@@ -33,6 +34,8 @@ import (
 const (
 	// maxStarting bounds how many containers are being set up at once; more at a time only get in each other's way.
 	maxStarting = 32
+	// maxKins bounds for how many kinds of pods it is remembered how long they run.
+	maxKins = 1000
 	// nodeShutdown is the reason for which pods end when the node stops.
 	nodeShutdown = "NodeShutdown"
 	// shutdownGrace is how long pods get to end when the node stops.
@@ -81,6 +84,7 @@ type Kubelet struct {
 	folders   *folders // of logs that are followed
 	limits    *limiter
 	starting  chan struct{}
+	lasted    *lru.Cache // how long the latest pod of a kin ran
 	// reporting ends when the ends of pods are no longer to be reported: the apiserver may be gone for good.
 	reporting context.Context
 	silence   context.CancelFunc
@@ -169,6 +173,7 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 		addresses: podnet.NewAddresses(),
 		tokens:    newTokens(client),
 		starting:  make(chan struct{}, maxStarting),
+		lasted:    lru.New(maxKins),
 		known:     map[types.UID]*pod{}, left: map[types.UID]podRecord{}, over: map[types.UID]bool{},
 		events: map[string]record.EventRecorder{},
 		rooms:  map[string]*room{},

@@ -44,6 +44,8 @@ type pod struct {
 	mu       sync.Mutex
 	status   corev1.PodStatus
 	changed  chan struct{}       // holds a token when the status is to be sent
+	stored   *corev1.Pod         // what the apiserver is known to have of it; no specification
+	ran      time.Time           // when its containers began to run
 	running  map[string]*process // by container name
 	ending   bool
 	killAt   time.Time
@@ -66,6 +68,7 @@ func newPod(k *Kubelet, obj *corev1.Pod) *pod {
 	p.argo = argoStepOf(obj)
 	p.gates = gatesOf(obj)
 	p.status = p.initialStatus()
+	p.know(obj)
 	return p
 }
 
@@ -118,6 +121,7 @@ func (p *pod) live() {
 		p.holder.End() // while the end is reported
 	}
 	p.leave()
+	p.noteLife()
 	p.finish(err)
 	stopSending()
 	sender.Wait()

@@ -1,21 +1,12 @@
 package kubelet
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
-
-// callTimeout is how long one call to the apiserver may take.
-const callTimeout = 10 * time.Second
 
 func (p *pod) initialStatus() corev1.PodStatus {
 	s := corev1.PodStatus{Phase: corev1.PodPending, HostIP: hostIP, HostIPs: []corev1.HostIP{{IP: hostIP}}}
@@ -118,104 +109,6 @@ func (p *pod) lose(reason, message string) {
 	p.status.Phase, p.status.Reason, p.status.Message = corev1.PodFailed, reason, message
 	setCondition(&p.status, corev1.ContainersReady, corev1.ConditionFalse, "PodFailed")
 	setCondition(&p.status, corev1.PodReady, corev1.ConditionFalse, "PodFailed")
-}
-
-// settling is how long a status is left alone after it was sent: containers start one after the other within milliseconds, and
-// each status costs everybody who watches pods.
-const settling = 30 * time.Millisecond
-
-// sendChanges sends the status whenever it changed, until more is of no use.
-func (p *pod) sendChanges(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.changed:
-			p.sendStatus(ctx)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(settling):
-		}
-	}
-}
-
-// statusPatch is a status in which the addresses replace those that are there instead of joining them: a pod that a kubelet
-// died over before any container was started is begun anew, with a new address.
-type statusPatch struct {
-	corev1.PodStatus
-	PodIPs     []map[string]string `json:"podIPs,omitempty"`
-	Conditions []conditionPatch    `json:"conditions,omitempty"`
-}
-
-func newStatusPatch(s corev1.PodStatus) statusPatch {
-	patch := statusPatch{PodStatus: s}
-	for i, ip := range s.PodIPs {
-		if i == 0 {
-			patch.PodIPs = append(patch.PodIPs, map[string]string{"$patch": "replace"})
-		}
-		patch.PodIPs = append(patch.PodIPs, map[string]string{"ip": ip.IP})
-	}
-	for _, c := range s.Conditions {
-		patch.Conditions = append(patch.Conditions, conditionPatch{
-			Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime, Reason: orNull(c.Reason), Message: orNull(c.Message),
-		})
-	}
-	return patch
-}
-
-// conditionPatch takes back the reason and the message that a condition no longer has.
-type conditionPatch struct {
-	Type               corev1.PodConditionType `json:"type"`
-	Status             corev1.ConditionStatus  `json:"status"`
-	LastTransitionTime metav1.Time             `json:"lastTransitionTime"`
-	Reason             *string                 `json:"reason"`
-	Message            *string                 `json:"message"`
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// sendStatus sends the status as it is now, and again as long as that may help
-// and the context lives. A call once made is seen through: cut off, it might
-// still be carried out, after the next one. It says whether there is nothing
-// more to be sent.
-func (p *pod) sendStatus(ctx context.Context) bool {
-	p.mu.Lock()
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": p.obj.UID}, "status": newStatusPatch(p.status)})
-	p.mu.Unlock()
-	if err == nil {
-		err = retry(ctx, func() error {
-			call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-			defer cancel()
-			_, err := p.k.client.CoreV1().Pods(p.obj.Namespace).Patch(call, p.obj.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-			return err
-		})
-	}
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // gone, or its name belongs to another pod by now
-		return true
-	}
-	if ctx.Err() == nil {
-		p.log.Warn("status not sent", "err", err)
-	}
-	return false
-}
-
-// sendLastStatus reports the end of the pod, however long that takes. What
-// could not be reported, the next kubelet finds in the pod's folder.
-func (p *pod) sendLastStatus() {
-	if !p.sendStatus(p.k.reporting) {
-		p.log.Warn("the end of the pod could not be reported")
-		return
-	}
-	if err := p.remember(func(r *podRecord) { r.Over = true }); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		p.log.Warn("record of the pod not written", "err", err)
-	}
 }
 
 // warnOnce tells of something that holds for the whole life of the pod.
