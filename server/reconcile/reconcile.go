@@ -134,6 +134,11 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 	if err != nil {
 		return err
 	}
+	if state.Attempt > before.Attempt { // the run was retried since it was read
+		if before, err = r.c.Store.Run(ctx, id); err != nil {
+			return ignoreMissing(err)
+		}
+	}
 	if state.Attempt < before.Attempt {
 		return nil // the run was retried, which the outbox is about to tell the cluster
 	}

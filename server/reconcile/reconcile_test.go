@@ -331,3 +331,55 @@ func TestRetry(t *testing.T) {
 	err = b.Runs.Retry(t.Context(), r.ID)
 	require.Equal(t, fault.Aborted, fault.KindOf(err), "%v", err)
 }
+
+// lateStore gives a run as it was before its retry to the first who asks, as when the retry comes between two looks.
+type lateStore struct {
+	run.Store
+	mu  sync.Mutex
+	old *run.Run
+}
+
+func (s *lateStore) Run(ctx context.Context, id string) (run.Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.old; old != nil && old.ID == id {
+		s.old = nil
+		return *old, nil
+	}
+	return s.Store.Run(ctx, id)
+}
+
+// TestRetryBetweenTwoLooks: a reconciler that knows a run as failed meets the Workflow of its next attempt, and leaves it alone.
+func TestRetryBetweenTwoLooks(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t)
+	stop := start(t, b)
+	r := b.Start(t)
+	end(t, b, r, wfv1.WorkflowFailed, "")
+	failed := b.Until(t, r.ID, settled)
+	stop()
+	require.NoError(t, b.Runs.Retry(t.Context(), r.ID))
+	b.Update(t, r, func(wf *wfv1.Workflow) { wf.Status.Phase = wfv1.WorkflowRunning })
+
+	for name, was := range map[string]func(*run.Run){"settled": func(*run.Run) {}, "not settled": func(r *run.Run) { r.Settled = false }} {
+		old := failed
+		was(&old)
+		late := &lateStore{Store: b.Store, old: &old}
+		again := reconcile.New(reconcile.Config{Store: late, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- again.Run(ctx) }()
+		require.Eventually(t, func() bool {
+			late.mu.Lock()
+			defer late.mu.Unlock()
+			return late.old == nil
+		}, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool {
+			now, err := b.Store.Run(t.Context(), r.ID)
+			return err == nil && now.Status == run.Running
+		}, 20*time.Second, time.Millisecond)
+		cancel()
+		require.NoError(t, <-done)
+		require.Empty(t, b.Workflow(t, r).Spec.Shutdown, name)
+	}
+}
