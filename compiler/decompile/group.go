@@ -175,6 +175,7 @@ func (d *decompiler) job(j job, s *scope, handles map[string]string) {
 		return
 	}
 	after := d.waits(j, handles)
+	handles[j.name] = "" // others may wait for it, also where it cannot be expressed
 	switch {
 	case when != "" && (param != "" || items != nil):
 		j.fault("a condition and a loop on the same task cannot be expressed in the DSL: put the one inside of the other")

@@ -3,6 +3,7 @@
 package draw
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
@@ -29,19 +30,49 @@ type Node struct {
 
 // Of is the diagram of a recorded pipeline.
 func Of(g *graph.Pipeline) Diagram {
-	d := Diagram{Title: g.Name, Nodes: nodes(g.Nodes)}
+	o := outline{subs: map[string][]graph.Node{}}
+	for _, sub := range g.Subs {
+		o.subs[sub.Name] = sub.Nodes
+	}
+	d := Diagram{Title: g.Name, Nodes: o.nodes("", g.Nodes)}
 	if len(g.Exit) > 0 {
-		d.Nodes = append(d.Nodes, Node{ID: " exit", Label: "on exit", Group: true, After: last(d.Nodes), Nodes: nodes(g.Exit)})
+		d.Nodes = append(d.Nodes, Node{ID: " exit", Label: "on exit", Group: true, After: last(d.Nodes), Nodes: o.nodes("", g.Exit)})
 	}
 	return d
 }
 
-func nodes(list []graph.Node) []Node {
+// outline turns recorded nodes into drawn ones.
+type outline struct {
+	subs  map[string][]graph.Node
+	calls []string // the sub-pipelines around: one that calls itself is not opened again
+}
+
+func (o *outline) nodes(prefix string, list []graph.Node) []Node {
 	out := make([]Node, 0, len(list))
 	for _, n := range list {
-		out = append(out, Node{
-			ID: n.Name, Label: label(n), Kind: n.Kind, After: n.After, Group: len(n.Children()) > 0, Nodes: nodes(n.Children()),
-		})
+		d := Node{ID: prefix + n.Name, Label: label(n), Kind: n.Kind}
+		for _, before := range n.After {
+			d.After = append(d.After, prefix+before)
+		}
+		switch {
+		case n.If != nil && len(n.If.Else) > 0:
+			d.Label, d.Group = n.Name, true
+			for i, b := range n.If.Branches() {
+				text := "else"
+				if b.Cond != nil {
+					text = []string{"if ", "else if "}[min(i, 1)] + question(*b.Cond)
+				}
+				d.Nodes = append(d.Nodes, Node{ID: d.ID + " " + text, Label: text, Group: true, Nodes: o.nodes(prefix, b.Nodes)})
+			}
+		case n.Call != nil && !slices.Contains(o.calls, n.Call.Sub):
+			d.Group = true
+			o.calls = append(o.calls, n.Call.Sub)
+			d.Nodes = o.nodes(d.ID+"/", o.subs[n.Call.Sub])
+			o.calls = o.calls[:len(o.calls)-1]
+		default:
+			d.Group, d.Nodes = len(n.Children()) > 0, o.nodes(prefix, n.Children())
+		}
+		out = append(out, d)
 	}
 	return out
 }
@@ -66,12 +97,14 @@ func last(list []Node) []string {
 func label(n graph.Node) string {
 	switch {
 	case n.If != nil && n.If.Cond.Op != "":
-		return "if " + words(n.If.Cond.Left) + " " + n.If.Cond.Op + " " + short(n.If.Cond.Right)
+		return "if " + question(n.If.Cond)
 	case n.Each != nil:
 		return "for each of " + words(n.Each.Items)
 	}
 	return n.Name
 }
+
+func question(c graph.Cond) string { return words(c.Left) + " " + c.Op + " " + short(c.Right) }
 
 // words writes a text for people, with the names of what it refers to.
 func words(t graph.Text) string {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/argosy-ml/argosy/sdk/dsl"
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
 func sweep(t require.TestingT) Diagram {
@@ -90,6 +91,47 @@ flowchart TD
   n1 --> n4
   n4 --> n5
   n5 --> n7
+`, d.Mermaid())
+}
+
+// Branches are drawn beside each other, and sub-pipelines opened, but not for ever.
+func TestBranchesAndSubPipelines(t *testing.T) {
+	t.Parallel()
+	step := func(name string) graph.Node {
+		return graph.Node{Name: name, Kind: "Container", Container: &graph.Container{}}
+	}
+	ask := func(right string) graph.Cond {
+		return graph.Cond{Left: graph.Text{{Ref: &graph.Ref{Param: "mode"}}}, Op: "==", Right: right}
+	}
+	elseIf := graph.Node{Name: "condition-2", Kind: "ElseIf", If: &graph.If{Cond: ask("b"), Nodes: []graph.Node{step("two")}, Else: []graph.Node{step("three")}}}
+	call := graph.Node{Name: "again", Kind: "Call", Call: &graph.Call{Sub: "refine"}, After: []string{"condition-1"}}
+	d := Of(&graph.Pipeline{
+		Name:  "p",
+		Nodes: []graph.Node{{Name: "condition-1", Kind: "If", If: &graph.If{Cond: ask("a"), Nodes: []graph.Node{step("one")}, Else: []graph.Node{elseIf}}}, call},
+		Subs:  []graph.Sub{{Name: "refine", Nodes: []graph.Node{step("fit"), {Name: "self", Kind: "Call", Call: &graph.Call{Sub: "refine"}, After: []string{"fit"}}}}},
+	})
+	wellFormed(t, d.SVG())
+	require.Equal(t, `---
+title: "p"
+---
+flowchart TD
+  subgraph n1["condition-1"]
+    subgraph n2["if mode == a"]
+      n3["one<br/>Container"]
+    end
+    subgraph n4["else if mode == b"]
+      n5["two<br/>Container"]
+    end
+    subgraph n6["else"]
+      n7["three<br/>Container"]
+    end
+  end
+  subgraph n8["again"]
+    n9["fit<br/>Container"]
+    n10["self<br/>Call"]
+    n9 --> n10
+  end
+  n1 --> n8
 `, d.Mermaid())
 }
 
