@@ -64,12 +64,14 @@ func startCluster(ctx context.Context, bin, home string, args ...string) (*clust
 		return nil, errors.Join(ctx.Err(), c.stop())
 	}
 	cfg, err := clientcmd.BuildConfigFromFlags("", filepath.Join(home, "kubeconfig"))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		cfg.QPS = -1
+		c.any, err = dynamic.NewForConfig(cfg)
 	}
-	cfg.QPS = -1
-	c.any, err = dynamic.NewForConfig(cfg)
-	return c, err
+	if err != nil {
+		return nil, errors.Join(err, c.stop())
+	}
+	return c, nil
 }
 
 func (c *cluster) stop() error {

@@ -49,11 +49,7 @@ func measureJobs(ctx context.Context, o options, home string, rep *report) (err 
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if serr := c.stop(); err == nil {
-			err = serr
-		}
-	}()
+	defer func() { err = errors.Join(err, c.stop()) }()
 	cfg, err := clientcmd.BuildConfigFromFlags("", filepath.Join(home, "kubeconfig"))
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -180,11 +181,7 @@ func measureCluster(ctx context.Context, o options, home string, rep *report) (e
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if serr := c.stop(); err == nil {
-			err = serr
-		}
-	}()
+	defer func() { err = errors.Join(err, c.stop()) }()
 	r := runner{cluster: c}
 	if _, err := r.run(ctx, oneStep()); err != nil {
 		return err
@@ -206,11 +203,7 @@ func measureStock(ctx context.Context, o options, home string, rep *report) (err
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if serr := c.stop(); err == nil {
-			err = serr
-		}
-	}()
+	defer func() { err = errors.Join(err, c.stop()) }()
 	return runner{cluster: c, executor: "argo"}.shapes(ctx, o, stock, 1, rep)
 }
 
