@@ -19,15 +19,37 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: definitions FOLDER FILE.yaml...")
 		os.Exit(2)
 	}
-	for _, file := range os.Args[2:] {
-		if err := convert(file, os.Args[1]); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: %v\n", file, err)
-			os.Exit(1)
-		}
+	if err := convertAll(os.Args[2:], os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
 
-func convert(file, folder string) error {
+// convertAll leaves these definitions in the folder and no others: what an earlier build put there would be embedded too.
+func convertAll(files []string, folder string) error {
+	wanted := map[string]bool{}
+	for _, file := range files {
+		out := filepath.Join(folder, strings.TrimSuffix(filepath.Base(file), ".yaml")+".json")
+		if err := convert(file, out); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		wanted[out] = true
+	}
+	found, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		return err
+	}
+	for _, old := range found {
+		if !wanted[old] {
+			if err := os.Remove(old); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func convert(file, out string) error {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -41,7 +63,6 @@ func convert(file, folder string) error {
 	if err != nil {
 		return err
 	}
-	out := filepath.Join(folder, strings.TrimSuffix(filepath.Base(file), ".yaml")+".json")
 	// A file that is up to date is left alone, so that Go has nothing to compile again.
 	if old, err := os.ReadFile(out); err == nil && bytes.Equal(old, content) {
 		return nil

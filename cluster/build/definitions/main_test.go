@@ -22,7 +22,9 @@ spec:
           description: {type: string, description: of the property}
           list: {items: [{description: of the item, type: object}]}
 `), 0o600))
-	require.NoError(t, convert(in, dir))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "group_olds.json"), []byte("{}"), 0o600))
+	require.NoError(t, convertAll([]string{in}, dir))
+	require.NoFileExists(t, filepath.Join(dir, "group_olds.json"), "of an earlier build")
 	out, err := os.ReadFile(filepath.Join(dir, "group_jobs.json"))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"spec": {"versions": [{"name": "v1", "schema": {
@@ -30,7 +32,7 @@ spec:
 
 	before, err := os.Stat(filepath.Join(dir, "group_jobs.json"))
 	require.NoError(t, err)
-	require.NoError(t, convert(in, dir))
+	require.NoError(t, convertAll([]string{in}, dir))
 	after, err := os.Stat(filepath.Join(dir, "group_jobs.json"))
 	require.NoError(t, err)
 	require.Equal(t, before.ModTime(), after.ModTime(), "a file that is right is not written again")
@@ -41,6 +43,6 @@ func TestWhatIsNoYAMLIsAnError(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "a.yaml")
 	require.NoError(t, os.WriteFile(in, []byte("\t{"), 0o600))
-	require.Error(t, convert(in, dir))
-	require.Error(t, convert(filepath.Join(dir, "none.yaml"), dir))
+	require.Error(t, convertAll([]string{in}, dir))
+	require.Error(t, convertAll([]string{filepath.Join(dir, "none.yaml")}, dir))
 }
