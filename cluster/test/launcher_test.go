@@ -342,9 +342,8 @@ func TestLauncherRetries(t *testing.T) {
 func TestLauncherLosesPatience(t *testing.T) {
 	t.Parallel()
 	for cause, args := range map[string][]string{
-		"it did not start within the pending timeout of 2s, waiting for 2 pods": {"--pending-timeout=2s", "--selector=no=node"},
-		"resource in cluster is overused: overused cpu":                         {"--pending-timeout=8s", "--cpu=10000"},
-		"it did not end within the running timeout of 2s":                       {"--running-timeout=2s"},
+		"it did not start within the pending timeout of 2s, waiting for ": {"--pending-timeout=2s", "--selector=no=node"},
+		"it did not end within the running timeout of 2s":                 {"--running-timeout=2s"},
 	} {
 		t.Run(cause, func(t *testing.T) {
 			t.Parallel()
@@ -354,6 +353,16 @@ func TestLauncherLosesPatience(t *testing.T) {
 			require.Empty(t, l.jobs(t.Context(), t), "it holds nothing any more")
 		})
 	}
+}
+
+// Why a gang has no place is said while it waits, though it has no pods yet.
+func TestLauncherTellsWhyGangWaits(t *testing.T) {
+	t.Parallel()
+	l := shared(t).launcher(t, "pytorchjob", "true", "--workers=2", "--cpu=10000").start(t)
+	l.said(t, "2 not created yet; last warning: ")
+	l.said(t, "overused cpu")
+	require.NoError(t, l.cmd.Process.Signal(syscall.SIGTERM))
+	l.ends(t, 143)
 }
 
 // All pods go, but not before what they printed was read.
