@@ -85,25 +85,35 @@ func (k *Kubelet) cleanUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
 	for _, f := range folders {
 		uid := types.UID(f.Name())
-		obj, dir := exists[uid], k.podDir(uid)
-		r, err := readRecord(dir)
-		switch {
-		case obj == nil:
-			errs = append(errs, k.endLeftover(uid, mounts), os.RemoveAll(dir))
-		case err == nil && !r.Over && !finished(obj):
-			k.left[uid] = r
-			k.addresses.Hold(r.Addr)
-			errs = append(errs, k.holdShare(obj))
-		default:
-			// Ended, or never set up: then no container was started and it can begin anew.
-			errs = append(errs, k.endLeftover(uid, mounts), clearFolder(dir))
-			k.over[uid] = finished(obj) || err == nil && r.Over
-		}
+		k.complain(uid, k.sortOut(uid, exists[uid], mounts))
 	}
-	return errors.Join(errs...)
+	return nil
+}
+
+// sortOut decides what becomes of what earlier kubelets left of a pod, whose object is nil where it exists no more.
+func (k *Kubelet) sortOut(uid types.UID, obj *corev1.Pod, mounts []container.MountPoint) error {
+	dir := k.podDir(uid)
+	r, err := readRecord(dir)
+	switch {
+	case obj == nil:
+		return errors.Join(k.endLeftover(uid, mounts), os.RemoveAll(dir))
+	case err == nil && !r.Over && !finished(obj):
+		k.left[uid] = r
+		k.addresses.Hold(r.Addr)
+		return k.holdShare(obj)
+	}
+	// Ended, or never set up: then no container was started and it can begin anew.
+	k.over[uid] = finished(obj) || err == nil && r.Over
+	return errors.Join(k.endLeftover(uid, mounts), clearFolder(dir))
+}
+
+// complain tells what is wrong with what was left of a pod. It does not keep the others waiting.
+func (k *Kubelet) complain(uid types.UID, err error) {
+	if err != nil {
+		k.log.Warn("what is left of a pod", "uid", uid, "err", err)
+	}
 }
 
 // endUnseen ends the pods that were there when cleanUp looked, and not any more when the watch began, and those of nodes that
@@ -118,16 +128,15 @@ func (k *Kubelet) endUnseen() error {
 	if err != nil {
 		return err
 	}
-	var errs []error
 	for uid, r := range k.left {
-		errs = append(errs, k.endLeftover(uid, mounts), os.RemoveAll(k.podDir(uid)))
+		k.complain(uid, errors.Join(k.endLeftover(uid, mounts), os.RemoveAll(k.podDir(uid))))
 		k.addresses.Give(r.Addr)
 		for _, room := range k.rooms {
 			room.leave(uid)
 		}
 		delete(k.left, uid)
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // endLeftover ends what runs of a pod that is not taken over, if anything does.

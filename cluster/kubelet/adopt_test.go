@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"os"
 	"sync"
 	"testing"
 
@@ -62,4 +63,17 @@ func TestPodsThatWereNotSeenAreEnded(t *testing.T) {
 	require.Empty(t, k.left)
 	_, err := k.rooms["local"].enter(t.Context(), asking("next", cpus("4")), nil)
 	require.NoError(t, err)
+}
+
+// What cannot be read or removed of one pod does not keep all others waiting.
+func TestCleanUpGoesOn(t *testing.T) {
+	t.Parallel()
+	p := testPod(t, samplePod())
+	p.k.left, p.k.over, p.k.addresses = map[types.UID]podRecord{}, map[types.UID]bool{}, podnet.NewAddresses()
+	require.NoError(t, p.k.client.(*fake.Clientset).Tracker().Add(p.obj))
+	require.NoError(t, makeFolder(p.dir, 0o755))
+	require.NoError(t, p.remember(func(r *podRecord) { r.Addr = p.addr }))
+	require.NoError(t, os.WriteFile(p.path(gpuFile), []byte("?"), 0o600))
+	require.NoError(t, p.k.cleanUp(t.Context()))
+	require.Contains(t, p.k.left, p.obj.UID)
 }
