@@ -269,7 +269,7 @@ func (p *pod) rejoin(c *corev1.Container, restarts int32) (*process, *podlog.Exi
 	if p.holder != nil {
 		run, err := p.holder.Watch(c.Name, int(restarts))
 		if err == nil {
-			proc := p.attend(c, restarts, run)
+			proc := p.attend(c, restarts, run, func() {}) // its groups go with the pod
 			if p.isEnding() {
 				// Whoever ended the pod may not have found it.
 				if err := proc.signal(proc.polite, false); err != nil {

@@ -57,11 +57,7 @@ func (p *pod) startProcess(c *corev1.Container, spec *container.Spec, restarts i
 		free()
 		return nil, err
 	}
-	proc := p.attend(c, restarts, run)
-	p.k.work.Go(func() {
-		<-proc.exited
-		free()
-	})
+	proc := p.attend(c, restarts, run, free)
 	if p.isEnding() {
 		// The order to stop came while the container was being set up and has not reached it.
 		if err := proc.signal(syscall.SIGKILL, false); err != nil {
@@ -87,8 +83,8 @@ func (p *pod) runCommand(c *corev1.Container, cmd podholder.Command, spec *conta
 	return nil, errors.New(exit.Fault)
 }
 
-// attend waits for the end of a running container.
-func (p *pod) attend(c *corev1.Container, restarts int32, run *podholder.Container) *process {
+// attend waits for the end of a running container, and then gives back what it had.
+func (p *pod) attend(c *corev1.Container, restarts int32, run *podholder.Container, free func()) *process {
 	proc := &process{name: c.Name, holder: p.holder, life: p.life(c.Name, restarts), started: run.Started, exited: make(chan struct{})}
 	p.mu.Lock()
 	proc.polite = stopSignal(p.record.Images[c.Name].StopSignal)
@@ -100,6 +96,7 @@ func (p *pod) attend(c *corev1.Container, restarts int32, run *podholder.Contain
 		if proc.exit, err = run.Wait(); err != nil {
 			proc.exit = lostExit(run.Started)
 		}
+		free()
 	})
 	return proc
 }
