@@ -94,14 +94,8 @@ func (a answers) answer(r *http.Request) *known {
 	if !ok {
 		return token(r.URL, all)
 	}
-	of := func(i Image, registry, repo string) bool {
-		return slices.ContainsFunc(i.Names, func(n string) bool {
-			ref, err := ParseName(n)
-			return err == nil && ref.ref.Context().RegistryStr() == registry && (repo == "" || ref.ref.Context().RepositoryStr() == repo)
-		})
-	}
 	if path == "" {
-		if slices.ContainsFunc(all, func(i Image) bool { return of(i, r.URL.Host, "") }) {
+		if slices.ContainsFunc(all, func(i Image) bool { return i.in(r.URL.Host, "") }) {
 			return &known{ping: true, kind: "application/json", body: []byte("{}")}
 		}
 		return nil
@@ -111,7 +105,7 @@ func (a answers) answer(r *http.Request) *known {
 		return a.manifest(all, r.URL.Host, repo, tag)
 	}
 	repo, digest, ok := strings.Cut(path, "/blobs/")
-	at := slices.IndexFunc(all, func(i Image) bool { return i.Config == digest && of(i, r.URL.Host, repo) })
+	at := slices.IndexFunc(all, func(i Image) bool { return i.Config == digest && i.in(r.URL.Host, repo) })
 	if !ok || at < 0 {
 		return nil
 	}
@@ -154,13 +148,20 @@ func (a answers) document(kind types.MediaType, digest string, first bool) *know
 // token lets a refusal of a token for a stored image pass, so that its manifest is asked for.
 func token(u *url.URL, all []Image) *known {
 	repo := strings.TrimSuffix(strings.TrimPrefix(u.Query().Get("scope"), "repository:"), ":pull")
-	if repo == "" || !slices.ContainsFunc(all, func(i Image) bool {
-		return slices.ContainsFunc(i.Names, func(n string) bool {
-			ref, err := ParseName(n)
-			return err == nil && ref.ref.Context().RepositoryStr() == repo
-		})
-	}) {
+	if repo == "" || !slices.ContainsFunc(all, func(i Image) bool { return i.in("", repo) }) {
 		return nil
 	}
 	return &known{kind: "application/json", body: []byte(`{"token":"none"}`)}
+}
+
+// in says whether the image has a name of a registry and a repository; empty ones stand for any.
+func (i *Image) in(registry, repo string) bool {
+	return slices.ContainsFunc(i.Names, func(n string) bool {
+		ref, err := ParseName(n)
+		if err != nil {
+			return false
+		}
+		at := ref.ref.Context()
+		return (registry == "" || at.RegistryStr() == registry) && (repo == "" || at.RepositoryStr() == repo)
+	})
 }
