@@ -1,17 +1,21 @@
 package kubelet
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	authv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 )
@@ -48,4 +52,33 @@ func TestTokensAreRenewedInRunningPods(t *testing.T) {
 	}
 	require.Equal(t, "token 2", token())
 	require.Equal(t, 2, issued)
+}
+
+func TestAccountsAreWatched(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "sa", Namespace: "ns", UID: "sa-1"}})
+	asked := 0
+	client.PrependReactor("get", "serviceaccounts", func(clienttesting.Action) (bool, runtime.Object, error) {
+		asked++
+		return false, nil, nil
+	})
+	tokens := newTokens(client)
+	ask := func() types.UID {
+		uid, err := tokens.account(t.Context(), "ns", "sa")
+		require.NoError(t, err)
+		return uid
+	}
+	require.Equal(t, types.UID("sa-1"), ask())
+	require.Equal(t, 1, asked, "not watched yet")
+	ctx, end := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	tokens.watch(ctx, &work)
+	for before := 0; before != asked; time.Sleep(time.Millisecond) { // until the watch knows it
+		before = asked
+		require.Equal(t, types.UID("sa-1"), ask())
+	}
+	_, err := tokens.account(ctx, "ns", "none")
+	require.True(t, apierrors.IsNotFound(err))
+	end()
+	work.Wait()
 }

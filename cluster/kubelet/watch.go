@@ -34,6 +34,7 @@ func (k *Kubelet) watch(ctx, life context.Context, services *sync.WaitGroup) err
 		return err
 	}
 	k.watchServices(life, services)
+	k.tokens.watch(life, services)
 	services.Go(func() { pods.Informer().RunWithContext(life) })
 	if !cache.WaitForCacheSync(ctx.Done(), all.HasSynced) {
 		return ctx.Err()
