@@ -46,6 +46,9 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 		return err
 	}
 	remote.DefaultTransport = store.Answers(remote.DefaultTransport, strings.Split(os.Getenv(image.InsecureEnv), ","))
+	if err := keepPace(cfg); err != nil {
+		return err
+	}
 	metrics.AddMetricsTransportWrapper(ctx, cfg) // the controller expects it even when it serves no metrics
 	onWatching(cfg, ready, "workflows", "pods", "workflowtaskresults", "workflowtasksets")
 	var wfc *controller.WorkflowController

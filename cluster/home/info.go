@@ -23,7 +23,7 @@ type Info struct {
 // Options are the flags that a cluster was started with.
 type Options struct {
 	Linger             time.Duration `json:"linger"`  // nanoseconds; 0: it stays until it is stopped
-	Requeue            time.Duration `json:"requeue"` // nanoseconds; wait before Argo looks at a changed workflow again
+	Requeue            time.Duration `json:"requeue"` // nanoseconds; wait before Argo looks at a changed workflow again; 0: by how much there is to do
 	Nodes              int           `json:"nodes"`
 	GPUs               int           `json:"gpus"`                          // of each node, pretended; -1: those that are found
 	Images             string        `json:"images"`                        // auto, host or pull: what the names of images stand for

@@ -113,10 +113,15 @@ func dependent(h home.Home, o home.Options, files map[string]*os.File, ports map
 // argoEnvironment are settings of Argo's controller that it takes from nowhere else.
 func argoEnvironment(o home.Options) []string {
 	env := []string{
-		// Events of pods, results and workflows wait this long before the workflow is looked at again.
-		"DEFAULT_REQUEUE_TIME=" + o.Requeue.String(),
 		// Where it looks for the commands of images.
 		image.InsecureEnv + "=" + strings.Join(o.InsecureRegistries, ","),
+	}
+	if o.Requeue > 0 {
+		// Events of pods, results and workflows wait this long before the workflow is looked at again.
+		env = append(env, "DEFAULT_REQUEUE_TIME="+o.Requeue.String())
+	} else {
+		// The wait changes all the time, and how often an agent reports would follow whatever it is when the agent is made.
+		env = append(env, "DEFAULT_REQUEUE_TIME=", "ARGO_AGENT_PATCH_RATE=50ms")
 	}
 	if o.Nodes == 1 {
 		// A retry that is to avoid the node it failed on would wait for ever where there is one node: let it look for a label that

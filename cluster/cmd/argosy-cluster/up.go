@@ -70,7 +70,7 @@ func upCommand() *cobra.Command {
 	}
 	homeFlag(cmd, &dir)
 	cmd.Flags().DurationVar(&o.Linger, "linger", 0, "end once nobody has held HOME/lock for this long (0: never)")
-	cmd.Flags().DurationVar(&o.Requeue, "requeue", 50*time.Millisecond, "wait before Argo looks at a changed workflow again (its own default is 10s)")
+	cmd.Flags().DurationVar(&o.Requeue, "requeue", 0, "wait before Argo looks at a changed workflow again (0: by how much there is to do; Argo's own default is 10s)")
 	_ = cmd.Flags().MarkHidden("requeue") // for comparisons only
 	cmd.Flags().IntVar(&o.Nodes, "nodes", 1, "number of nodes, which share the machine's processors, memory and GPUs")
 	cmd.Flags().IntVar(&o.GPUs, "gpus", -1, "number of GPUs that each node pretends to have (-1: those that are found)")
