@@ -25,7 +25,7 @@ func (p *pod) startNetwork() error {
 		}
 		p.addr = addr
 	}
-	if err := os.WriteFile(p.path("etc", "hosts"), hostsFile(p.obj, p.addr), 0o644); err != nil {
+	if err := os.WriteFile(p.path(etcPart, "hosts"), hostsFile(p.obj, p.addr), 0o644); err != nil {
 		return err
 	}
 	holder, err := podholder.Start(p.k.helper("argosy-podinit"), p.dir, hostname, !host)

@@ -35,7 +35,7 @@ func (p *pod) containerSpec(c *corev1.Container) (*container.Spec, error) {
 		Hidden:  base.hidden,
 		Private: []string{sshFolder},
 		Files:   slices.Concat(base.files, own),
-		Shm:     p.path("shm"),
+		Shm:     p.path(shmPart),
 		Devices: p.devicesOf(c),
 	}
 	if img := p.imageOf(c.Name); img != nil {
@@ -91,7 +91,7 @@ func hostCommand(c *corev1.Container, spec *container.Spec) error {
 
 // mounts are the volumes of a container and what every container is given.
 func (p *pod) mounts(c *corev1.Container, env environment) ([]container.Mount, error) {
-	mounts := []container.Mount{{Source: p.path("etc"), Target: etcFolder}}
+	mounts := []container.Mount{{Source: p.path(etcPart), Target: etcFolder}}
 	for _, shared := range both(filepath.Join(p.k.cfg.Home, "shared")) {
 		mounts = append(mounts, container.Mount{Source: shared, Target: shared, ReadOnly: true, Optional: true})
 	}
@@ -150,9 +150,6 @@ func (p *pod) isReadOnly(name string) bool {
 		return v.Name == name && (isProjected(v) || v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ReadOnly)
 	})
 }
-
-// messageFolder is where in a pod's folder the files lie in which containers leave their termination messages.
-const messageFolder = "messages"
 
 // Limits of a termination message, of which the end is kept.
 const (

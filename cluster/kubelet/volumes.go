@@ -76,7 +76,7 @@ func (p *pod) mountVolume(v corev1.Volume) (string, error) {
 		}
 		return folder, err
 	}
-	folder := p.path("volumes", v.Name)
+	folder := p.volumeFolder(v)
 	if err := makeFolder(folder, 0o777); err != nil {
 		return "", err
 	}
@@ -94,6 +94,15 @@ func (p *pod) mountVolume(v corev1.Volume) (string, error) {
 		return folder, writeVolume(folder, files, p.volumeGroup())
 	}
 	return "", &unsupportedError{"the embedded cluster has emptyDir, configMap, secret, projected, downwardAPI, hostPath, persistentVolumeClaim and ephemeral volumes, and this is none of them"}
+}
+
+// volumeFolder is where a volume lies that comes and goes with the pod. What is made from objects of the API, secrets among them,
+// never reaches a disk.
+func (p *pod) volumeFolder(v corev1.Volume) string {
+	if isProjected(v) || v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory {
+		return p.path(memoryFolder, "volumes", v.Name)
+	}
+	return p.path("volumes", v.Name)
 }
 
 // emptyDir makes a folder a file system in memory where that is wanted. A limit of one on disk is not enforced.
@@ -176,7 +185,7 @@ func (p *pod) refreshVolumes(ctx context.Context) error {
 		}
 		files, err := p.project(ctx, v)
 		if err == nil {
-			err = writeVolume(p.path("volumes", v.Name), files, p.volumeGroup())
+			err = writeVolume(p.volumeFolder(v), files, p.volumeGroup())
 		}
 		// A pod keeps what it has when its source disappears.
 		var gone *missingError
