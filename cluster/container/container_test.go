@@ -61,6 +61,7 @@ func TestMain(m *testing.M) {
 type request struct {
 	Podinit string
 	Spec    Spec
+	Over    string // folder to be laid over the machine's
 }
 
 // answer is how the container ended.
@@ -109,6 +110,11 @@ func inSandbox() int {
 			return answer{}, err
 		}
 		req.Spec.FakeOwners = SingleID()
+		if req.Over != "" {
+			if err := req.Spec.LayOver(req.Over); err != nil {
+				return answer{}, err
+			}
+		}
 		return runPodinit(req)
 	}()
 	if err == nil {
@@ -187,13 +193,19 @@ func folder(t *testing.T, uid int) string {
 // runAs runs a container as the user.
 func runAs(t *testing.T, uid int, spec Spec) answer {
 	t.Helper()
+	return runOver(t, uid, spec, "")
+}
+
+// runOver is runAs with a folder laid over the machine's.
+func runOver(t *testing.T, uid int, spec Spec, over string) answer {
+	t.Helper()
 	if spec.Scratch == "" {
 		spec.Scratch = filepath.Join(folder(t, uid), "scratch")
 	}
 	if spec.Env == nil {
 		spec.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"}
 	}
-	req, err := json.Marshal(request{Podinit: podinit, Spec: spec})
+	req, err := json.Marshal(request{Podinit: podinit, Spec: spec, Over: over})
 	require.NoError(t, err)
 	// /proc/self/exe can be run by a user who cannot reach the program's folder.
 	self, err := os.Open("/proc/self/exe")
@@ -314,19 +326,27 @@ func TestMountsAppearWhereverTheyAreWanted(t *testing.T) {
 func TestFilesReplaceTheHosts(t *testing.T) {
 	t.Parallel()
 	everyone(t, func(t *testing.T, uid int) {
-		a := runAs(t, uid, Spec{
-			Private: []string{"/etc/ssh"},
-			Files: []File{
-				{Path: "/etc/passwd", Mode: 0o644, Data: []byte("root:x:0:0::/root:/bin/sh\n")},
-				{Path: "/etc/hosts", Link: "/run/hosts"},
-				{Path: "/etc/resolv.conf", Mode: 0o644, Data: []byte("nameserver 10.88.0.1\n")},
-				{Path: "/etc/ssh/key", Mode: 0o600, Data: []byte("k")},
-			},
-			Process: shell("cat /etc/passwd /etc/resolv.conf; readlink /etc/hosts; ls /etc/ssh; stat -c %a /etc/ssh/key; test -e /etc/nsswitch.conf && echo rest"),
-		})
-		require.Empty(t, a.Fault)
-		require.Equal(t, "root:x:0:0::/root:/bin/sh\nnameserver 10.88.0.1\n/run/hosts\nkey\n600\nrest\n", a.Output)
+		for _, over := range []string{"", filepath.Join(folder(t, uid), "over")} {
+			testFiles(t, uid, over)
+		}
 	})
+}
+
+func testFiles(t *testing.T, uid int, over string) {
+	t.Helper()
+	a := runOver(t, uid, Spec{
+		Private: []string{"/etc/ssh"},
+		Files: []File{
+			{Path: "/etc/passwd", Mode: 0o644, Data: []byte("root:x:0:0::/root:/bin/sh\n")},
+			{Path: "/etc/hosts", Link: "/run/hosts"},
+			{Path: "/etc/resolv.conf", Mode: 0o644, Data: []byte("nameserver 10.88.0.1\n")},
+			{Path: "/etc/ssh/key", Mode: 0o600, Data: []byte("k")},
+		},
+		Process: shell("cat /etc/passwd /etc/resolv.conf; readlink /etc/hosts; ls /etc/ssh; stat -c %a /etc/ssh/key; test -e /etc/nsswitch.conf && echo rest; " +
+			"ls -A /root; stat -c %a /root /etc; echo x > /root/x && echo y > /etc/ssh/y && echo z > /etc/passwd && cat /root/x /etc/ssh/y /etc/passwd"),
+	}, over)
+	require.Empty(t, a.Fault)
+	require.Equal(t, "root:x:0:0::/root:/bin/sh\nnameserver 10.88.0.1\n/run/hosts\nkey\n600\nrest\n755\n755\nx\ny\nz\n", a.Output)
 }
 
 func TestExitCodesAndSignals(t *testing.T) {

@@ -148,7 +148,7 @@ func layerKind(path, scratch string) (string, error) {
 		}
 	}()
 	at := filepath.Join(scratch, "at")
-	err := mountOverlay(path, filepath.Join(scratch, "up"), filepath.Join(scratch, "wk"), at)
+	err := mountOverlay(escapeOption(path, true), filepath.Join(scratch, "up"), filepath.Join(scratch, "wk"), at)
 	if err == nil {
 		return Overlay, unix.Unmount(at, unix.MNT_DETACH)
 	}
@@ -160,9 +160,9 @@ func layerKind(path, scratch string) (string, error) {
 	return Mirror, nil
 }
 
-// mountOverlay shows lower at target; what is written goes to upper.
+// mountOverlay shows lower, folders separated by colons, at target; what is written goes to upper.
 func mountOverlay(lower, upper, work, target string) error {
-	return unix.Mount("overlay", target, "overlay", 0, overlayOptions(escapeOption(lower, true), upper, work))
+	return unix.Mount("overlay", target, "overlay", 0, overlayOptions(lower, upper, work))
 }
 
 // overlayOptions are those of an overlay that is thrown away after use.

@@ -82,7 +82,7 @@ func (r *root) layerOf(path string) (Layer, bool) {
 }
 
 func (r *root) own(path string) bool {
-	return within(path, ownFolders) || within(path, r.spec.Private) || within(path, r.spec.Hidden)
+	return within(path, ownFolders) || within(path, r.spec.Private) || within(path, r.spec.Empty) || within(path, r.spec.Hidden)
 }
 
 // resolve follows the host's symbolic links in path, the last one included,
@@ -100,7 +100,7 @@ func (r *root) resolve(path string) (string, error) {
 			at = next
 			continue
 		}
-		target, err := os.Readlink(next)
+		target, err := os.Readlink(r.seen(next))
 		if err != nil { // not a link, or not there at all
 			at = next
 			continue
@@ -170,7 +170,7 @@ func (r *root) makeUpper(path string) error {
 	}
 	for name := range strings.SplitSeq(rel, "/") {
 		host, upper = filepath.Join(host, name), filepath.Join(upper, name)
-		if err := copyFolder(host, upper); err != nil {
+		if err := copyFolder(r.seen(host), upper); err != nil {
 			return err
 		}
 	}
@@ -182,7 +182,7 @@ func (r *root) makeUpperFile(path string) error {
 	if !ok || l.Kind != Overlay {
 		return nil
 	}
-	if fi, err := os.Stat(path); err == nil && !fi.IsDir() {
+	if fi, err := os.Stat(r.seen(path)); err == nil && !fi.IsDir() {
 		return nil
 	}
 	if err := r.makeUpper(filepath.Dir(path)); err != nil {
@@ -242,7 +242,7 @@ func (r *root) mountLayers() error {
 		var err error
 		switch l.Kind {
 		case Overlay:
-			err = mountOverlay(l.Path, r.upper(l.Path), r.work(l.Path), target)
+			err = mountOverlay(r.lower(l.Path), r.upper(l.Path), r.work(l.Path), target)
 		case Mirror:
 			err = mirror(l.Path, target, r.replaced)
 		case Fresh:

@@ -101,6 +101,8 @@ type Spec struct {
 	Hidden  []string // folders of the host covered by emptiness
 	Private []string // folders that get an empty tmpfs
 	Files   []File
+	Over    string   `json:",omitempty"` // folder whose files lie over those of the Layers that are overlays, see LayOver
+	Empty   []string `json:",omitempty"` // folders that show what Over has there, and nothing of the machine's
 	Mounts  []Mount
 	Shm     string // folder that becomes /dev/shm, shared by the pod; empty: one of its own
 	// Devices are the files below /dev that this container has besides those that every container has.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -20,10 +21,9 @@ import (
 
 // hostImage is what a container without an image of its own is made of: this machine.
 type hostImage struct {
-	layers []container.Layer
-	files  []container.File // what a container has in place of the machine's own
-	hidden []string         // folders of the machine that no pod sees
-	single bool             // one user id only
+	spec   container.Spec // what all such containers have in common
+	hidden []string       // folders of the machine that no pod sees
+	single bool           // one user id only
 }
 
 // bundled are the images of ours whose program lies beside argosy-cluster: last
@@ -52,17 +52,21 @@ func (k *Kubelet) lookAtHost() (hostImage, error) {
 		return img, err
 	}
 	defer func() { _ = os.RemoveAll(scratch) }() // the next start removes it otherwise
-	var err error
-	if img.layers, err = container.HostLayers(scratch, k.log); err != nil {
+	layers, err := container.HostLayers(scratch, k.log)
+	if err != nil {
 		return img, err
 	}
-	img.hidden = both(k.cfg.Home)
-	if img.files, err = accounts(img.single); err != nil {
+	users, err := accounts(img.single)
+	if err != nil {
 		return img, err
 	}
 	keys, err := k.sshFiles()
-	img.files = append(img.files, keys...)
-	return img, err
+	if err != nil {
+		return img, err
+	}
+	img.hidden = both(k.cfg.Home)
+	img.spec = container.Spec{Layers: layers, Hidden: img.hidden, Private: []string{sshFolder}, Files: slices.Concat(users, keys, etcLinks)}
+	return img, img.spec.LayOver(filepath.Join(k.clusterDir(), "over"))
 }
 
 // both is a path, and what it is when its symbolic links are followed if that is something else.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,7 +45,31 @@ func kernelHostname(o *corev1.Pod) (string, error) {
 	return full, nil
 }
 
-// ownFiles are the files of the pod in its containers' /etc.
+// etcLinks are what a container on the machine's files has in /etc in place of the pod's own files.
+var etcLinks = []container.File{
+	{Path: "/etc/hosts", Link: etcFolder + "/hosts"},
+	{Path: "/etc/hostname", Link: etcFolder + "/hostname"},
+	{Path: "/etc/resolv.conf", Link: etcFolder + "/resolv.conf"},
+}
+
+// writeEtc writes the pod's own files, to where the links lead.
+func (p *pod) writeEtc() error {
+	files, err := p.ownFiles()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if f.Link != "" {
+			f.Data = hostsFile(p.obj, p.addr)
+		}
+		if err := os.WriteFile(p.path(etcPart, filepath.Base(f.Path)), f.Data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownFiles are the files of the pod in /etc of containers made of images.
 func (p *pod) ownFiles() ([]container.File, error) {
 	name, err := kernelHostname(p.obj)
 	if err != nil {

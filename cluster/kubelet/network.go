@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"fmt"
-	"os"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -25,7 +24,7 @@ func (p *pod) startNetwork() error {
 		}
 		p.addr = addr
 	}
-	if err := os.WriteFile(p.path(etcPart, "hosts"), hostsFile(p.obj, p.addr), 0o644); err != nil {
+	if err := p.writeEtc(); err != nil {
 		return err
 	}
 	holder, err := podholder.Start(p.k.helper("argosy-podinit"), p.dir, hostname, !host)

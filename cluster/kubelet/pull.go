@@ -147,7 +147,7 @@ func (u *unpacked) use(spec *container.Spec, own []container.File) {
 	for v := range u.config.Volumes {
 		spec.Image.Folders = append(spec.Image.Folders, v)
 	}
-	spec.Layers, spec.Private, spec.Files = nil, nil, own
+	spec.Layers, spec.Private, spec.Files, spec.Over, spec.Empty = nil, nil, own, "", nil
 	if spec.Dir == "" {
 		spec.Dir = u.config.WorkingDir
 	}

@@ -23,34 +23,26 @@ func (p *pod) containerSpec(c *corev1.Container) (*container.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := p.k.base
-	own, err := p.ownFiles()
-	if err != nil {
-		return nil, err
-	}
-	spec := &container.Spec{
-		Process: container.Process{Env: env.list(), Dir: env.expand(c.WorkingDir), FakeOwners: base.single},
-		Scratch: p.path("containers", c.Name),
-		Layers:  base.layers,
-		Hidden:  base.hidden,
-		Private: []string{sshFolder},
-		Files:   slices.Concat(base.files, own),
-		Shm:     p.path(shmPart),
-		Devices: p.devicesOf(c),
-	}
+	spec := p.k.base.spec
+	spec.Process = container.Process{Env: env.list(), Dir: env.expand(c.WorkingDir), FakeOwners: p.k.base.single}
+	spec.Scratch, spec.Shm, spec.Devices = p.path("containers", c.Name), p.path(shmPart), p.devicesOf(c)
 	if img := p.imageOf(c.Name); img != nil {
-		img.use(spec, own)
+		own, err := p.ownFiles()
+		if err != nil {
+			return nil, err
+		}
+		img.use(&spec, own)
 	}
-	if err := p.command(c, env, spec); err != nil {
+	if err := p.command(c, env, &spec); err != nil {
 		return nil, err
 	}
-	if err := p.secure(c, spec); err != nil {
+	if err := p.secure(c, &spec); err != nil {
 		return nil, err
 	}
 	if spec.Mounts, err = p.mounts(c, env); err != nil {
 		return nil, err
 	}
-	return spec, nil
+	return &spec, nil
 }
 
 // command finds what the container runs.
