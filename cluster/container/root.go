@@ -46,7 +46,7 @@ func enterRoot(spec *Spec) error {
 }
 
 func (r *root) makeRoot() error {
-	for _, d := range []string{r.dir, r.upper("/tmp"), r.work("/tmp")} {
+	for _, d := range []string{r.dir, r.upper("/tmp")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return err
 		}

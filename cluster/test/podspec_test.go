@@ -187,7 +187,7 @@ func volumeCases(t *testing.T) []specCase {
 			mounted(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named}}), "a\nb\nbin\nc-d\nA644\n ff\n..data/a\nread-only\n",
 		},
 		{
-			"configMap with items and modes", "cd /v; find . -name '..*' -prune -o -type l -print; cat sub/one; stat -Lc %a sub/one sub/two; stat -Lc %a three",
+			"configMap with items and modes", "cd /v; find . -name '..*' -prune -o -type l -print | sort; cat sub/one; stat -Lc %a sub/one sub/two; stat -Lc %a three",
 			mounted(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named, DefaultMode: ptr(int32(0o440)), Items: []corev1.KeyToPath{
 				{Key: "a", Path: "sub/one", Mode: ptr(int32(0o751))}, {Key: "b", Path: "sub/two"}, {Key: "b", Path: "three"},
 			}}}), "./sub\n./three\nA751\n440\n440\n",
