@@ -59,6 +59,8 @@ func same(t *testing.T, want, got, what string) {
 	}
 }
 
+var stopped = regexp.MustCompile(`^(pod deleted|workflow shutdown with strategy: .*|.*\(exit code \d+\).*)$`)
+
 // summary is all that a user can see of a finished workflow, without what differs from one run to the next.
 func (a *argo) summary(t *testing.T, wf *wfv1.Workflow) string {
 	t.Helper()
@@ -79,10 +81,10 @@ func (a *argo) summary(t *testing.T, wf *wfv1.Workflow) string {
 	for _, id := range slices.Sorted(maps.Keys(wf.Status.Nodes)) {
 		n := wf.Status.Nodes[id]
 		slices.Sort(n.Children)
-		if wf.Spec.Shutdown != "" && n.Message == "pod deleted" {
-			// Argo's controller says so of a step that ran for more than 10s when it was stopped, unless its results come before
-			// its pod is out of sight; with the kubelet's fast path they do.
-			n.Phase, n.Message = wfv1.NodeFailed, "workflow shutdown with strategy:  "+string(wf.Spec.Shutdown)
+		if wf.Spec.Shutdown != "" && stopped.MatchString(n.Message) {
+			// Argo notes that it stops a step, and then how its pod ended, or that it lost sight of it, if it hears of that before the
+			// workflow is over.
+			n.Phase, n.Message, n.Outputs = wfv1.NodeFailed, "stopped", nil
 		}
 		write(map[string]any{id: map[string]any{
 			"name": n.Name, "type": n.Type, "phase": n.Phase, "message": n.Message, "inputs": n.Inputs, "outputs": n.Outputs, "children": n.Children,

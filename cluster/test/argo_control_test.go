@@ -2,6 +2,7 @@ package test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -96,7 +97,9 @@ func TestArgoStop(t *testing.T) {
 	wf := a.finish(t, "endless")
 	require.Equal(t, wfv1.WorkflowFailed, wf.Status.Phase)
 	require.Equal(t, "Stopped with strategy 'Stop'", wf.Status.Message)
-	require.Contains(t, a.nodeLog(t, wf, nodesNamed(wf, "endless")[0], "main"), "told\n", "the command was told, not only killed")
+	eventually(t, "the command was told, not only killed", func(context.Context) bool { // the workflow does not wait for it
+		return strings.Contains(a.nodeLog(t, wf, nodesNamed(wf, "endless")[0], "main"), "told\n")
+	})
 	require.True(t, nodeIs(wf, "endless.onExit", wfv1.NodeSucceeded), "a stop runs the exit handler")
 }
 
