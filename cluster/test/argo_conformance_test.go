@@ -61,6 +61,9 @@ func same(t *testing.T, want, got, what string) {
 
 var stopped = regexp.MustCompile(`^(pod deleted|workflow shutdown with strategy: .*|.*\(exit code \d+\).*)$`)
 
+// A container of a set whose dependency failed ends because of that, or by the signal that Argo sends to the whole set then.
+var unneeded = regexp.MustCompile(`exit code 143|dependency "\w+" exited`)
+
 // summary is all that a user can see of a finished workflow, without what differs from one run to the next.
 func (a *argo) summary(t *testing.T, wf *wfv1.Workflow) string {
 	t.Helper()
@@ -85,6 +88,9 @@ func (a *argo) summary(t *testing.T, wf *wfv1.Workflow) string {
 			// Argo notes that it stops a step, and then how its pod ended, or that it lost sight of it, if it hears of that before the
 			// workflow is over.
 			n.Phase, n.Message, n.Outputs = wfv1.NodeFailed, "stopped", nil
+		}
+		if n.Type == wfv1.NodeTypeContainer && unneeded.MatchString(n.Message) {
+			n.Phase, n.Message = wfv1.NodeFailed, "unneeded"
 		}
 		write(map[string]any{id: map[string]any{
 			"name": n.Name, "type": n.Type, "phase": n.Phase, "message": n.Message, "inputs": n.Inputs, "outputs": n.Outputs, "children": n.Children,
@@ -118,6 +124,9 @@ func (a *argo) containerSummary(t *testing.T, p *corev1.Pod, s corev1.ContainerS
 	}
 	log, err := a.kube.CoreV1().Pods(p.Namespace).GetLogs(p.Name, &corev1.PodLogOptions{Container: s.Name}).DoRaw(t.Context())
 	require.NoError(t, err)
+	if unneeded.MatchString(end.Message) || end.ExitCode == 143 && withoutArgo(string(log)) == "" {
+		return map[string]any{"unneeded": true}
+	}
 	lines := strings.Split(withoutArgo(string(log)), "\n")
 	slices.Sort(lines) // nothing keeps the order between standard output and standard error
 	return map[string]any{"exitCode": end.ExitCode, "reason": end.Reason, "message": end.Message, "log": lines}

@@ -253,7 +253,7 @@ func TestKubectl(t *testing.T) {
 		return string(out)
 	}
 	require.Contains(t, run("of kubectl\n", "run", "talks", "--image=host", "--restart=Never", "-i", "--rm", "--pod-running-timeout=1m", "--command", "--", "sh", "-c", "sleep 1; read x; echo heard $x"), "heard of kubectl\n")
-	c.createPod(t, podOf("p", "echo up; sleep 1000"))
+	c.createPod(t, podOf("p", "echo made in p > /tmp/f; echo up; sleep 1000"))
 	c.awaitLog(t, "p", "up")
 	require.Equal(t, "through", run("through", "exec", "-i", "p", "--", "cat"))
 	out, err := kubectl("", "exec", "p", "--", "sh", "-c", "exit 7").CombinedOutput()
@@ -262,10 +262,10 @@ func TestKubectl(t *testing.T) {
 	require.Equal(t, 7, exit.ExitCode(), string(out))
 	require.Equal(t, "up\n", run("", "logs", "p"))
 	file := filepath.Join(t.TempDir(), "from")
-	run("", "cp", "p:/etc/hostname", file)
+	run("", "cp", "p:/tmp/f", file)
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, "p\n", string(b))
+	require.Equal(t, "made in p\n", string(b))
 }
 
 // A first process that takes no notice of SIGTERM gets all of its grace period.
