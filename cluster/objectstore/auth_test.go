@@ -45,6 +45,22 @@ func TestObjectsComeBackAsTheyWent(t *testing.T) {
 	require.Equal(t, "NoSuchKey", minio.ToErrorResponse(err).Code)
 }
 
+func TestNothingIsListedWhereNothingIs(t *testing.T) {
+	t.Parallel()
+	client := connect(t, serveStore(t, t.TempDir()), testKeys.AccessKey, testKeys.SecretKey)
+	for _, o := range []minio.ListObjectsOptions{{Prefix: "none/"}, {Prefix: "none/below/x"}, {Prefix: "none/", Recursive: true}, {}} {
+		for object := range client.ListObjects(t.Context(), home.Bucket, o) {
+			require.NoError(t, object.Err, "%+v", o)
+			t.Fatalf("%+v: there is %s", o, object.Key)
+		}
+	}
+	for object := range client.ListObjects(t.Context(), "another", minio.ListObjectsOptions{Prefix: "none/"}) {
+		require.Equal(t, "NoSuchBucket", minio.ToErrorResponse(object.Err).Code)
+	}
+	_, err := client.StatObject(t.Context(), home.Bucket, "none/below/x", minio.StatObjectOptions{})
+	require.Equal(t, "NoSuchKey", minio.ToErrorResponse(err).Code)
+}
+
 func TestObjectsOutliveTheServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

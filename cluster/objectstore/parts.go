@@ -51,6 +51,18 @@ func newStore(b gofakes3.Backend, dir string) *store {
 	return &store{Backend: b, dir: dir, uploads: map[gofakes3.UploadID]*upload{}}
 }
 
+// ListBucket finds nothing where there is nothing. The backend looks into the prefix's folder, and says of one that is not there
+// that the bucket is missing.
+func (s *store) ListBucket(name string, prefix *gofakes3.Prefix, page gofakes3.ListBucketPage) (*gofakes3.ObjectList, error) {
+	list, err := s.Backend.ListBucket(name, prefix, page)
+	if gofakes3.HasErrorCode(err, gofakes3.ErrNoSuchBucket) {
+		if there, berr := s.BucketExists(name); berr == nil && there {
+			return gofakes3.NewObjectList(), nil
+		}
+	}
+	return list, err
+}
+
 func (s *store) CreateMultipartUpload(bucket, object string, meta map[string]string) (gofakes3.UploadID, error) {
 	if ok, err := s.BucketExists(bucket); err != nil {
 		return "", err
