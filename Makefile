@@ -86,8 +86,8 @@ test-go: ## unit tests of the root module, with the race detector
 # There the command has no embedded cluster, and its store is SQLite translated to Go: a C compiler for them is not needed here.
 .PHONY: test-portable
 test-portable: ## the command for macOS and Windows builds, and its store works without cgo
-	@for os in darwin windows; do echo "building argosy for $$os"; export CGO_ENABLED=0 GOOS=$$os GOARCH=amd64; go build -o /dev/null ./cmd/argosy && go vet ./cmd/argosy/... ./server/store/sqlite || exit 1; done
-	CGO_ENABLED=0 go test -count=1 ./server/store/sqlite
+	@for os in darwin windows; do echo "building argosy for $$os"; export CGO_ENABLED=0 GOOS=$$os GOARCH=amd64; go build -o /dev/null ./cmd/argosy && go vet ./cmd/argosy/... ./server/store/... || exit 1; done
+	CGO_ENABLED=0 go test -count=1 ./server/store/...
 
 .PHONY: test-cluster
 test-cluster: cluster-assets ## unit tests of the embedded cluster, and the built cluster under test
@@ -139,7 +139,7 @@ lint: ## golangci-lint on both modules, with the arrows between packages
 .PHONY: generate
 generate: ## regenerate code from protos and SQL
 	proto/generate.sh
-	server/store/sqlite/generate.sh
+	server/store/sqlstore/generate.sh
 	$(NPM) run --silent generate:api
 
 .PHONY: verify

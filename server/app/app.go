@@ -20,6 +20,7 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
+	"github.com/argosy-ml/argosy/server/store/sqlstore"
 )
 
 // Limits of the HTTP server. There is none for whole requests: uploads and logs take as long as they take.
@@ -37,7 +38,7 @@ type worker struct {
 // App is one server. Make it with New, then Start it, and Stop it at the end whatever happened.
 type App struct {
 	config  Config
-	store   *sqlite.Store
+	store   *sqlstore.Store
 	workers []worker
 	// setUpRunner applies the service account of runs to the cluster.
 	setUpRunner func(context.Context) error

@@ -35,6 +35,7 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
+	"github.com/argosy-ml/argosy/server/store/sqlstore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -44,7 +45,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type server struct {
 	url     string
 	conn    *grpc.ClientConn
-	store   *sqlite.Store
+	store   *sqlstore.Store
 	feed    *run.Feed
 	engine  *apiOnlyEngine
 	objects *objects

@@ -25,6 +25,7 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
+	"github.com/argosy-ml/argosy/server/store/sqlstore"
 )
 
 // Namespace is where the workflows of tests live.
@@ -45,7 +46,7 @@ spec:
 
 // Bundle is a server without its network side.
 type Bundle struct {
-	Store       *sqlite.Store
+	Store       *sqlstore.Store
 	Argo        *argofake.Clientset
 	Kube        *fake.Clientset
 	Engine      *engine.Engine

@@ -1,8 +1,7 @@
-package sqlite
+package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -58,25 +57,26 @@ func (s *Store) page(ctx context.Context, l listing, q page.Query) (rows, error)
 	if err != nil {
 		return rows{}, err
 	}
-	tx, err := s.reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // the count and the rows shall agree
+	tx, err := s.reads.BeginTx(ctx, &s.driver.Snapshot) // the count and the rows shall agree
 	if err != nil {
 		return rows{}, trouble("begin", err)
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing to keep
+	db := s.driver.conn(tx)
 	var total int64
 	count := fmt.Sprintf("SELECT COUNT(*) FROM %s%s", l.table, whereClause(where))
-	if err := tx.QueryRowContext(ctx, count, arguments(where)...).Scan(&total); err != nil {
+	if err := db.QueryRowContext(ctx, count, arguments(where)...).Scan(&total); err != nil {
 		return rows{}, trouble("count "+l.table, err)
 	}
 	size := min(max(q.Size, 1), 200)
 	var found []entry
 	if name, ok := strings.CutPrefix(q.SortBy, metricPrefix); ok && l.table == "runs" && name != "" {
-		found, err = byMetric(ctx, tx, name, where, q, size+1)
+		found, err = byMetric(ctx, db, name, where, q, size+1)
 	} else {
 		var statement string
 		var args []any
 		if statement, args, err = l.statement(where, q, size+1); err == nil {
-			found, err = entries(ctx, tx, statement, args)
+			found, err = entries(ctx, db, statement, args)
 		}
 	}
 	if err != nil {
@@ -140,7 +140,7 @@ func (l listing) statement(where []condition, q page.Query, limit int) (string, 
 
 // byMetric gives the runs that have the metric in the order of their first value of it, then those that have it not.
 // A cursor without a value stands in the second part.
-func byMetric(ctx context.Context, tx *sql.Tx, name string, where []condition, q page.Query, limit int) ([]entry, error) {
+func byMetric(ctx context.Context, db conn, name string, where []condition, q page.Query, limit int) ([]entry, error) {
 	direction, compare := direction(q.Desc)
 	var found []entry
 	if q.Start == nil || q.Start.Value != nil {
@@ -157,7 +157,7 @@ func byMetric(ctx context.Context, tx *sql.Tx, name string, where []condition, q
 		statement := fmt.Sprintf("SELECT runs.seq, runs.id, m.value FROM run_metrics m JOIN runs ON runs.seq = m.run%s ORDER BY m.value %s, runs.id %s LIMIT ?",
 			whereClause(having), direction, direction)
 		var err error
-		if found, err = entries(ctx, tx, statement, append(arguments(having), limit)); err != nil || len(found) == limit {
+		if found, err = entries(ctx, db, statement, append(arguments(having), limit)); err != nil || len(found) == limit {
 			return found, err
 		}
 	}
@@ -168,12 +168,12 @@ func byMetric(ctx context.Context, tx *sql.Tx, name string, where []condition, q
 		lacking = append(lacking, condition{fmt.Sprintf("runs.id %s ?", compare), []any{q.Start.ID}})
 	}
 	statement := fmt.Sprintf("SELECT runs.seq, runs.id, NULL FROM runs%s ORDER BY runs.id %s LIMIT ?", whereClause(lacking), direction)
-	rest, err := entries(ctx, tx, statement, append(arguments(lacking), limit-len(found)))
+	rest, err := entries(ctx, db, statement, append(arguments(lacking), limit-len(found)))
 	return append(found, rest...), err
 }
 
-func entries(ctx context.Context, tx *sql.Tx, statement string, args []any) ([]entry, error) {
-	result, err := tx.QueryContext(ctx, statement, args...)
+func entries(ctx context.Context, db conn, statement string, args []any) ([]entry, error) {
+	result, err := db.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return nil, trouble("list", err)
 	}
@@ -219,7 +219,7 @@ func (l listing) predicate(p page.Predicate) (condition, error) {
 	switch p.Op {
 	case page.In:
 		if len(values) == 0 {
-			return condition{"0", nil}, nil
+			return condition{"1 = 0", nil}, nil
 		}
 		return condition{f.column + " IN (?" + strings.Repeat(", ?", len(values)-1) + ")", values}, nil
 	case page.Substring:
@@ -252,7 +252,7 @@ func (f field) moment(p page.Predicate) (condition, error) {
 	}
 	within := fmt.Sprintf("%s BETWEEN ? AND ?", f.column)
 	if p.Op == page.In {
-		c := condition{sql: "0"}
+		c := condition{sql: "1 = 0"}
 		for _, start := range starts {
 			c.sql += " OR " + within
 			c.args = append(c.args, start, start+999_999)

@@ -17,7 +17,7 @@ ON CONFLICT (run, id) DO UPDATE SET
     boundary_id = excluded.boundary_id, children = excluded.children, inputs = excluded.inputs, outputs = excluded.outputs,
     artifacts = excluded.artifacts, started_at = excluded.started_at, finished_at = excluded.finished_at, digest = excluded.digest,
     -- a node that was run again, under its old id, is to be harvested again
-    harvested = nodes.harvested AND excluded.finished_at = nodes.finished_at;
+    harvested = CASE WHEN excluded.finished_at = nodes.finished_at THEN nodes.harvested ELSE 0 END;
 
 -- name: DeleteNode :exec
 DELETE FROM nodes WHERE run = ? AND id = ?;

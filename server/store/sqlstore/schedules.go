@@ -1,4 +1,4 @@
-package sqlite
+package sqlstore
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/schedule"
-	"github.com/argosy-ml/argosy/server/store/sqlite/internal/query"
+	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
 var _ schedule.Store = (*Store)(nil)
@@ -39,7 +39,7 @@ func (s *Store) CreateSchedule(ctx context.Context, c schedule.Schedule, manifes
 			MaxConcurrency: c.MaxConcurrency, Enabled: c.Enabled, NoCatchup: c.NoCatchup, Parameters: toJSON(c.Parameters),
 			CreatedAt: micros(c.CreatedAt), UpdatedAt: micros(c.UpdatedAt), Manifest: kept,
 		})
-		return taken(err, "schedules.id", "a job with id %s exists already", c.ID)
+		return s.taken(err, "schedules.id", "a job with id %s exists already", c.ID)
 	})
 }
 

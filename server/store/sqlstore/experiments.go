@@ -1,4 +1,4 @@
-package sqlite
+package sqlstore
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/page"
-	"github.com/argosy-ml/argosy/server/store/sqlite/internal/query"
+	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
 var _ experiment.Store = (*Store)(nil)
@@ -35,7 +35,7 @@ func (s *Store) CreateExperiment(ctx context.Context, e experiment.Experiment) e
 		err := q.InsertExperiment(ctx, query.InsertExperimentParams{
 			ID: e.ID, Name: e.Name, Description: e.Description, CreatedAt: micros(e.CreatedAt), StorageState: storageState(e.Archived),
 		})
-		return taken(err, "experiments.name", "an experiment named %q exists already; choose another name", e.Name)
+		return s.taken(err, "experiments.name", "an experiment named %q exists already; choose another name", e.Name)
 	})
 }
 

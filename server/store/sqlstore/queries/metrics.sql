@@ -1,6 +1,6 @@
 -- name: InsertMetric :execrows
 INSERT INTO run_metrics (run, node_id, name, value, format, leading)
-VALUES (?1, ?2, ?3, ?4, ?5, NOT EXISTS (SELECT 1 FROM run_metrics WHERE run = ?1 AND name = ?3))
+VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN EXISTS (SELECT 1 FROM run_metrics WHERE run = ?1 AND name = ?3) THEN 0 ELSE 1 END)
 ON CONFLICT (run, node_id, name) DO NOTHING;
 
 -- name: RunMetrics :many
@@ -10,4 +10,6 @@ SELECT * FROM run_metrics WHERE run IN (sqlc.slice(runs)) ORDER BY seq;
 DELETE FROM run_metrics WHERE run = ? AND node_id = ?;
 
 -- name: LeadMetrics :exec
-UPDATE run_metrics SET leading = seq IN (SELECT MIN(m.seq) FROM run_metrics m WHERE m.run = ?1 GROUP BY m.name) WHERE run_metrics.run = ?1;
+UPDATE run_metrics
+SET leading = CASE WHEN seq IN (SELECT MIN(m.seq) FROM run_metrics m WHERE m.run = ?1 GROUP BY m.name) THEN 1 ELSE 0 END
+WHERE run_metrics.run = ?1;

@@ -1,4 +1,4 @@
-package sqlite
+package sqlstore
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/argosy-ml/argosy/server/run"
-	"github.com/argosy-ml/argosy/server/store/sqlite/internal/query"
+	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
 // Record implements run.Store. It writes only what differs from what is there, so that seeing the same state again costs a read.

@@ -1,4 +1,4 @@
-package sqlite
+package sqlstore
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
-	"github.com/argosy-ml/argosy/server/store/sqlite/internal/query"
+	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
 var _ run.Store = (*Store)(nil)
@@ -45,7 +45,7 @@ func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte
 			ScheduleID: r.ScheduleID, ScheduleName: r.ScheduleName,
 		})
 		if err != nil {
-			return taken(err, "runs.id", "a run with id %s exists already", r.ID)
+			return s.taken(err, "runs.id", "a run with id %s exists already", r.ID)
 		}
 		for i, p := range slices.Concat(r.Parameters, r.Defaults) {
 			err := q.InsertRunParameter(ctx, query.InsertRunParameterParams{

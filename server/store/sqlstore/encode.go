@@ -1,4 +1,4 @@
-package sqlite
+package sqlstore
 
 import (
 	"bytes"
@@ -69,7 +69,7 @@ func toJSON(v any) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(fmt.Sprintf("sqlite: %T does not marshal: %v", v, err))
+		panic(fmt.Sprintf("store: %T does not marshal: %v", v, err))
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

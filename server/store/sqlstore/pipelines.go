@@ -1,4 +1,4 @@
-package sqlite
+package sqlstore
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
-	"github.com/argosy-ml/argosy/server/store/sqlite/internal/query"
+	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
 var _ pipeline.Store = (*Store)(nil)
@@ -33,9 +33,9 @@ func (s *Store) CreatePipeline(ctx context.Context, p pipeline.Pipeline, manifes
 			ID: p.ID, Name: p.Name, Description: p.Description, CreatedAt: micros(p.CreatedAt), DefaultVersion: p.Default.ID,
 		})
 		if err != nil {
-			return taken(err, "pipelines.name", "a pipeline named %q exists already; choose another name, or upload a new version of it", p.Name)
+			return s.taken(err, "pipelines.name", "a pipeline named %q exists already; choose another name, or upload a new version of it", p.Name)
 		}
-		return insertVersion(ctx, q, p.Default, manifest)
+		return s.insertVersion(ctx, q, p.Default, manifest)
 	})
 }
 
@@ -46,11 +46,11 @@ func (s *Store) CreateVersion(ctx context.Context, v pipeline.Version, manifest 
 		if err != nil || n == 0 {
 			return orNotFound("pipeline", v.PipelineID, err)
 		}
-		return insertVersion(ctx, q, v, manifest)
+		return s.insertVersion(ctx, q, v, manifest)
 	})
 }
 
-func insertVersion(ctx context.Context, q *query.Queries, v pipeline.Version, manifest []byte) error {
+func (s *Store) insertVersion(ctx context.Context, q *query.Queries, v pipeline.Version, manifest []byte) error {
 	kept, err := keepManifest(ctx, q, manifest)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func insertVersion(ctx context.Context, q *query.Queries, v pipeline.Version, ma
 		ID: v.ID, PipelineID: v.PipelineID, Name: v.Name, Description: v.Description, CodeSourceUrl: v.CodeSourceURL,
 		CreatedAt: micros(v.CreatedAt), Parameters: toJSON(v.Parameters), Manifest: kept,
 	})
-	return taken(err, "versions.name", "the pipeline has a version named %q already; choose another name", v.Name)
+	return s.taken(err, "versions.name", "the pipeline has a version named %q already; choose another name", v.Name)
 }
 
 // keepManifest stores a manifest once, whoever refers to it.
