@@ -2,8 +2,9 @@
 //
 // It needs nothing but the standard library. Every call takes a context and gives typed errors: *Error is an answer of
 // the server that is not a success, *Unreachable says that no server answered at all. Calls that only read are repeated
-// with backoff when the server is away for a moment; calls that change something are repeated only when the connection
-// was refused before anything was sent.
+// with backoff when the server is away for a moment, and so are those that come to the same when done twice, such as
+// deleting or enabling; calls that make something are repeated only when the connection was refused before anything was
+// sent.
 package client
 
 import (
@@ -87,6 +88,10 @@ type request struct {
 	contentType  string
 	accept       string
 	lastEventID  string
+	// twice says that the call may be sent again when it is not known whether the server has carried it out. done, when
+	// not nil, tells which answer to such a repetition means that it had.
+	twice bool
+	done  func(error) bool
 }
 
 // get reads path into out.
@@ -107,10 +112,23 @@ func (c *Client) send(ctx context.Context, method, path string, in, out any) err
 	return c.decode(ctx, r, out)
 }
 
+// put asks for a change that comes to the same when it is asked for twice.
+func (c *Client) put(ctx context.Context, path string) error {
+	return c.decode(ctx, request{method: http.MethodPost, path: path, twice: true}, nil)
+}
+
+// delete deletes what is at path; what a lost answer leaves in doubt is tried again.
+func (c *Client) delete(ctx context.Context, path string) error {
+	return c.decode(ctx, request{method: http.MethodDelete, path: path, twice: true, done: IsNotFound}, nil)
+}
+
 func (c *Client) decode(ctx context.Context, r request, out any) error {
 	resp, err := c.do(ctx, r)
 	if err != nil {
 		return err
+	}
+	if resp == nil { // an attempt before had done it
+		return nil
 	}
 	defer resp.Body.Close()
 	if out == nil {
@@ -123,16 +141,23 @@ func (c *Client) decode(ctx context.Context, r request, out any) error {
 	return nil
 }
 
-// do sends r until it is answered with a success, and gives that answer; the caller closes its body.
+// do sends r until it is answered with a success, and gives that answer; the caller closes its body. There is none when
+// the answer to a repetition says that an attempt before had done it.
 func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
+	doubt := false
 	for attempt := 0; ; attempt++ {
 		resp, err := c.once(ctx, r)
 		if err == nil {
 			return resp, nil
 		}
-		if attempt >= c.retries || !repeatable(r.method, err) {
+		if doubt && r.done != nil && r.done(err) {
+			return nil, nil //nolint:nilnil // see above
+		}
+		if attempt >= c.retries || !r.repeatable(err) {
 			return nil, err
 		}
+		u := (*Unreachable)(nil)
+		doubt = doubt || !errors.As(err, &u) || !u.NothingSent()
 		if waitErr := sleep(ctx, c.delay(attempt, err)); waitErr != nil {
 			return nil, err
 		}
@@ -171,12 +196,18 @@ func (c *Client) once(ctx context.Context, r request) (*http.Response, error) {
 }
 
 // repeatable tells whether a failed call may be sent again without any danger of doing a thing twice.
-func repeatable(method string, err error) bool {
+func (r request) repeatable(err error) bool {
+	safe := r.method == http.MethodGet || r.twice
 	if u := (*Unreachable)(nil); errors.As(err, &u) {
-		return method == http.MethodGet || u.NothingSent()
+		return safe || u.NothingSent()
 	}
+	return safe && passes(err)
+}
+
+// passes tells that an answer of the server, or of what is before it, may be another one in a moment.
+func passes(err error) bool {
 	e := (*Error)(nil)
-	if method != http.MethodGet || !errors.As(err, &e) {
+	if !errors.As(err, &e) {
 		return false
 	}
 	switch e.Status {

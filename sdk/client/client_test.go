@@ -143,6 +143,45 @@ func TestGetSurvivesABrokenConnection(t *testing.T) {
 	require.Equal(t, "abc", h.Commit)
 }
 
+// What comes to the same when done twice is repeated after an answer that got lost. Where the first attempt had done it,
+// what the server says to the second is no failure.
+func TestWhatIsSafeIsRepeatedWhenTheAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		call  func(context.Context, *Client) error
+		again http.HandlerFunc
+	}{
+		"enable":               {func(ctx context.Context, c *Client) error { return c.EnableJob(ctx, "x") }, answer("{}")},
+		"archive":              {func(ctx context.Context, c *Client) error { return c.ArchiveRun(ctx, "x") }, answer("{}")},
+		"default":              {func(ctx context.Context, c *Client) error { return c.SetDefaultVersion(ctx, "x", "y") }, answer("{}")},
+		"delete":               {func(ctx context.Context, c *Client) error { return c.DeleteRun(ctx, "x") }, answer("{}")},
+		"delete, done before":  {func(ctx context.Context, c *Client) error { return c.DeletePipeline(ctx, "x") }, refuse(404, `{"message":"no x","code":5}`)},
+		"terminate, had ended": {func(ctx context.Context, c *Client) error { return c.Terminate(ctx, "x") }, refuse(400, `{"message":"ended","code":3}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, first := range []http.HandlerFunc{
+				func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+				refuse(http.StatusServiceUnavailable, `{"message":"away","code":14}`),
+			} {
+				var tries atomic.Int32
+				client := serve(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, r *http.Request) {
+					if tries.Add(1) == 1 {
+						first(w, r)
+						return
+					}
+					c.again(w, r)
+				}})
+				require.NoError(t, c.call(t.Context(), client))
+				require.Equal(t, int32(2), tries.Load())
+			}
+		})
+	}
+	gone := serve(t, map[string]http.HandlerFunc{"/": refuse(404, `{"message":"no x","code":5}`)})
+	require.True(t, IsNotFound(gone.DeleteRun(t.Context(), "x")), "the first answer counts as it is")
+	require.True(t, IsNotFound(gone.Retry(t.Context(), "x")))
+}
+
 func TestPostIsNotRepeatedOnceSent(t *testing.T) {
 	t.Parallel()
 	var tries atomic.Int32

@@ -11,24 +11,24 @@ import (
 
 // Comparison puts runs beside each other: each row has a value for each run, in the order of Runs.
 type Comparison struct {
-	Runs       []*Run
-	Parameters []ComparedRow
-	Metrics    []ComparedMetric
+	Runs       []*Run           `json:"runs"`
+	Parameters []ComparedRow    `json:"parameters,omitempty"`
+	Metrics    []ComparedMetric `json:"metrics,omitempty"`
 }
 
 // ComparedRow is one parameter in all runs. A run that does not have it has an empty value.
 type ComparedRow struct {
-	Name   string
-	Values []string
-	Same   bool // all runs have the same value
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+	Same   bool     `json:"same"` // all runs have the same value
 }
 
 // ComparedMetric is one metric of one step in all runs. A run that did not report it has nil.
 type ComparedMetric struct {
-	Name   string
-	Step   string
-	Format string // RAW or PERCENTAGE
-	Values []*float64
+	Name   string     `json:"name"`
+	Step   string     `json:"step"`
+	Format string     `json:"format,omitempty"` // RAW or PERCENTAGE
+	Values []*float64 `json:"values"`
 }
 
 // Compare reads runs and puts them beside each other.

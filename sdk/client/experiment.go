@@ -72,15 +72,15 @@ func (c *Client) EnsureExperiment(ctx context.Context, name string) (*Experiment
 
 // DeleteExperiment deletes an experiment; its runs stay.
 func (c *Client) DeleteExperiment(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodDelete, kfpAPI+"/experiments/"+escape(id), nil, nil)
+	return c.delete(ctx, kfpAPI+"/experiments/"+escape(id))
 }
 
 // ArchiveExperiment puts an experiment away with its runs.
 func (c *Client) ArchiveExperiment(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodPost, kfpAPI+"/experiments/"+escape(id)+":archive", nil, nil)
+	return c.put(ctx, kfpAPI+"/experiments/"+escape(id)+":archive")
 }
 
 // UnarchiveExperiment takes an experiment out of the archive; its runs stay there.
 func (c *Client) UnarchiveExperiment(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodPost, kfpAPI+"/experiments/"+escape(id)+":unarchive", nil, nil)
+	return c.put(ctx, kfpAPI+"/experiments/"+escape(id)+":unarchive")
 }

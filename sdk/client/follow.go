@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/http"
 	"strings"
 	"time"
 )
@@ -40,7 +39,7 @@ func (f *logFollower) follow(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case !repeatable(http.MethodGet, err):
+		case !IsUnreachable(err) && !passes(err):
 			return err
 		case time.Since(f.contact) > f.patience:
 			return fmt.Errorf("log of %s: %w", f.node, err)

@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"iter"
-	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -88,7 +86,7 @@ func (c *Client) PipelineByName(ctx context.Context, name string) (*Pipeline, er
 
 // DeletePipeline deletes a pipeline with all its versions; its runs stay.
 func (c *Client) DeletePipeline(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodDelete, kfpAPI+"/pipelines/"+escape(id), nil, nil)
+	return c.delete(ctx, kfpAPI+"/pipelines/"+escape(id))
 }
 
 // Template gives the Workflow manifest of a pipeline's default version, as it was uploaded.
@@ -157,11 +155,10 @@ func (c *Client) Version(ctx context.Context, id string) (*PipelineVersion, erro
 
 // DeleteVersion deletes one version.
 func (c *Client) DeleteVersion(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodDelete, kfpAPI+"/pipeline_versions/"+escape(id), nil, nil)
+	return c.delete(ctx, kfpAPI+"/pipeline_versions/"+escape(id))
 }
 
 // SetDefaultVersion makes a version the one that runs when none is named.
 func (c *Client) SetDefaultVersion(ctx context.Context, pipelineID, versionID string) error {
-	path := kfpAPI + "/pipelines/" + escape(pipelineID) + "/default_version/" + escape(versionID)
-	return c.decode(ctx, request{method: http.MethodPost, path: path, query: url.Values{}}, nil)
+	return c.put(ctx, kfpAPI+"/pipelines/"+escape(pipelineID)+"/default_version/"+escape(versionID))
 }

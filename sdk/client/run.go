@@ -40,20 +40,22 @@ type WorkflowRef struct {
 
 // Run is one execution of a pipeline. Lists leave Nodes out.
 type Run struct {
-	ID         string      `json:"id"`
-	Name       string      `json:"name"`
-	Status     string      `json:"status,omitempty"`
-	Error      string      `json:"error,omitempty"` // why it failed
-	CreatedAt  time.Time   `json:"created_at,omitzero"`
-	StartedAt  time.Time   `json:"started_at,omitzero"`
-	FinishedAt time.Time   `json:"finished_at,omitzero"`
-	Experiment Ref         `json:"experiment,omitzero"`
-	Pipeline   PipelineRef `json:"pipeline,omitzero"`
-	Workflow   WorkflowRef `json:"workflow,omitzero"`
-	Parameters []Parameter `json:"parameters,omitempty"`
-	Nodes      []Node      `json:"nodes,omitempty"`
-	Metrics    []Metric    `json:"metrics,omitempty"`
-	Warnings   []string    `json:"warnings,omitempty"`
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Status    string    `json:"status,omitempty"`
+	Error     string    `json:"error,omitempty"` // why it failed
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	// ScheduledAt is the time that a job made it for; only JobRuns tells it.
+	ScheduledAt time.Time   `json:"scheduled_at,omitzero"`
+	StartedAt   time.Time   `json:"started_at,omitzero"`
+	FinishedAt  time.Time   `json:"finished_at,omitzero"`
+	Experiment  Ref         `json:"experiment,omitzero"`
+	Pipeline    PipelineRef `json:"pipeline,omitzero"`
+	Workflow    WorkflowRef `json:"workflow,omitzero"`
+	Parameters  []Parameter `json:"parameters,omitempty"`
+	Nodes       []Node      `json:"nodes,omitempty"`
+	Metrics     []Metric    `json:"metrics,omitempty"`
+	Warnings    []string    `json:"warnings,omitempty"`
 }
 
 // Done tells whether the run has ended, well or not.
@@ -151,6 +153,8 @@ type wireRun struct {
 	Status       string    `json:"status,omitempty"`
 	Error        string    `json:"error,omitempty"`
 	CreatedAt    time.Time `json:"created_at,omitzero"`
+	ScheduledAt  time.Time `json:"scheduled_at,omitzero"`
+	FinishedAt   time.Time `json:"finished_at,omitzero"`
 	Account      string    `json:"service_account,omitempty"`
 	PipelineSpec struct {
 		PipelineID   string          `json:"pipeline_id,omitempty"`
@@ -159,10 +163,29 @@ type wireRun struct {
 		Parameters   []wireParameter `json:"parameters,omitempty"`
 	} `json:"pipeline_spec,omitzero"`
 	References []resourceRef `json:"resource_references,omitempty"`
+	Metrics    []wireMetric  `json:"metrics,omitempty"`
+}
+
+type wireMetric struct {
+	Name   string  `json:"name"`
+	NodeID string  `json:"node_id"`
+	Value  float64 `json:"number_value"`
+	Format string  `json:"format"`
 }
 
 // CreateRun starts a run and gives it as it was accepted, without nodes.
 func (c *Client) CreateRun(ctx context.Context, n NewRun) (*Run, error) {
+	var out struct {
+		Run wireRun `json:"run"`
+	}
+	if err := c.send(ctx, http.MethodPost, kfpAPI+"/runs", n.wire(), &out); err != nil {
+		return nil, err
+	}
+	return out.Run.view(), nil
+}
+
+// wire is what is asked for in the shape of v1beta1.
+func (n NewRun) wire() wireRun {
 	in := wireRun{Name: n.Name, Description: n.Description, Account: n.ServiceAccount}
 	in.PipelineSpec.PipelineID = n.PipelineID
 	in.PipelineSpec.Manifest = n.Manifest
@@ -175,20 +198,26 @@ func (c *Client) CreateRun(ctx context.Context, n NewRun) (*Run, error) {
 	if n.ExperimentID != "" {
 		in.References = append(in.References, refTo("EXPERIMENT", n.ExperimentID, "OWNER"))
 	}
-	var out struct {
-		Run wireRun `json:"run"`
+	return in
+}
+
+// known is t, or the zero time for the epoch, which v1beta1 sends for a time that is not known.
+func known(t time.Time) time.Time {
+	if t.Unix() == 0 {
+		return time.Time{}
 	}
-	if err := c.send(ctx, http.MethodPost, kfpAPI+"/runs", in, &out); err != nil {
-		return nil, err
-	}
-	return out.Run.view(), nil
+	return t
 }
 
 func (w wireRun) view() *Run {
 	r := &Run{ID: w.ID, Name: w.Name, Status: w.Status, Error: w.Error, CreatedAt: w.CreatedAt}
+	r.ScheduledAt, r.FinishedAt = known(w.ScheduledAt), known(w.FinishedAt)
 	r.Pipeline = PipelineRef{ID: w.PipelineSpec.PipelineID, Name: w.PipelineSpec.PipelineName}
 	for _, p := range w.PipelineSpec.Parameters {
 		r.Parameters = append(r.Parameters, Parameter(p))
+	}
+	for _, m := range w.Metrics {
+		r.Metrics = append(r.Metrics, Metric(m))
 	}
 	for _, ref := range w.References {
 		switch ref.Key.Type {
@@ -248,7 +277,9 @@ func (c *Client) Metrics(ctx context.Context, runID string) ([]Metric, error) {
 
 // Terminate stops a run; its distributed jobs are deleted. IsInvalid tells that it had ended already.
 func (c *Client) Terminate(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+"/terminate", nil, nil)
+	return c.decode(ctx, request{
+		method: http.MethodPost, path: kfpAPI + "/runs/" + escape(id) + "/terminate", twice: true, done: IsInvalid,
+	}, nil)
 }
 
 // Retry runs the failed steps of a failed run again, under the same id.
@@ -258,17 +289,17 @@ func (c *Client) Retry(ctx context.Context, id string) error {
 
 // DeleteRun deletes a run with its logs and artifacts; one that goes on is stopped first.
 func (c *Client) DeleteRun(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodDelete, kfpAPI+"/runs/"+escape(id), nil, nil)
+	return c.delete(ctx, kfpAPI+"/runs/"+escape(id))
 }
 
 // ArchiveRun puts a run away; it can be taken out again with UnarchiveRun.
 func (c *Client) ArchiveRun(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+":archive", nil, nil)
+	return c.put(ctx, kfpAPI+"/runs/"+escape(id)+":archive")
 }
 
 // UnarchiveRun takes a run out of the archive.
 func (c *Client) UnarchiveRun(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+":unarchive", nil, nil)
+	return c.put(ctx, kfpAPI+"/runs/"+escape(id)+":unarchive")
 }
 
 // Logs streams the log of one node. With follow the stream goes on until the node ends; else it holds what there is now.

@@ -42,7 +42,8 @@ func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 		return true, w, err
 	})
 	ctx, cancel := context.WithCancel(context.Background())
-	worked := make(chan error, 1)
+	worked := make(chan error, 2)
+	go func() { worked <- b.Schedules.Run(ctx) }()
 	worker := reconcile.New(reconcile.Config{Store: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
 	go func() { worked <- worker.Run(ctx) }()
 	select {
@@ -51,7 +52,7 @@ func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 		t.Fatal("the cluster is not watched")
 	}
 	handler, err := gateway.New(gateway.Config{
-		API:       api.New(api.Services{Pipelines: b.Pipelines, Experiments: b.Experiments, Runs: b.Runs}),
+		API:       api.New(api.Services{Pipelines: b.Pipelines, Experiments: b.Experiments, Runs: b.Runs, Schedules: b.Schedules}),
 		Pipelines: b.Pipelines, Runs: b.Runs, Log: slog.New(slog.DiscardHandler), Streams: ctx,
 	})
 	require.NoError(t, err)
@@ -63,6 +64,7 @@ func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 		cancel()
 		transport.CloseIdleConnections()
 		server.Close()
+		require.NoError(t, <-worked)
 		require.NoError(t, <-worked)
 	})
 	return b, c

@@ -73,7 +73,7 @@ func (w *watch) follow(ctx context.Context) error {
 			return context.Cause(ctx)
 		case errors.Is(err, errNoStream):
 			return w.pollToEnd(ctx)
-		case !repeatable(http.MethodGet, err):
+		case !IsUnreachable(err) && !passes(err):
 			return err
 		case time.Since(w.contact) > w.patience:
 			return fmt.Errorf("run %s: %w", w.id, err)

@@ -85,7 +85,7 @@ func hasLog(r run.Run, n run.Node) bool {
 	if n.LogKey != "" {
 		return true
 	}
-	return n.Type == "Pod" && !r.Settled && (n.Phase == run.Running || run.Final(n.Phase))
+	return n.PodName != "" && !r.Settled && (n.Phase == run.Running || run.Final(n.Phase))
 }
 
 func ownParameters(ps []run.Parameter) []*own.Parameter {

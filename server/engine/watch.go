@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -110,7 +111,11 @@ func nodeOf(wf *wfv1.Workflow, n wfv1.NodeStatus) run.Node {
 	if n.TemplateRef != nil {
 		r.Template = n.TemplateRef.Name + "/" + n.TemplateRef.Template
 	}
-	if n.Type == wfv1.NodeTypePod {
+	switch {
+	case n.Type != wfv1.NodeTypePod:
+	case n.MemoizationStatus != nil && n.MemoizationStatus.Hit: // it ran nothing
+		r.Message = cmp.Or(r.Message, fmt.Sprintf("taken from the cache %s, key %s", n.MemoizationStatus.CacheName, n.MemoizationStatus.Key))
+	default:
 		r.PodName = podName(wf, n)
 	}
 	if n.Inputs != nil {

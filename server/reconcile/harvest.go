@@ -43,7 +43,7 @@ func (r *Reconciler) harvest(ctx context.Context, id string, attempt int) error 
 	g.SetLimit(nodesAtOnce)
 	failures := make([]error, len(nodes))
 	for i, n := range nodes {
-		if n.PodName == "" || !ended(n.Phase) || n.Harvested {
+		if n.Type != typePod || !ended(n.Phase) || n.Harvested {
 			continue
 		}
 		g.Go(func() error {
@@ -64,6 +64,9 @@ func (r *Reconciler) harvest(ctx context.Context, id string, attempt int) error 
 	r.c.Feed.Publish(id)
 	return nil
 }
+
+// typePod is the type of nodes that leave something: those that run a container, or took from the cache what one left.
+const typePod = "Pod"
 
 func ended(phase string) bool {
 	return phase == run.Succeeded || phase == run.Failed || phase == run.Error
@@ -159,6 +162,9 @@ func (r *Reconciler) warn(ctx context.Context, of run.Run, n run.Node, warnings 
 
 // harvestLog archives the log of a step's pod and gives its key; a step whose container never ran has none.
 func (r *Reconciler) harvestLog(ctx context.Context, of run.Run, n run.Node, attempt int) (key string, err error) {
+	if n.PodName == "" {
+		return "", nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	// The step has ended, its container perhaps not quite: follow it to its end, but not for ever.

@@ -258,6 +258,29 @@ func TestStepsWithoutALog(t *testing.T) {
 	}
 }
 
+// A step whose outputs came from the cache has the metrics of the one that ran, and no log that could be lost.
+func TestStepFromTheCache(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t)
+	start(t, b)
+	put(t, b, "m", `{"metrics":[{"name":"accuracy","numberValue":0.5}]}`)
+	r := b.Start(t)
+	b.Update(t, r, func(wf *wfv1.Workflow) {
+		now := metav1.Now()
+		wf.Status.Phase, wf.Status.StartedAt, wf.Status.FinishedAt = wfv1.WorkflowSucceeded, now, now
+		wf.Status.Nodes = wfv1.Nodes{wf.Name: {
+			ID: wf.Name, Name: wf.Name, DisplayName: "step", Type: wfv1.NodeTypePod, TemplateName: "main", Phase: wfv1.NodeSucceeded, StartedAt: now, FinishedAt: now,
+			MemoizationStatus: &wfv1.MemoizationStatus{Hit: true, Key: "v1", CacheName: "steps"},
+			Outputs:           &wfv1.Outputs{Artifacts: wfv1.Artifacts{{Name: "mlpipeline-metrics", ArtifactLocation: wfv1.ArtifactLocation{S3: &wfv1.S3Artifact{Key: "m"}}}}},
+		}}
+	})
+	got := b.Until(t, r.ID, settled)
+	require.Empty(t, got.Warnings)
+	require.Len(t, got.Metrics, 1)
+	_, err := b.Runs.Log(t.Context(), r.ID, r.Workflow, true)
+	require.EqualError(t, err, "step step ran nothing, so it has no log: it was taken from the cache steps, key v1")
+}
+
 func TestMissingMetricsFileIsAWarning(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)

@@ -28,7 +28,7 @@ func (s *Service) Log(ctx context.Context, id, nodeID string, follow bool) (io.R
 			return logs.Open(ctx, s.c.Artifacts, n.LogKey)
 		}
 		if n.PodName == "" {
-			return nil, fault.New(fault.NotFound, "step %s is a %s and runs no container, so it has no log", n.DisplayName, n.Type)
+			return nil, noPod(n)
 		}
 		live, err := s.c.Engine.Log(ctx, r.Namespace, n.PodName, follow)
 		if err == nil {
@@ -47,6 +47,19 @@ func (s *Service) Log(ctx context.Context, id, nodeID string, follow bool) (io.R
 		case <-time.After(pollNode):
 		}
 	}
+}
+
+// noPod says why a step ran no container.
+func noPod(n Node) error {
+	switch {
+	case n.Type == "Pod":
+		return fault.New(fault.NotFound, "step %s ran nothing, so it has no log: it was %s", n.DisplayName, n.Message)
+	case n.Type == "Skipped" && n.Message != "":
+		return fault.New(fault.NotFound, "step %s was skipped, so it has no log: %s", n.DisplayName, n.Message)
+	case n.Type == "Skipped":
+		return fault.New(fault.NotFound, "step %s was skipped, so it has no log", n.DisplayName)
+	}
+	return fault.New(fault.NotFound, "step %s is a %s and runs no container, so it has no log", n.DisplayName, n.Type)
 }
 
 // noLog says why a step has no log, as far as is known.

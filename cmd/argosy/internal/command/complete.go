@@ -56,6 +56,27 @@ func (c *cli) completeExperiments(several bool) completion {
 	}, func(e client.Experiment) (string, string) { return e.Name, e.Description })
 }
 
+// completeOf offers something that a run has.
+func (c *cli) completeOf(cmd *cobra.Command, run string, words func(*client.Run) []string) ([]string, cobra.ShellCompDirective) {
+	cl, err := c.client()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	defer cancel()
+	r, err := findRun(ctx, cl, run)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return words(r), cobra.ShellCompDirectiveNoFileComp
+}
+
+func (c *cli) completeJobs(several bool) completion {
+	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Job, error] {
+		return cl.AllJobs(ctx, client.JobListOptions{ListOptions: newestFirst})
+	}, func(j client.Job) (string, string) { return j.Name, j.Status + ", " + j.Trigger.String() })
+}
+
 func (c *cli) completeRuns(several bool) completion {
 	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Run, error] {
 		return cl.AllRuns(ctx, client.RunListOptions{ListOptions: newestFirst})

@@ -78,6 +78,23 @@ func findExperiment(ctx context.Context, cl *client.Client, name string) (*clien
 	return find(ctx, name, cl.Experiment, cl.ExperimentByName)
 }
 
+func findJob(ctx context.Context, cl *client.Client, name string) (*client.Job, error) {
+	return find(ctx, name, cl.Job, func(ctx context.Context, name string) (*client.Job, error) {
+		page, err := cl.Jobs(ctx, client.JobListOptions{ListOptions: client.ListOptions{
+			PageSize: 2, SortBy: newestFirst.SortBy, Filter: []client.Predicate{client.Equals("name", name)},
+		}})
+		switch {
+		case err != nil:
+			return nil, err
+		case len(page.Items) == 0:
+			return nil, &client.Error{Status: 404, Code: client.CodeNotFound, Message: "there is no job " + name}
+		case len(page.Items) > 1:
+			return nil, exit.Usagef("several jobs are named %s; give an id (the newest is %s)", name, page.Items[0].ID)
+		}
+		return &page.Items[0], nil
+	})
+}
+
 // findRun takes an id, or a name that only one run has: names of runs need not be unique.
 func findRun(ctx context.Context, cl *client.Client, name string) (*client.Run, error) {
 	return find(ctx, name, cl.Run, func(ctx context.Context, name string) (*client.Run, error) {

@@ -93,19 +93,10 @@ func (c *cli) completeSteps(cmd *cobra.Command, args []string, toComplete string
 	if len(args) != 1 {
 		return c.completeRuns(false)(cmd, args, toComplete)
 	}
-	cl, err := c.client()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
-	defer cancel()
-	r, err := findRun(ctx, cl, args[0])
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var words []string
-	for _, n := range runview.Steps(r) {
-		words = append(words, cobra.CompletionWithDesc(runview.Name(n), n.Phase))
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp
+	return c.completeOf(cmd, args[0], func(r *client.Run) (words []string) {
+		for _, n := range runview.Steps(r) {
+			words = append(words, cobra.CompletionWithDesc(runview.Name(n), n.Phase))
+		}
+		return words
+	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
@@ -17,8 +16,11 @@ import (
 )
 
 func (c *cli) runCommand() *cobra.Command {
-	return group("run", "Runs: list, get, create, wait, logs, terminate",
-		c.runList(), c.runGet(), c.runCreate(), c.runWait(), c.runLogs(), c.runTerminate())
+	return group("run", "Runs: list, get, create, wait, logs, compare, artifact, terminate, retry, delete",
+		c.runList(), c.runGet(), c.runCreate(), c.runWait(), c.runLogs(), c.runCompare(), c.runArtifact(),
+		c.runChange("terminate", "Stop runs; their distributed jobs are deleted", "terminated run", (*client.Client).Terminate),
+		c.runChange("retry", "Run the failed steps of failed runs again", "retried run", (*client.Client).Retry),
+		c.runChange("delete", "Delete runs with their logs and artifacts", "deleted run", (*client.Client).DeleteRun))
 }
 
 func (c *cli) runList() *cobra.Command {
@@ -118,26 +120,18 @@ func (c *cli) showRun(cl *client.Client, r *client.Run) error {
 }
 
 func (c *cli) runCreate() *cobra.Command {
-	var n client.NewRun
-	var pipeline, version, experiment string
-	var values []string
+	var flags runFlags
 	var wait bool
 	cmd := &cobra.Command{
 		Use: "create --pipeline PIPELINE", Short: "Start a run of a pipeline", Args: args(cobra.NoArgs, "no arguments but flags"),
 		Example: "  argosy run create --pipeline mpi_run -p workers=2 -p data= --wait",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if pipeline == "" {
-				return exit.Usagef("say what to run: --pipeline NAME")
-			}
-			var err error
-			if n.Parameters, err = parameters(values); err != nil {
-				return err
-			}
 			cl, err := c.client()
 			if err != nil {
 				return err
 			}
-			if err := resolve(cmd.Context(), cl, &n, pipeline, version, experiment); err != nil {
+			n, err := flags.resolve(cmd.Context(), cl)
+			if err != nil {
 				return err
 			}
 			r, err := cl.CreateRun(cmd.Context(), n)
@@ -150,89 +144,9 @@ func (c *cli) runCreate() *cobra.Command {
 			return c.printer().Print(r, func() { fmt.Fprintf(c.out, "run %s %s\n%s\n", r.Name, r.ID, cl.RunURL(r.ID)) })
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&pipeline, "pipeline", "", "`pipeline` to run (name or id)")
-	f.StringVar(&version, "version", "", "`version` of it (name or id; default: its default version)")
-	f.StringVar(&experiment, "experiment", "", "`experiment` the run belongs to; made if there is none of that name (default \"Default\")")
-	f.StringVar(&n.Name, "name", "", "`name` of the run (default: the pipeline's and the time)")
-	f.StringVar(&n.Description, "description", "", "`text` shown with it")
-	f.StringVar(&n.ServiceAccount, "service-account", "", "Kubernetes service `account` of its pods (default: the manifest's, else pipeline-runner)")
-	f.StringArrayVarP(&values, "param", "p", nil, "set a parameter, as `name=value`; may be repeated, the value may be empty")
-	f.BoolVar(&wait, "wait", false, "follow the run to its end; the exit code is 1 when it does not succeed")
-	must(cmd.RegisterFlagCompletionFunc("pipeline", c.completePipelines(true)))
-	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
-	must(cmd.RegisterFlagCompletionFunc("param", c.completeParameters(&pipeline)))
-	for _, flag := range []string{"version", "name", "description", "service-account"} {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
-	}
+	flags.add(c, cmd, "run")
+	cmd.Flags().BoolVar(&wait, "wait", false, "follow the run to its end; the exit code is 1 when it does not succeed")
 	return cmd
-}
-
-// resolve turns the names the user gave into ids.
-func resolve(ctx context.Context, cl *client.Client, n *client.NewRun, pipeline, version, experiment string) error {
-	p, err := findPipeline(ctx, cl, pipeline)
-	if err != nil {
-		return err
-	}
-	n.PipelineID = p.ID
-	if n.Name == "" {
-		n.Name = p.Name + "-" + time.Now().Format("20060102-150405")
-	}
-	if version != "" {
-		v, err := find(ctx, version, cl.Version, func(ctx context.Context, name string) (*client.PipelineVersion, error) {
-			return cl.VersionByName(ctx, p.ID, name)
-		})
-		if err != nil {
-			return err
-		}
-		n.VersionID = v.ID
-	}
-	if experiment != "" {
-		e, err := find(ctx, experiment, cl.Experiment, cl.EnsureExperiment)
-		if err != nil {
-			return err
-		}
-		n.ExperimentID = e.ID
-	}
-	return nil
-}
-
-func parameters(values []string) ([]client.Parameter, error) {
-	var list []client.Parameter
-	seen := map[string]bool{}
-	for _, v := range values {
-		name, value, found := strings.Cut(v, "=")
-		if !found || name == "" {
-			return nil, exit.Usagef("-p %s: want name=value", v)
-		}
-		if seen[name] {
-			return nil, exit.Usagef("-p %s: %s is given twice", v, name)
-		}
-		seen[name] = true
-		list = append(list, client.Parameter{Name: name, Value: value})
-	}
-	return list, nil
-}
-
-func (c *cli) completeParameters(pipeline *string) completion {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-		cl, err := c.client()
-		if err != nil || *pipeline == "" {
-			return nil, directive
-		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
-		defer cancel()
-		p, err := findPipeline(ctx, cl, *pipeline)
-		if err != nil {
-			return nil, directive
-		}
-		var words []string
-		for _, q := range p.Parameters {
-			words = append(words, cobra.CompletionWithDesc(q.Name+"=", "default "+q.Value))
-		}
-		return words, directive
-	}
 }
 
 func (c *cli) runWait() *cobra.Command {
@@ -287,17 +201,18 @@ func (c *cli) await(ctx context.Context, cl *client.Client, id string) error {
 	return nil
 }
 
-func (c *cli) runTerminate() *cobra.Command {
+// runChange is a command that does something to each run it is given.
+func (c *cli) runChange(use, short, done string, change func(*client.Client, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: "terminate RUN...", Short: "Stop runs; their distributed jobs are deleted",
+		Use: use + " RUN...", Short: short,
 		Args: args(cobra.MinimumNArgs(1), "ids or names of runs"), ValidArgsFunction: c.completeRuns(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.forEach(args, "terminated run", func(cl *client.Client, name string) error {
+			return c.forEach(args, done, func(cl *client.Client, name string) error {
 				r, err := findRun(cmd.Context(), cl, name)
 				if err != nil {
 					return err
 				}
-				return cl.Terminate(cmd.Context(), r.ID)
+				return change(cl, cmd.Context(), r.ID)
 			})
 		},
 	}

@@ -98,6 +98,7 @@ var failed = &client.Run{
 	Nodes: []client.Node{
 		{ID: "dag", Name: "run", Type: "DAG", Phase: client.Failed},
 		{ID: "c", DisplayName: "never", Type: "Skipped", Phase: "Omitted"},
+		{ID: "e", DisplayName: "other", Type: "Skipped", Phase: "Skipped", Message: "when '1 > 2' evaluated false"},
 		{
 			ID: "a", DisplayName: "train(1)", Template: "train", Type: "Pod", Phase: client.Failed, ExitCode: "7", HasLog: true, Message: "exit code 7",
 			StartedAt: at(10), FinishedAt: at(75), Outputs: []client.Parameter{{Name: "world-size", Value: "2"}, {Name: "text", Value: "two\nlines"}},
@@ -118,7 +119,7 @@ func TestFindStep(t *testing.T) {
 	}
 	_, err := FindStep(failed, "dag")
 	require.True(t, client.IsNotFound(err))
-	require.EqualError(t, err, `run run has no step "dag"; it has: train(0), train(1), never`)
+	require.EqualError(t, err, `run run has no step "dag"; it has: train(0), train(1), never, other`)
 }
 
 func TestTables(t *testing.T) {
@@ -133,6 +134,7 @@ func TestTables(t *testing.T) {
 train(0)   Error     5s
 train(1)   Failed    1m5s   7           world-size=2
 never      Omitted
+other      Skipped                                     when '1 > 2' evaluated false
 METRIC       VALUE     STEP
 images/sec   134.660   train(1)
 accuracy     50.000%   train(1)
@@ -149,11 +151,12 @@ func TestStepLine(t *testing.T) {
 		{DisplayName: "train", Phase: client.Pending, Message: "no room\nfor it"},
 		{DisplayName: "train", Phase: client.Running, StartedAt: at(0)},
 		{DisplayName: "train", Phase: client.Succeeded, StartedAt: at(0), FinishedAt: at(3)},
+		{DisplayName: "prep", Phase: client.Succeeded, Message: "taken from the cache", StartedAt: at(0), FinishedAt: at(0)},
 		{DisplayName: "test", Phase: client.Failed, StartedAt: at(0), FinishedAt: at(3)},
 	} {
 		StepLine(s, n)
 	}
-	require.Equal(t, "  · train Pending (no room)\n  · train Running\n  ✓ train Succeeded 3s\n  ✗ test Failed 3s\n", out.String())
+	require.Equal(t, "  · train Pending (no room)\n  · train Running\n  ✓ train Succeeded 3s\n  ✓ prep Succeeded (taken from the cache)\n  ✗ test Failed 3s\n", out.String())
 }
 
 func TestExplain(t *testing.T) {

@@ -17,9 +17,17 @@ import (
 func StepTable(p output.Printer, r *client.Run) {
 	var rows [][]string
 	for _, n := range Steps(r) {
-		rows = append(rows, []string{Name(n), p.Status(n.Phase), output.Duration(n.Duration()), n.ExitCode, values(n.Outputs)})
+		rows = append(rows, []string{Name(n), p.Status(n.Phase), output.Duration(n.Duration()), n.ExitCode, values(n.Outputs), whyNotRun(n)})
 	}
-	p.Rows("no steps yet", []string{"step", "status", "took", "exit code", "outputs"}, rows)
+	p.Rows("no steps yet", []string{"step", "status", "took", "exit code", "outputs", ""}, rows)
+}
+
+// whyNotRun says of a step that ended well without running anything why it did not.
+func whyNotRun(n client.Node) string {
+	if n.Type == "Skipped" || n.Phase == client.Succeeded && n.PodName == "" {
+		return oneLine(n.Message)
+	}
+	return ""
 }
 
 // MetricTable prints what was measured.
@@ -66,7 +74,9 @@ func StepLine(s *terminal.Screen, n client.Node) {
 	}
 	more := ""
 	if n.Done() {
-		more = " " + output.Duration(n.Duration())
+		if more = " " + output.Duration(n.Duration()); whyNotRun(n) != "" {
+			more = " (" + whyNotRun(n) + ")"
+		}
 	} else if n.Phase == client.Pending && n.Message != "" {
 		more = " (" + oneLine(n.Message) + ")"
 	}

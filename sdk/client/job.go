@@ -1,0 +1,216 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// Statuses of a job.
+const (
+	JobEnabled  = "Enabled"
+	JobDisabled = "Disabled"
+	JobEnded    = "Succeeded" // its trigger has no more times
+	JobErrored  = "Error"     // its last run could not be made
+)
+
+// Job is a recurring run.
+type Job struct {
+	ID             string      `json:"id"`
+	Name           string      `json:"name"`
+	Description    string      `json:"description,omitempty"`
+	Status         string      `json:"status,omitempty"`
+	Error          string      `json:"error,omitempty"` // why the last run could not be made
+	Enabled        bool        `json:"enabled"`
+	Trigger        Trigger     `json:"trigger,omitzero"`
+	MaxConcurrency int         `json:"max_concurrency,omitempty"`
+	NoCatchup      bool        `json:"no_catchup,omitempty"`
+	ServiceAccount string      `json:"service_account,omitempty"`
+	CreatedAt      time.Time   `json:"created_at,omitzero"`
+	UpdatedAt      time.Time   `json:"updated_at,omitzero"`
+	Experiment     Ref         `json:"experiment,omitzero"`
+	Pipeline       PipelineRef `json:"pipeline,omitzero"`
+	Parameters     []Parameter `json:"parameters,omitempty"`
+}
+
+// Trigger says when a job starts runs: by Cron or Every so often, or with neither once, as soon as it is made.
+type Trigger struct {
+	// Cron has six fields: second, minute, hour, day of month, month, day of week; or it is a word such as @daily. Times
+	// are UTC.
+	Cron string
+	// Every is in whole seconds; the first run is one period after the start.
+	Every time.Duration
+	// Start and End bound the times of runs; zero: from the making of the job, and for ever.
+	Start, End time.Time
+}
+
+type wireTrigger struct {
+	Cron     *wireSchedule `json:"cron_schedule,omitempty"`
+	Periodic *wireSchedule `json:"periodic_schedule,omitempty"`
+}
+
+type wireSchedule struct {
+	Start  time.Time `json:"start_time,omitzero"`
+	End    time.Time `json:"end_time,omitzero"`
+	Cron   string    `json:"cron,omitempty"`
+	Second int64     `json:"interval_second,omitempty,string"`
+}
+
+// MarshalJSON writes the trigger as it is on the wire of KFP v1.
+func (t Trigger) MarshalJSON() ([]byte, error) {
+	s := &wireSchedule{Start: t.Start, End: t.End, Cron: t.Cron, Second: int64(t.Every / time.Second)}
+	switch {
+	case t.Cron != "":
+		return json.Marshal(wireTrigger{Cron: s})
+	case t.Every != 0:
+		return json.Marshal(wireTrigger{Periodic: s})
+	}
+	return []byte("{}"), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Trigger) UnmarshalJSON(data []byte) error {
+	var w wireTrigger
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	s := w.Cron
+	if s == nil {
+		s = w.Periodic
+	}
+	if *t = (Trigger{}); s != nil {
+		*t = Trigger{Cron: s.Cron, Every: time.Duration(s.Second) * time.Second, Start: s.Start, End: s.End}
+	}
+	return nil
+}
+
+// String says in words when runs start.
+func (t Trigger) String() string {
+	switch {
+	case t.Cron != "":
+		return "cron " + t.Cron
+	case t.Every != 0:
+		return "every " + t.Every.String()
+	}
+	return "once"
+}
+
+// NewJob asks for a recurring run. What it runs is said as for a run, whose name is the job's; in its parameters
+// [[ScheduledTime]], [[CurrentTime]] and [[Index]] stand for those of each run.
+type NewJob struct {
+	NewRun
+	Trigger        Trigger
+	MaxConcurrency int  // how many of its runs may go on at once, at most 10; 0 is 1
+	NoCatchup      bool // of the times that were missed, while the server was away, only the newest gets its run
+	Disabled       bool // it starts no runs until it is enabled
+}
+
+// wireJob is a job in the shape of v1beta1.
+type wireJob struct {
+	wireRun
+	Trigger        Trigger   `json:"trigger,omitzero"`
+	MaxConcurrency int       `json:"max_concurrency,omitempty,string"`
+	Enabled        bool      `json:"enabled,omitempty"`
+	NoCatchup      bool      `json:"no_catchup,omitempty"`
+	UpdatedAt      time.Time `json:"updated_at,omitzero"`
+}
+
+func (w wireJob) view() *Job {
+	r := w.wireRun.view()
+	return &Job{
+		ID: r.ID, Name: r.Name, Description: w.Description, Status: r.Status, Error: r.Error, Enabled: w.Enabled,
+		Trigger: w.Trigger, MaxConcurrency: w.MaxConcurrency, NoCatchup: w.NoCatchup, ServiceAccount: w.Account,
+		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt, Experiment: r.Experiment, Pipeline: r.Pipeline, Parameters: r.Parameters,
+	}
+}
+
+// CreateJob makes a recurring run; IsInvalid tells that its trigger, parameters or manifest are wrong.
+func (c *Client) CreateJob(ctx context.Context, n NewJob) (*Job, error) {
+	in := wireJob{wireRun: n.wire(), Trigger: n.Trigger, MaxConcurrency: max(n.MaxConcurrency, 1), Enabled: !n.Disabled, NoCatchup: n.NoCatchup}
+	var out wireJob
+	if err := c.send(ctx, http.MethodPost, kfpAPI+"/jobs", in, &out); err != nil {
+		return nil, err
+	}
+	return out.view(), nil
+}
+
+// Job gives a recurring run by its id.
+func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
+	var out wireJob
+	if err := c.get(ctx, jobPath(id), nil, &out); err != nil {
+		return nil, err
+	}
+	return out.view(), nil
+}
+
+// JobListOptions choose recurring runs.
+type JobListOptions struct {
+	ListOptions
+	ExperimentID string // empty: of all experiments
+}
+
+// Jobs gives one page of recurring runs.
+func (c *Client) Jobs(ctx context.Context, o JobListOptions) (Page[Job], error) {
+	var wire struct {
+		Jobs  []wireJob `json:"jobs"`
+		Total int       `json:"total_size"`
+		Next  string    `json:"next_page_token"`
+	}
+	q, err := o.query()
+	if err == nil {
+		if o.ExperimentID != "" {
+			q.Set("resource_reference_key.type", "EXPERIMENT")
+			q.Set("resource_reference_key.id", o.ExperimentID)
+		}
+		err = c.get(ctx, kfpAPI+"/jobs", q, &wire)
+	}
+	p := Page[Job]{Total: wire.Total, NextPageToken: wire.Next}
+	for _, w := range wire.Jobs {
+		p.Items = append(p.Items, *w.view())
+	}
+	return p, err
+}
+
+// AllJobs walks all pages; it ends after an error.
+func (c *Client) AllJobs(ctx context.Context, o JobListOptions) iter.Seq2[Job, error] {
+	return each(ctx, o.ListOptions, func(ctx context.Context, lo ListOptions) (Page[Job], error) {
+		return c.Jobs(ctx, JobListOptions{ListOptions: lo, ExperimentID: o.ExperimentID})
+	})
+}
+
+// JobRuns gives one page of the runs that a job has started, without their nodes.
+func (c *Client) JobRuns(ctx context.Context, jobID string, o ListOptions) (Page[Run], error) {
+	var wire struct {
+		Runs  []wireRun `json:"runs"`
+		Total int       `json:"total_size"`
+		Next  string    `json:"next_page_token"`
+	}
+	q, err := o.query()
+	if err == nil {
+		q.Set("resource_reference_key.type", "JOB")
+		q.Set("resource_reference_key.id", jobID)
+		err = c.get(ctx, kfpAPI+"/runs", q, &wire)
+	}
+	p := Page[Run]{Total: wire.Total, NextPageToken: wire.Next}
+	for _, w := range wire.Runs {
+		p.Items = append(p.Items, *w.view())
+	}
+	return p, err
+}
+
+// EnableJob lets a job start runs again.
+func (c *Client) EnableJob(ctx context.Context, id string) error {
+	return c.put(ctx, jobPath(id)+"/enable")
+}
+
+// DisableJob keeps a job from starting runs; those that go on are left alone.
+func (c *Client) DisableJob(ctx context.Context, id string) error {
+	return c.put(ctx, jobPath(id)+"/disable")
+}
+
+// DeleteJob deletes a job; its runs stay.
+func (c *Client) DeleteJob(ctx context.Context, id string) error { return c.delete(ctx, jobPath(id)) }
+
+func jobPath(id string) string { return kfpAPI + "/jobs/" + escape(id) }
