@@ -119,6 +119,7 @@ func setMetadata(wf *wfv1.Workflow, o run.Options) {
 	wf.Status = wfv1.WorkflowStatus{}
 	setIn(&wf.Labels, labelRunID, o.RunID)
 	delete(wf.Labels, labelPersisted)
+	hold(wf)
 	if o.Occasion != nil {
 		setIn(&wf.Labels, labelSchedule, o.Occasion.Schedule)
 		setIn(&wf.Labels, labelScheduleEpoch, strconv.FormatInt(o.Occasion.At.Unix(), 10))

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -22,7 +23,8 @@ func (e *Engine) Submit(ctx context.Context, workflow []byte) error {
 	}
 	client := e.argo.ArgoprojV1alpha1().Workflows(wf.Namespace)
 	doing := fmt.Sprintf("create workflow %s/%s", wf.Namespace, wf.Name)
-	wf.ResourceVersion, wf.UID = "", "" // those of the Workflow that a retry goes on with
+	wf.ResourceVersion, wf.UID, wf.DeletionTimestamp = "", "", nil // those of the Workflow that a retry goes on with
+	hold(wf)
 	_, err := client.Create(ctx, wf, metav1.CreateOptions{})
 	switch {
 	case apierrors.IsAlreadyExists(err):
@@ -33,6 +35,8 @@ func (e *Engine) Submit(ctx context.Context, workflow []byte) error {
 		switch {
 		case there.Labels[labelRunID] != wf.Labels[labelRunID]:
 			return explain(doing, err)
+		case there.DeletionTimestamp != nil && attemptOf(there) < attemptOf(wf):
+			return errors.Join(e.Release(ctx, wf.Namespace, wf.Name), fault.New(fault.Unavailable, "%s: the one of the attempt before is being deleted", doing))
 		case attemptOf(there) < attemptOf(wf):
 			return e.resubmit(ctx, there, wf)
 		}
@@ -48,22 +52,13 @@ func (e *Engine) Terminate(ctx context.Context, namespace, workflow string) erro
 	return e.patch(ctx, namespace, workflow, fmt.Sprintf(`{"spec":{"shutdown":%q}}`, wfv1.ShutdownStrategyTerminate))
 }
 
-// MarkPersisted labels a Workflow as fully recorded (KFP v1); one that is gone needs no label.
-func (e *Engine) MarkPersisted(ctx context.Context, namespace, workflow string) error {
-	err := e.patch(ctx, namespace, workflow, fmt.Sprintf(`{"metadata":{"labels":{%q:"true"}}}`, labelPersisted))
-	if err != nil && fault.KindOf(err) == fault.NotFound {
-		return nil
-	}
-	return err
-}
-
 func (e *Engine) patch(ctx context.Context, namespace, workflow, patch string) error {
 	_, err := e.argo.ArgoprojV1alpha1().Workflows(namespace).
 		Patch(ctx, workflow, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	return explain(fmt.Sprintf("change workflow %s/%s", namespace, workflow), err)
 }
 
-// DeleteWorkflow removes a Workflow and, through its ownership, its pods and jobs.
+// DeleteWorkflow removes a Workflow, recorded or not, and, through its ownership, its pods and jobs.
 func (e *Engine) DeleteWorkflow(ctx context.Context, namespace, workflow string) error {
 	background := metav1.DeletePropagationBackground
 	err := e.argo.ArgoprojV1alpha1().Workflows(namespace).
@@ -71,7 +66,10 @@ func (e *Engine) DeleteWorkflow(ctx context.Context, namespace, workflow string)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	return explain(fmt.Sprintf("delete workflow %s/%s", namespace, workflow), err)
+	if err != nil {
+		return explain(fmt.Sprintf("delete workflow %s/%s", namespace, workflow), err)
+	}
+	return e.Release(ctx, namespace, workflow)
 }
 
 // Find reads one Workflow; one that is not there is Gone.

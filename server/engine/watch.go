@@ -66,7 +66,7 @@ func (e *Engine) Watch(ctx context.Context, changed func(run.Seen)) error {
 func seen(wf *wfv1.Workflow) run.Seen {
 	return run.Seen{
 		RunID: wf.Labels[labelRunID], Namespace: wf.Namespace, Workflow: wf.Name,
-		Stopping: wf.Spec.Shutdown != "", Persisted: wf.Labels[labelPersisted] == "true",
+		Stopping: wf.Spec.Shutdown != "", Persisted: wf.Labels[labelPersisted] == "true", Deleting: wf.DeletionTimestamp != nil,
 		State: func() (run.State, error) { return stateOf(wf) },
 	}
 }
@@ -80,6 +80,10 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 			return run.State{}, fault.New(fault.Internal, "the nodes of workflow %s cannot be unpacked", wf.Name).Because(err)
 		}
 	}
+	short := wf.DeletionTimestamp != nil && !wf.Status.Fulfilled()
+	if short {
+		wf = cutShort(wf)
+	}
 	named := *wf // informers drop the kind, clients want it
 	named.TypeMeta = metav1.TypeMeta{APIVersion: wfv1.SchemeGroupVersion.String(), Kind: "Workflow"}
 	text, err := json.Marshal(&named)
@@ -89,6 +93,7 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 	s := run.State{
 		Status: string(wf.Status.Phase), Message: wf.Status.Message,
 		StartedAt: wf.Status.StartedAt.Time, FinishedAt: wf.Status.FinishedAt.Time, Workflow: text, Attempt: attemptOf(wf),
+		CutShort: short,
 	}
 	for _, n := range wf.Status.Nodes {
 		s.Nodes = append(s.Nodes, nodeOf(wf, n))

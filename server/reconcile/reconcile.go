@@ -24,7 +24,10 @@ type Cluster interface {
 	// Find reads one Workflow; one that is not there is Gone.
 	Find(ctx context.Context, namespace, workflow string) (run.Seen, error)
 	Terminate(ctx context.Context, namespace, workflow string) error
+	// MarkPersisted marks a Workflow as recorded whole; one that is being deleted goes then.
 	MarkPersisted(ctx context.Context, namespace, workflow string) error
+	// Release lets a Workflow go that no run is kept for.
+	Release(ctx context.Context, namespace, workflow string) error
 	// Log streams a pod's main container's log; see run.Engine.
 	Log(ctx context.Context, namespace, pod string, follow bool) (io.ReadCloser, error)
 }
@@ -116,6 +119,9 @@ func (r *Reconciler) record(ctx context.Context, id string, _ int) error {
 
 func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, known bool) error {
 	before, err := r.c.Store.Run(ctx, id)
+	if err != nil && fault.KindOf(err) == fault.NotFound && s.Deleting {
+		return r.c.Cluster.Release(ctx, s.Namespace, s.Workflow) // nobody will ever record it
+	}
 	if err != nil {
 		return ignoreMissing(err) // deleted, or another server's
 	}
@@ -145,6 +151,10 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 	if before.Settled {
 		return r.leftOver(ctx, s, state)
 	}
+	if s.Deleting && run.Final(before.Status) { // what its steps still do counts no more
+		r.harvests.poke(ctx, id)
+		return nil
+	}
 	if run.Final(state.Status) && !run.Final(before.Status) {
 		r.metricsFirst(ctx, before, state.Nodes)
 	}
@@ -156,6 +166,9 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 		r.c.Feed.Publish(id)
 	}
 	r.harvests.poke(ctx, id)
+	if s.Deleting && state.CutShort && !s.Stopping { // so that the steps end now, and their logs with them
+		return ignoreMissing(r.c.Cluster.Terminate(ctx, s.Namespace, s.Workflow))
+	}
 	// What the user asked for is kept in the store, so it is said again until the cluster has heard it.
 	if (before.Status == run.Terminating || run.Final(before.Status)) && !run.Final(state.Status) && !s.Stopping {
 		return ignoreMissing(r.c.Cluster.Terminate(ctx, s.Namespace, s.Workflow))
@@ -166,6 +179,8 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 // leftOver deals with the Workflow of a run that is settled: it needs its mark, or, if the run was given up, an end.
 func (r *Reconciler) leftOver(ctx context.Context, s run.Seen, state run.State) error {
 	switch {
+	case s.Deleting:
+		return r.c.Cluster.MarkPersisted(ctx, s.Namespace, s.Workflow)
 	case run.Final(state.Status) && !s.Persisted:
 		return r.c.Cluster.MarkPersisted(ctx, s.Namespace, s.Workflow)
 	case !run.Final(state.Status) && !s.Stopping:

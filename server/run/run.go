@@ -97,6 +97,7 @@ type State struct {
 	Nodes                 []Node
 	Workflow              []byte // the live object, spec and status, as JSON
 	Attempt               int64  // of the run that the Workflow carried out at that moment
+	CutShort              bool   // the Workflow was deleted before it ended, and this is the end that it comes to
 }
 
 // Seen is a Workflow as the cluster has it.
@@ -106,6 +107,7 @@ type Seen struct {
 	Gone                bool                  // the cluster has it no more, or shows it no more; the rest but the names is empty
 	Stopping            bool                  // it was told to terminate
 	Persisted           bool                  // it is marked as settled
+	Deleting            bool                  // it was deleted, and waits only to be recorded
 	State               func() (State, error) // reads it; costs as much as the Workflow is large
 }
 
