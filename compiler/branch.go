@@ -40,7 +40,7 @@ func (l *lowering) choice(name string, n graph.Node) ([]graph.Ref, error) {
 				exports = append(exports, export{m.Name, graph.Text{{Ref: from}}, m.File})
 			}
 		}
-		inner, err := l.dag(t.Template, b.Nodes, exports)
+		inner, err := l.dag(t.Template, b.Nodes, exports, nil)
 		if err != nil {
 			return nil, err
 		}

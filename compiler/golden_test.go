@@ -36,6 +36,7 @@ var goldens = map[string]func() *dsl.Pipeline{
 	"subs":      subs,
 	"scripts":   scripts,
 	"functions": functions,
+	"collected": collected,
 }
 
 var alpine = dsl.Lit("alpine:3.22")

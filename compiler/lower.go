@@ -3,6 +3,7 @@ package compiler
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -19,6 +20,8 @@ type lowering struct {
 	loops     map[string][]string      // the loops around each step, innermost first
 	types     map[graph.Ref]graph.Type // of the outputs of steps
 	exports   map[string][]graph.Ref   // what each loop hands out
+	merges    map[graph.Ref]graph.Merge
+	kept      map[graph.Ref][]graph.Ref // the files that are collected, by the outputs of steps that are among them
 }
 
 // shared is what a pipeline and its sub-pipelines have in common.
@@ -42,6 +45,8 @@ func (s *shared) lowering(sub bool) *lowering {
 		loops:     map[string][]string{},
 		types:     map[graph.Ref]graph.Type{},
 		exports:   map[string][]graph.Ref{},
+		merges:    map[graph.Ref]graph.Merge{},
+		kept:      map[graph.Ref][]graph.Ref{},
 	}
 }
 
@@ -77,12 +82,12 @@ func lower(g *graph.Pipeline) (*workflow, error) {
 	all := slices.Concat(g.Nodes, g.Exit)
 	l.findLoops(all, nil)
 	l.findExports(all)
-	if _, err := l.dag(wf.Spec.Entrypoint, g.Nodes, nil); err != nil {
+	if _, err := l.dag(wf.Spec.Entrypoint, g.Nodes, nil, nil); err != nil {
 		return nil, err
 	}
 	if len(g.Exit) > 0 {
 		wf.Spec.OnExit = s.unique("exit")
-		if _, err := l.dag(wf.Spec.OnExit, g.Exit, nil); err != nil {
+		if _, err := l.dag(wf.Spec.OnExit, g.Exit, nil, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -117,6 +122,11 @@ func (l *lowering) findLoops(nodes []graph.Node, around []string) {
 		}
 		for _, o := range l.outputs(n) {
 			l.types[o.ref] = o.kind
+		}
+		if n.If != nil {
+			for _, m := range n.If.Outputs {
+				l.merges[graph.Ref{Step: n.Name, Output: m.Name, File: m.File}] = m
+			}
 		}
 		l.findLoops(n.Children(), inner)
 	}
@@ -174,6 +184,10 @@ func (l *lowering) findExports(nodes []graph.Node) {
 
 func (l *lowering) export(refs []graph.Ref) {
 	for _, r := range refs {
+		if isFolder(r) {
+			l.keepFor(r)
+			continue
+		}
 		for depth := range r.Collected {
 			loop := l.loops[r.Step][depth]
 			out := r
@@ -192,11 +206,13 @@ type export struct {
 	file bool
 }
 
-// dag adds the template for a list of nodes and returns what it needs from outside.
-func (l *lowering) dag(name string, nodes []graph.Node, exports []export) ([]graph.Ref, error) {
+// dag adds the template for a list of nodes and returns what it needs from outside. Own are values that the template
+// itself knows.
+func (l *lowering) dag(name string, nodes []graph.Node, exports []export, own map[graph.Ref]source) ([]graph.Ref, error) {
 	at := len(l.templates)
 	l.templates = append(l.templates, template{Name: name}) // before the templates of its steps
 	here := l.places(nodes)
+	maps.Copy(here, own)
 	where := func(r graph.Ref) source {
 		if s, ok := here[r]; ok {
 			return s
@@ -269,7 +285,7 @@ func (l *lowering) task(n graph.Node, outside func(graph.Ref) source) (task, []g
 	if n.Call != nil {
 		t.Template = l.called[n.Call.Sub]
 		t.Arguments = l.callArguments(n.Call, where)
-		return t, references(n), nil
+		return t, l.references(n), nil
 	}
 	t.Template = l.unique(n.Name)
 	var needs []graph.Ref
@@ -281,7 +297,7 @@ func (l *lowering) task(n graph.Node, outside func(graph.Ref) source) (task, []g
 		needs, err = l.choice(t.Template, n)
 	case n.If != nil:
 		t.When = tagged(condition(n.If.Cond, where))
-		needs, err = l.dag(t.Template, n.If.Nodes, nil)
+		needs, err = l.dag(t.Template, n.If.Nodes, nil, nil)
 	case n.Each != nil:
 		if err := t.loop(n.Each.Items, where); err != nil {
 			return t, nil, err
@@ -290,7 +306,7 @@ func (l *lowering) task(n graph.Node, outside func(graph.Ref) source) (task, []g
 		for _, r := range l.exports[n.Name] {
 			exports = append(exports, export{l.input(r), graph.Text{{Ref: &r}}, r.File})
 		}
-		needs, err = l.dag(t.Template, n.Each.Nodes, exports)
+		needs, err = l.dag(t.Template, n.Each.Nodes, exports, map[graph.Ref]source{{Loop: n.Name, Index: true}: index()})
 	default:
 		err = fmt.Errorf("node %s is neither a container, nor a condition, a loop or a call", n.Name)
 	}
@@ -299,7 +315,7 @@ func (l *lowering) task(n graph.Node, outside func(graph.Ref) source) (task, []g
 	}
 	t.Arguments = l.arguments(needs, where)
 	if n.Container == nil {
-		needs = append(references(n), needs...)
+		needs = append(l.references(n), needs...)
 	}
 	return t, slices.DeleteFunc(needs, func(r graph.Ref) bool { return n.Each != nil && r.Loop == n.Name }), nil
 }
@@ -320,7 +336,7 @@ func (l *lowering) arguments(needs []graph.Ref, where func(graph.Ref) source) pa
 
 // container adds the template of a step and returns what it needs from outside.
 func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
-	needs := slices.DeleteFunc(references(n), l.builtIn)
+	needs := slices.DeleteFunc(l.references(n), l.builtIn)
 	t := template{Name: name, Inputs: l.declare(needs)}
 	p := &pod{
 		fill:  func(t graph.Text) text { return render(t, l.source) },
@@ -328,7 +344,7 @@ func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
 		where: l.source,
 		t:     &t,
 	}
-	p.files(n.Container.Files, l.input)
+	l.files(p, n.Container.Files)
 	run := *n.Container
 	if run.Func != "" {
 		if err := l.function(&run); err != nil {
@@ -351,8 +367,9 @@ func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
 		}
 		t.Outputs.Parameters = append(t.Outputs.Parameters, parameter{Name: o.Name, ValueFrom: from})
 	}
-	for _, a := range n.Container.Artifacts {
-		t.Outputs.Artifacts = append(t.Outputs.Artifacts, artifact{Name: a.Name, Path: text(a.Path), Optional: a.Optional})
+	t.Outputs.Artifacts = l.artifacts(n)
+	if l.keeps(n) {
+		_ = p.cache(&graph.Cache{Off: true})
 	}
 	if err := t.describe(n); err != nil {
 		return nil, err

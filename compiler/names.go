@@ -33,6 +33,10 @@ func (l *lowering) input(r graph.Ref) string {
 		for range r.Collected {
 			name += "-list"
 		}
+	case r.Call:
+		name = "call"
+	case r.Index:
+		name = r.Loop + "-index"
 	default:
 		name = r.Loop + "-item"
 	}

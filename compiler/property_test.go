@@ -31,7 +31,7 @@ func TestRandomPipelinesCompileToValidWorkflows(t *testing.T) {
 		g.step()
 		g.steps(rapid.IntRange(0, 2).Draw(t, "depth"))
 		if rapid.Bool().Draw(t, "exit") {
-			g.texts, g.numbers, g.lists, g.files, g.handles = g.texts[:0:0], nil, nil, nil, nil
+			g.texts, g.numbers, g.lists, g.files, g.folders, g.handles = g.texts[:0:0], nil, nil, nil, nil, nil
 			g.p.OnExit(func() {
 				g.texts = append(g.texts, dsl.Argo("workflow.status"))
 				g.steps(1)
@@ -55,7 +55,10 @@ type generator struct {
 	numbers []dsl.Value[float64]
 	lists   []dsl.Value[[]string]
 	files   []dsl.File[dsl.Dataset]
+	folders []dsl.File[[]dsl.Dataset]
 	handles []dsl.Handle
+
+	uncached bool // the next step is collected from
 }
 
 func (g *generator) steps(depth int) {
@@ -82,9 +85,9 @@ func (g *generator) steps(depth int) {
 
 // within writes steps whose values cannot be used after them; only waiting for them is possible.
 func (g *generator) within(write func()) {
-	texts, numbers, lists, files := slices.Clone(g.texts), slices.Clone(g.numbers), slices.Clone(g.lists), slices.Clone(g.files)
+	texts, numbers, lists, files, folders := slices.Clone(g.texts), slices.Clone(g.numbers), slices.Clone(g.lists), slices.Clone(g.files), slices.Clone(g.folders)
 	write()
-	g.texts, g.numbers, g.lists, g.files = texts, numbers, lists, files
+	g.texts, g.numbers, g.lists, g.files, g.folders = texts, numbers, lists, files, folders
 }
 
 // branches writes an If of several branches and goes on with what one of them gives.
@@ -128,7 +131,7 @@ func (g *generator) sub(depth int) {
 		return dsl.Sub(g.p, name, in, func(in ends) ends {
 			out := in
 			g.within(func() {
-				g.texts, g.numbers, g.lists, g.files, g.handles = []dsl.Value[string]{in.Text}, nil, nil, []dsl.File[dsl.Dataset]{in.File}, nil
+				g.texts, g.numbers, g.lists, g.files, g.folders, g.handles = []dsl.Value[string]{in.Text}, nil, nil, []dsl.File[dsl.Dataset]{in.File}, nil, nil
 				out.Text = g.step()
 				g.steps(depth - 1)
 				if again {
@@ -154,15 +157,21 @@ func (g *generator) loop(depth int) {
 		list = dsl.Lit(rapid.SliceOfN(rapid.String().Filter(plain), 1, 3).Draw(g.T, "items"))
 	}
 	var out dsl.Value[string]
+	var file dsl.File[dsl.Dataset]
 	g.within(func() {
 		out = dsl.Each(g.p, list, func(item dsl.Value[string]) dsl.Value[string] {
 			g.texts = append(g.texts, item)
+			g.uncached = true
 			out := g.step()
+			g.uncached, file = false, g.files[len(g.files)-1]
 			g.steps(depth - 1)
 			return out
 		})
 	})
 	g.lists = append(g.lists, dsl.Collect(out))
+	if rapid.Bool().Draw(g.T, "collect files") {
+		g.folders = append(g.folders, dsl.CollectFiles(file))
+	}
 }
 
 func (g *generator) step() dsl.Value[string] {
@@ -178,6 +187,9 @@ func (g *generator) step() dsl.Value[string] {
 		args = append(args, v)
 	}
 	for _, f := range some(g, g.files) {
+		args = append(args, f)
+	}
+	for _, f := range some(g, g.folders) {
 		args = append(args, f)
 	}
 	s := dsl.Run(g.p, fmt.Sprintf("step-%d", g.count), dsl.Container{Image: alpine, Args: dsl.Args(args...)}, g.after(), g.option())
@@ -206,7 +218,7 @@ func (g *generator) job() {
 
 // option is one that takes a value, or none.
 func (g *generator) option() dsl.StepOption {
-	if len(g.texts) == 0 {
+	if len(g.texts) == 0 || g.uncached {
 		return nil
 	}
 	v := pick(g, g.texts)

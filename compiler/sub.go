@@ -26,7 +26,7 @@ func (l *lowering) subPipeline(sub graph.Sub) error {
 		inputs = append(inputs, r)
 	}
 	at := len(l.templates)
-	if _, err := l.dag(l.called[sub.Name], sub.Nodes, exports); err != nil {
+	if _, err := l.dag(l.called[sub.Name], sub.Nodes, exports, map[graph.Ref]source{{Call: true}: word()}); err != nil {
 		return err
 	}
 	l.templates[at].Inputs = l.declare(inputs) // all of them, used or not
@@ -42,7 +42,10 @@ func (l *lowering) callArguments(c *graph.Call, where func(graph.Ref) source) pa
 	}
 	for _, a := range c.Args {
 		value := render(a.Value, where)
+		refs := a.Value.Refs()
 		switch {
+		case len(refs) == 1 && isFolder(refs[0]):
+			out.Artifacts = append(out.Artifacts, l.collected(a.Name, refs[0], where))
 		case a.Import != nil:
 			imported := locate(a.Import, func(t graph.Text) text { return renderArg(t, where) })
 			imported.Name = a.Name
@@ -71,7 +74,7 @@ func locate(i *graph.Import, fill func(graph.Text) text) artifact {
 }
 
 // files says where the artifacts that the template has as inputs go.
-func (p *pod) files(files []graph.File, name func(graph.Ref) string) {
+func (l *lowering) files(p *pod, files []graph.File) {
 	for i, f := range files {
 		if f.Import != nil {
 			a := locate(f.Import, p.arg)
@@ -79,7 +82,14 @@ func (p *pod) files(files []graph.File, name func(graph.Ref) string) {
 			p.t.Inputs.Artifacts = append(p.t.Inputs.Artifacts, a)
 			continue
 		}
-		at := name(f.From.Refs()[0])
+		from := f.From.Refs()[0]
+		if isFolder(from) {
+			a := l.collected(l.input(from), from, l.source)
+			a.Path = text(f.Path)
+			p.t.Inputs.Artifacts = append(p.t.Inputs.Artifacts, a)
+			continue
+		}
+		at := l.input(from)
 		for j := range p.t.Inputs.Artifacts {
 			if a := &p.t.Inputs.Artifacts[j]; a.Name == at && a.Path == "" {
 				a.Path = text(f.Path)

@@ -27,7 +27,8 @@
 // # Flow
 //
 // [Pipeline.If], ElseIf and Else choose what runs, and [OneOf] merges what the branches give. [Each] runs steps for
-// every item of a list, nested as deep as need be, and [Collect] makes lists of what they put out. [Sub] makes one
+// every item of a list, nested as deep as need be; [Collect] makes lists of the values they put out, and [CollectFiles]
+// folders of the files. [Sub] makes one
 // step of a whole pipeline, which may call itself. [Pipeline.OnExit] and [Pipeline.OnFailure] run at the end.
 //
 // # Steps

@@ -154,6 +154,11 @@ func oneOf(at graph.Position, values []text, kind graph.Type, file bool) text {
 	if first == nil || first.producer == nil || first.scope.top() == nil {
 		return faulty(at, "OneOf: argument 1 is no output of a step in an If")
 	}
+	for i, v := range values {
+		if r := v.single(); r != nil && r.File && r.Collected > 0 {
+			return faulty(at, "OneOf: argument %d is a folder of collected files, which only steps and sub-pipelines can be given", i+1)
+		}
+	}
 	top := first.scope.top()
 	branches, total := top.branches()
 	m := graph.Merge{Type: kind, File: file, From: make([]*graph.Ref, len(branches))}
@@ -246,33 +251,6 @@ func Each[T, R any](p *Pipeline, list Value[[]T], steps func(item Value[T]) R) R
 	p.within(n.inner, func() { result = steps(item) })
 	p.refuseEmpty(n)
 	return result
-}
-
-// Collect returns the list of the values that an output of a step inside Each has in all passes of the loop, in
-// the order of the items. After nested loops, each Collect leaves one of them.
-func Collect[T any](v Value[T]) Value[[]T] {
-	if !v.IsSet() {
-		return valueOf[[]T](faulty(caller(), "Collect: the value is not set"))
-	}
-	return valueOf[[]T](collect(v.recorded()))
-}
-
-func collect(t text) text {
-	if len(t.faults) > 0 {
-		return t
-	}
-	single := t.single()
-	if single == nil || single.producer == nil {
-		return faulty(caller(), "Collect: only an output of a step can be collected")
-	}
-	r := *single
-	if r.scope.kind != eachScope {
-		return faulty(caller(), "Collect: %s is in %s, not in an Each", r.describe(), r.scope.describe())
-	}
-	r.Collected++
-	r.producer = r.scope.owner
-	r.scope = r.producer.scope
-	return reference(r)
 }
 
 func (p *Pipeline) refuseEmpty(group *node) {

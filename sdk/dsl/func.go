@@ -202,6 +202,19 @@ func (f File[K]) Path() string {
 	return s
 }
 
+// Paths returns the files in a folder of CollectFiles, in the order of the loop's items, inside a function of Func.
+func Paths[K any](folder File[[]K]) ([]string, error) {
+	entries, err := os.ReadDir(folder.Path())
+	if err != nil {
+		return nil, fmt.Errorf("reading the collected files: %w", err)
+	}
+	paths := make([]string, len(entries))
+	for i, e := range entries {
+		paths[i] = filepath.Join(folder.Path(), e.Name())
+	}
+	return paths, nil
+}
+
 func (v Value[T]) valid() error {
 	_, err := v.decode()
 	return err

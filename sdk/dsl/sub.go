@@ -161,6 +161,8 @@ func (s *sub) results(p *Pipeline, out reflect.Value) {
 			p.report(at, what, v.recorded())
 			if r.imports {
 				p.fault(s.at, "", "sub-pipeline %s: %s is an import: import it where it is used", s.name, what)
+			} else if r.Collected > 0 {
+				p.fault(s.at, "", "sub-pipeline %s: %s is a folder of collected files: return what a step makes of it", s.name, what)
 			} else if p.checkRef(at, what, r) {
 				own := r.Ref
 				o.From = graph.Text{{Ref: &own}}

@@ -115,7 +115,7 @@ func (p *Pipeline) checkRef(n *node, what string, r *ref) bool {
 		p.fault(n.At, n.stepName(), "%s reads the step's own output %s: use dsl.Path for the file to write it to", what, r.Output)
 		return false
 	case r.scope != nil && !r.scope.holds(n.scope):
-		p.fault(n.At, n.stepName(), "%s uses %s outside %s%s", what, r.describe(), r.scope.describe(), r.scope.wayOut(n.scope.whole()))
+		p.fault(n.At, n.stepName(), "%s uses %s outside %s%s", what, r.describe(), r.scope.describe(), r.wayOut(n.scope.whole()))
 		return false
 	}
 	if r.producer != nil {
@@ -127,10 +127,13 @@ func (p *Pipeline) checkRef(n *node, what string, r *ref) bool {
 	return true
 }
 
-// wayOut says how a value may leave the scope for the pipeline, exit or sub-pipeline in.
-func (s *scope) wayOut(in *scope) string {
-	switch s.kind {
+// wayOut says how a value may leave its scope for the pipeline, exit or sub-pipeline in.
+func (r *ref) wayOut(in *scope) string {
+	switch r.scope.kind {
 	case eachScope:
+		if r.File {
+			return ": use dsl.CollectFiles to get a folder of all of them"
+		}
 		return ": use dsl.Collect to get the list of all its values"
 	case ifScope, elseScope:
 		return ", which may not have run: use dsl.OneOf to get the value of the branch that did"

@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,4 +22,105 @@ func job(t *testing.T, command string) []byte {
 	workflow, err := compiler.Compile(p)
 	require.NoError(t, err)
 	return workflow
+}
+
+// TestPipelines runs what the DSL can say where only a cluster can tell whether it comes out as it was meant.
+func TestPipelines(t *testing.T) {
+	t.Parallel()
+	a := up(t, t.TempDir())
+	t.Run("files collected from loops", func(t *testing.T) { a.collectsFiles(t) })
+}
+
+// runs compiles a pipeline and runs it to its good end.
+func (a *argosy) runs(t *testing.T, p *dsl.Pipeline) runView {
+	t.Helper()
+	workflow, err := compiler.Compile(p)
+	require.NoError(t, err)
+	var pipeline struct{ ID string }
+	a.upload(t, p.Name(), p.Name()+".yaml", workflow, 200, &pipeline)
+	run := a.await(t, a.createRun(t, p.Name(), pipeline.ID, nil), 3*time.Minute, runView.final)
+	if run.Status != "Succeeded" {
+		for _, n := range run.Nodes {
+			if n.Type == "Pod" {
+				t.Logf("%s: %s\n%s", n.DisplayName, n.Message, a.log(t, run.ID, n.ID))
+			}
+		}
+	}
+	require.Equal(t, "Succeeded", run.Status, "%+v", run)
+	return run
+}
+
+// shell is a step that runs a script of the shell on this machine's files.
+func shell(p *dsl.Pipeline, name, script string, args ...any) *dsl.Step {
+	return dsl.Run(p, name, dsl.Container{Image: dsl.Lit("host"), Command: dsl.Args("sh", "-ec", script), Args: dsl.Args(args...)})
+}
+
+// collectsFiles leaves files and folders in loops, in nested ones, in branches and in a sub-pipeline that is called twice,
+// and reads all of them, in the order of the items.
+func (a *argosy) collectsFiles(t *testing.T) {
+	p := dsl.New("collected")
+	say := func(name string, args ...any) dsl.File[dsl.Dataset] {
+		return dsl.OutputFile[dsl.Dataset](shell(p, name, `echo "$0 $*" > /tmp/said`, args...), "said", "/tmp/said")
+	}
+	const read = `cd "$0"; find . -type f | sort | while read -r f; do echo "$f: $(cat "$f")"; done`
+	letters := dsl.Param(p, "letters", strings.Split("l k j i h g f e d c b a", " "))
+
+	flat := dsl.Each(p, letters, func(letter dsl.Value[string]) dsl.File[dsl.Dataset] { return say("one", letter) })
+	shell(p, "read-flat", read, dsl.CollectFiles(flat))
+
+	nested := dsl.Each(p, dsl.Lit([]string{"x/y", "b(7:\""}), func(outer dsl.Value[string]) dsl.File[[]dsl.Dataset] {
+		said := dsl.CollectFiles(dsl.Each(p, dsl.Lit([]int{3, 1}), func(n dsl.Value[int]) dsl.File[dsl.Dataset] {
+			var small, large dsl.File[dsl.Dataset]
+			p.If(dsl.Lt(n, 2), func() { small = say("small", outer, n) }).Else(func() { large = say("large", outer, n) })
+			return dsl.OneOf(small, large)
+		}))
+		shell(p, "read-inner", read, said)
+		return said
+	})
+	shell(p, "read-nested", read, dsl.CollectFiles(nested))
+
+	folders := dsl.Each(p, dsl.Lit([]string{"p", "q"}), func(name dsl.Value[string]) dsl.File[dsl.Dataset] {
+		return dsl.OutputFile[dsl.Dataset](shell(p, "folder", `mkdir -p /tmp/out/deep; echo "$0" > /tmp/out/top; echo "$0" > /tmp/out/deep/down`, name), "out", "/tmp/out")
+	})
+	shell(p, "read-folders", read, dsl.CollectFiles(folders))
+
+	type in struct {
+		Prefix dsl.Value[string]
+		Before dsl.File[[]dsl.Dataset]
+	}
+	type out struct{ *dsl.Step }
+	for _, prefix := range []string{"first", "second"} {
+		dsl.Sub(p, "inside", in{dsl.Lit(prefix), dsl.CollectFiles(folders)}, func(in in) out {
+			said := dsl.Each(p, dsl.Lit([]string{"v", "u"}), func(letter dsl.Value[string]) dsl.File[dsl.Dataset] { return say("said", in.Prefix, letter) })
+			shell(p, "read-inside", read, dsl.CollectFiles(said))
+			shell(p, "read-before", read, in.Before)
+			return out{}
+		})
+	}
+
+	run := a.runs(t, p)
+	var want strings.Builder
+	for i, letter := range strings.Split("l k j i h g f e d c b a", " ") {
+		want.WriteString("./" + []string{"00000", "00001", "00002", "00003", "00004", "00005", "00006", "00007", "00008", "00009", "00010", "00011"}[i] + ": " + letter + " \n")
+	}
+	require.Equal(t, want.String(), a.stepLog(t, run, "read-flat"))
+	const first, second = "./00000: x/y 3\n./00001: x/y 1\n", "./00000: b(7:\" 3\n./00001: b(7:\" 1\n"
+	require.ElementsMatch(t, []string{first, second}, a.logs(t, run, "read-inner"))
+	require.Equal(t, strings.ReplaceAll(first, "./", "./00000/")+strings.ReplaceAll(second, "./", "./00001/"), a.stepLog(t, run, "read-nested"))
+	const both = "./00000/deep/down: p\n./00000/top: p\n./00001/deep/down: q\n./00001/top: q\n"
+	require.Equal(t, both, a.stepLog(t, run, "read-folders"))
+	require.Equal(t, []string{both, both}, a.logs(t, run, "read-before"))
+	require.ElementsMatch(t, []string{"./00000: first v\n./00001: first u\n", "./00000: second v\n./00001: second u\n"}, a.logs(t, run, "read-inside"))
+}
+
+// logs are those of all pods of a step that ran several times.
+func (a *argosy) logs(t *testing.T, run runView, step string) []string {
+	t.Helper()
+	var logs []string
+	for _, n := range run.Nodes {
+		if n.Type == "Pod" && n.DisplayName == step {
+			logs = append(logs, a.log(t, run.ID, n.ID))
+		}
+	}
+	return logs
 }

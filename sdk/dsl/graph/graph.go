@@ -214,12 +214,13 @@ type Part struct {
 }
 
 // Ref refers to a value that is known only when the pipeline runs: exactly one of
-// Param, Step, Loop, Input, Variable and Env is set.
+// Param, Step, Loop, Call, Input, Variable and Env is set.
 type Ref struct {
 	// Param names a parameter of the pipeline.
 	Param string `json:"param,omitempty"`
 	// Step and Output name an output of a step. Collected counts the loops
-	// around the step over which the values are gathered into lists.
+	// around the step over which the values are gathered into lists, and the
+	// files into folders.
 	Step      string `json:"step,omitempty"`
 	Output    string `json:"output,omitempty"`
 	Collected int    `json:"collected,omitempty"`
@@ -227,8 +228,11 @@ type Ref struct {
 	File bool `json:"file,omitempty"`
 	// Input names an input of the sub-pipeline in which the reference stands.
 	Input string `json:"input,omitempty"`
-	// Loop names the Each whose current item is meant.
-	Loop string `json:"loop,omitempty"`
+	// Loop names the Each whose current item is meant, or with Index the item's place in the list, in five digits.
+	Loop  string `json:"loop,omitempty"`
+	Index bool   `json:"index,omitempty"`
+	// Call means one word that is another for each call of the sub-pipeline in which the reference stands.
+	Call bool `json:"call,omitempty"`
 	// Variable is a variable of Argo's own, such as workflow.name.
 	Variable string `json:"variable,omitempty"`
 	// Env names an environment variable of the container itself.
