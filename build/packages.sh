@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing: build/packages.sh run|test
-# `run` is what the demo's pods use (the host is their image); `test` adds a browser, kubectl, PyTorch and Jupyter.
+# `run` is what the demo's pods use (the host is their image); `test` adds a browser, kubectl, PostgreSQL, PyTorch and Jupyter.
 set -euo pipefail
 
 declare -A needs=(            # package -> a file or command that shows it is there
@@ -11,6 +11,7 @@ if [ "${1:-run}" = test ]; then
 	needs[chromium]=chromium
 	needs[kubernetes-client]=kubectl
 	needs[python3-torch]=py:torch # a PyTorchJob that really trains
+	needs[postgresql]=pg:initdb   # the store's second database; tests start their own server
 	needs[rsync]=rsync            # code of jobs
 	needs[jupyter-nbconvert]=py:nbconvert # the sample notebook, with the next two
 	needs[jupyter-client]=py:jupyter_client
@@ -22,6 +23,7 @@ PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 present() {
 	case $1 in
+	pg:*) compgen -G "/usr/lib/postgresql/*/bin/${1#pg:}" >/dev/null ;; # not on the PATH, as each version has its own
 	py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac
@@ -46,6 +48,7 @@ if ! command -v apt-get >/dev/null || { [ "$(id -u)" -ne 0 ] && ! command -v sud
 fi
 
 had_sshd=$(PATH=$PATH command -v sshd || true)
+had_postgresql=$(present pg:initdb && echo yes || true)
 echo "installing system packages: ${missing[*]}"
 if ! { "${as_root[@]}" apt-get update -qq &&
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; }; then
@@ -55,4 +58,8 @@ fi
 # Pods start their own sshd; the machine's must not begin to listen because of us.
 if [ -z "$had_sshd" ] && [ -d /run/systemd/system ]; then
 	"${as_root[@]}" systemctl disable --now ssh.service ssh.socket 2>/dev/null || true
+fi
+# Neither must a database server: tests only need its programs.
+if [ -z "$had_postgresql" ] && [ -d /run/systemd/system ] && present pg:initdb; then
+	"${as_root[@]}" systemctl disable --now postgresql.service 2>/dev/null || true
 fi

@@ -11,8 +11,9 @@ import (
 
 // conn passes statements and their arguments on in the form that every database takes.
 type conn struct {
-	db   query.DBTX
-	text func(string) string
+	db     query.DBTX
+	text   func(string) string
+	repeat bool // queries whose connection broke are asked once more: there is no transaction that they belong to
 }
 
 func (d Driver) conn(db query.DBTX) conn {
@@ -32,11 +33,21 @@ func (c conn) PrepareContext(ctx context.Context, statement string) (*sql.Stmt, 
 }
 
 func (c conn) QueryContext(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
-	return c.db.QueryContext(ctx, c.text(statement), plain(args)...)
+	statement, args = c.text(statement), plain(args)
+	rows, err := c.db.QueryContext(ctx, statement, args...)
+	if c.repeat && unreachable(err) {
+		return c.db.QueryContext(ctx, statement, args...)
+	}
+	return rows, err
 }
 
 func (c conn) QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row {
-	return c.db.QueryRowContext(ctx, c.text(statement), plain(args)...)
+	statement, args = c.text(statement), plain(args)
+	row := c.db.QueryRowContext(ctx, statement, args...)
+	if c.repeat && unreachable(row.Err()) {
+		return c.db.QueryRowContext(ctx, statement, args...)
+	}
+	return row
 }
 
 // plain gives arguments in the types that both databases keep alike: truth as 0 and 1, and text without what is none.

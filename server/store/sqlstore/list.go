@@ -144,7 +144,7 @@ func byMetric(ctx context.Context, db conn, name string, where []condition, q pa
 	direction, compare := direction(q.Desc)
 	var found []entry
 	if q.Start == nil || q.Start.Value != nil {
-		having := append([]condition{{"m.name = ? AND m.leading = 1", []any{name}}}, where...)
+		having := append([]condition{{"m.name = ? AND m.leads = 1", []any{name}}}, where...)
 		if q.Start != nil {
 			value, ok := q.Start.Value.(float64)
 			if !ok {
@@ -162,7 +162,7 @@ func byMetric(ctx context.Context, db conn, name string, where []condition, q pa
 		}
 	}
 	lacking := append([]condition{{
-		"NOT EXISTS (SELECT 1 FROM run_metrics m WHERE m.run = runs.seq AND m.name = ? AND m.leading = 1)", []any{name},
+		"NOT EXISTS (SELECT 1 FROM run_metrics m WHERE m.run = runs.seq AND m.name = ? AND m.leads = 1)", []any{name},
 	}}, where...)
 	if q.Start != nil && q.Start.Value == nil {
 		lacking = append(lacking, condition{fmt.Sprintf("runs.id %s ?", compare), []any{q.Start.ID}})

@@ -23,8 +23,11 @@ type Driver struct {
 	Name     string              // of the database, for errors
 	Text     func(string) string // gives a statement as this database wants it; nil: as it is
 	Snapshot sql.TxOptions       // of a transaction whose reads agree with each other
+	Write    sql.TxOptions       // of a transaction that writes
 	// Taken tells whether err says that a UNIQUE rule over column, written table.column, was broken.
 	Taken func(err error, column string) bool
+	// InUse tells whether err says that another process took the store over; nil: none can.
+	InUse func(err error) bool
 }
 
 // Store keeps pipelines, experiments, runs and schedules. It is safe for concurrent use by one process.
@@ -42,7 +45,7 @@ func New(driver Driver, reads, writes *sql.DB) *Store {
 
 // Migrate brings the schema up to date. One that a newer Argosy made is refused.
 func Migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, migrations fs.FS) error {
-	steps, err := goose.NewProvider(dialect, db, migrations, goose.WithDisableGlobalRegistry(true))
+	steps, err := goose.NewProvider(dialect, db, migrations, goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
 	if err != nil {
 		return err
 	}
@@ -64,33 +67,10 @@ func (s *Store) Close() error {
 	return errors.Join(s.reads.Close(), s.writes.Close())
 }
 
-func (s *Store) read() *query.Queries { return query.New(s.driver.conn(s.reads)) }
-
-// write runs f in one transaction, which is durable when write returns without error.
-func (s *Store) write(ctx context.Context, f func(*query.Queries) error) error {
-	tx, err := s.writes.BeginTx(ctx, nil)
-	if err != nil {
-		return trouble("begin", err)
-	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it has nothing to do
-	if err := f(query.New(s.driver.conn(tx))); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return trouble("commit", err)
-	}
-	return nil
-}
-
-// trouble wraps an error of the database for the log; the caller can do nothing about it.
-func trouble(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return fault.New(fault.Internal, "the store failed").Because(fmt.Errorf("store: %s: %w", doing, err))
+func (s *Store) read() *query.Queries {
+	c := s.driver.conn(s.reads)
+	c.repeat = true
+	return query.New(c)
 }
 
 // missing turns "no rows" into NotFound.

@@ -25,7 +25,7 @@ func (q *Queries) DeleteNodeMetrics(ctx context.Context, arg DeleteNodeMetricsPa
 }
 
 const insertMetric = `-- name: InsertMetric :execrows
-INSERT INTO run_metrics (run, node_id, name, value, format, leading)
+INSERT INTO run_metrics (run, node_id, name, value, format, leads)
 VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN EXISTS (SELECT 1 FROM run_metrics WHERE run = ?1 AND name = ?3) THEN 0 ELSE 1 END)
 ON CONFLICT (run, node_id, name) DO NOTHING
 `
@@ -54,7 +54,7 @@ func (q *Queries) InsertMetric(ctx context.Context, arg InsertMetricParams) (int
 
 const leadMetrics = `-- name: LeadMetrics :exec
 UPDATE run_metrics
-SET leading = CASE WHEN seq IN (SELECT MIN(m.seq) FROM run_metrics m WHERE m.run = ?1 GROUP BY m.name) THEN 1 ELSE 0 END
+SET leads = CASE WHEN seq IN (SELECT MIN(m.seq) FROM run_metrics m WHERE m.run = ?1 GROUP BY m.name) THEN 1 ELSE 0 END
 WHERE run_metrics.run = ?1
 `
 
@@ -64,7 +64,7 @@ func (q *Queries) LeadMetrics(ctx context.Context, run int64) error {
 }
 
 const runMetrics = `-- name: RunMetrics :many
-SELECT seq, run, node_id, name, value, format, leading FROM run_metrics WHERE run IN (/*SLICE:runs*/?) ORDER BY seq
+SELECT seq, run, node_id, name, value, format, leads FROM run_metrics WHERE run IN (/*SLICE:runs*/?) ORDER BY seq
 `
 
 func (q *Queries) RunMetrics(ctx context.Context, runs []int64) ([]RunMetric, error) {
@@ -93,7 +93,7 @@ func (q *Queries) RunMetrics(ctx context.Context, runs []int64) ([]RunMetric, er
 			&i.Name,
 			&i.Value,
 			&i.Format,
-			&i.Leading,
+			&i.Leads,
 		); err != nil {
 			return nil, err
 		}

@@ -82,13 +82,13 @@ type Run struct {
 }
 
 type RunMetric struct {
-	Seq     int64
-	Run     int64
-	NodeID  string
-	Name    string
-	Value   float64
-	Format  string
-	Leading bool
+	Seq    int64
+	Run    int64
+	NodeID string
+	Name   string
+	Value  float64
+	Format string
+	Leads  bool
 }
 
 type RunParameter struct {

@@ -1,0 +1,7 @@
+package postgres
+
+// For tests.
+var (
+	OpenWith = open
+	Text     = text
+)

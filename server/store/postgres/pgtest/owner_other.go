@@ -1,0 +1,9 @@
+//go:build !linux
+
+package pgtest
+
+import "syscall"
+
+func attributes() *syscall.SysProcAttr { return nil }
+
+func giveAway(string) error { return nil }
