@@ -65,7 +65,7 @@ func programs() (string, error) {
 
 // initialize makes the folder of the data. Its databases sort text unlike SQLite unless a column says otherwise.
 func (s *Server) initialize() error {
-	c := exec.Command(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", role, "-A", "trust", "-E", "UTF8", //nolint:gosec // of the machine
+	c := exec.Command(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", role, "-A", "trust", "-E", "UTF8",
 		"--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en", "--no-sync", "--no-instructions")
 	c.Dir, c.SysProcAttr = s.dir, attributes()
 	if out, err := c.CombinedOutput(); err != nil {
@@ -85,7 +85,7 @@ type process struct {
 
 // launch starts postgres and waits until it says that it accepts connections.
 func (s *Server) launch() error {
-	c := exec.Command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", //nolint:gosec // of the machine
+	c := exec.Command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=",
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300", "-c", "lc_messages=C", "-c", "shared_buffers=32MB")
 	c.Dir, c.SysProcAttr = s.dir, attributes()
 	said, says := io.Pipe()
@@ -100,7 +100,7 @@ func (s *Server) launch() error {
 		if err == nil {
 			p.err = c.Wait()
 		}
-		says.Close()
+		_ = says.Close() // it never fails
 	}()
 	if err := <-began; err != nil {
 		return err
