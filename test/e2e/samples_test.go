@@ -12,16 +12,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sample is a run of a folder of samples/, compiled and started as its README says. samples/mpi_run has TestMainJob.
+// sample is a run of a folder of samples/, compiled and started as its README says. samples/mpi_run has TestMainJob, and
+// samples/notebook TestNotebook.
 type sample struct {
+	name       string
 	folder     string
 	parameters map[string]string
 	check      func(*testing.T, *argosy, runView)
 }
 
 var samples = []sample{
-	{"pytorch_ddp", map[string]string{"image": "host", "epochs": "2"}, checkPyTorch},
-	{"tf_ps", map[string]string{"image": "host", "num_ps": "2", "train_steps": "300"}, checkParameterServers},
+	{"pytorch_ddp", "pytorch_ddp", map[string]string{"image": "host", "epochs": "2"}, checkPyTorch},
+	{"tf_ps", "tf_ps", map[string]string{"image": "host", "num_ps": "2", "train_steps": "300"}, checkParameterServers},
+	{"sweep", "sweep", map[string]string{"image": "host"}, checkSweep},
+	{"sweep-none-good", "sweep", map[string]string{"image": "host", "learning_rates": "[10]"}, checkSweepGivesUp},
+	{"data_pipeline", "data_pipeline", map[string]string{"image": "host"}, checkDataPipeline},
+	{"go_functions", "go_functions", map[string]string{"points": "300"}, checkGoFunctions},
+	{"until_good", "until_good", map[string]string{"image": "host"}, checkUntilGood},
 }
 
 // TestSamples compiles, uploads and runs the samples on one embedded cluster.
@@ -29,17 +36,12 @@ func TestSamples(t *testing.T) {
 	t.Parallel()
 	a := up(t, t.TempDir())
 	for _, s := range samples {
-		t.Run(s.folder, func(t *testing.T) {
-			tarball := filepath.Join(t.TempDir(), s.folder+".tar.gz")
-			compile := exec.Command(binary("argosy"), "compile", "samples/"+s.folder, "-o", tarball)
-			compile.Dir = repository
-			out, err := compile.CombinedOutput()
-			require.NoError(t, err, "%s", out)
-			data, err := os.ReadFile(tarball)
+		t.Run(s.name, func(t *testing.T) {
+			data, err := os.ReadFile(compileSample(t, s.folder))
 			require.NoError(t, err)
 			var pipeline struct{ ID string }
-			a.upload(t, s.folder, s.folder+".tar.gz", data, 200, &pipeline)
-			run := a.await(t, a.createRun(t, s.folder, pipeline.ID, s.parameters), 5*time.Minute, runView.final)
+			a.upload(t, s.name, s.folder+".tar.gz", data, 200, &pipeline)
+			run := a.await(t, a.createRun(t, s.name, pipeline.ID, s.parameters), 5*time.Minute, runView.final)
 			if run.Status != "Succeeded" {
 				for _, n := range run.Nodes {
 					if n.Type == "Pod" {
@@ -48,9 +50,22 @@ func TestSamples(t *testing.T) {
 				}
 			}
 			require.Equal(t, "Succeeded", run.Status, "%+v", run)
+			require.Empty(t, run.Warnings)
 			s.check(t, a, run)
 		})
 	}
+	t.Run("cron", func(t *testing.T) { checkCron(t, a) })
+}
+
+// compileSample compiles a folder of samples/ and gives the package.
+func compileSample(t *testing.T, folder string) string {
+	t.Helper()
+	tarball := filepath.Join(t.TempDir(), folder+".tar.gz")
+	compile := exec.Command(binary("argosy"), "compile", "samples/"+folder, "-o", tarball)
+	compile.Dir = repository
+	out, err := compile.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return tarball
 }
 
 // metric is a metric of a run.
