@@ -20,6 +20,7 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
+	"github.com/argosy-ml/argosy/server/watch"
 )
 
 // Services are the parts of the domain that the API offers.
@@ -28,8 +29,11 @@ type Services struct {
 	Experiments *experiment.Service
 	Runs        *run.Service
 	Schedules   *schedule.Service
-	Version     string // of the server, for healthz
-	Commit      string // that the server was built from; may be empty
+	Watcher     *watch.Watcher
+	// Streams ends what follows runs, which would otherwise hold up the end of the server.
+	Streams context.Context //nolint:containedctx // the life of the server, not of a call
+	Version string          // of the server, for healthz
+	Commit  string          // that the server was built from; may be empty
 	// PrivateURLs lets pipelines be read from URLs of this machine and of private networks. Without it whoever may
 	// use the API could make the server read what only the server can reach.
 	PrivateURLs bool
@@ -56,7 +60,7 @@ func New(s Services) *API {
 		jobs:        &jobs{service: s.Schedules},
 		reports:     &reports{runs: s.Runs, schedules: s.Schedules},
 		healthz:     &healthz{version: s.Version, commit: s.Commit},
-		views:       &views{service: s.Runs},
+		views:       &views{service: s.Runs, watcher: s.Watcher, streams: s.Streams},
 		graphs:      &graphs{service: s.Pipelines},
 	}
 }
@@ -68,6 +72,7 @@ func (a *API) Server(log *slog.Logger) *grpc.Server {
 		grpc.MaxRecvMsgSize(math.MaxInt32),
 		grpc.MaxSendMsgSize(math.MaxInt32),
 		grpc.ChainUnaryInterceptor(logged(log), recovered(log)),
+		grpc.ChainStreamInterceptor(loggedStream(log), recoveredStream(log)),
 	)
 	wire.RegisterPipelineServiceServer(s, a.pipelines)
 	wire.RegisterExperimentServiceServer(s, a.experiments)

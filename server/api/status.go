@@ -97,3 +97,27 @@ func recovered(log *slog.Logger) grpc.UnaryServerInterceptor {
 		return next(ctx, req)
 	}
 }
+
+func loggedStream(log *slog.Logger) grpc.StreamServerInterceptor {
+	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		start := time.Now()
+		err := next(server, stream)
+		Log(stream.Context(), log, info.FullMethod, start, err)
+		if err != nil {
+			return Status(err).Err()
+		}
+		return nil
+	}
+}
+
+func recoveredStream(log *slog.Logger) grpc.StreamServerInterceptor {
+	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				log.ErrorContext(stream.Context(), "call panicked", "call", info.FullMethod, "panic", p, "stack", string(debug.Stack()))
+				err = status.Error(codes.Internal, internalText)
+			}
+		}()
+		return next(server, stream)
+	}
+}

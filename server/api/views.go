@@ -2,15 +2,19 @@ package api
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/watch"
 )
 
 type views struct {
 	own.UnimplementedRunServiceServer
 	service *run.Service
+	watcher *watch.Watcher
+	streams context.Context //nolint:containedctx // the life of the server, not of a call
 }
 
 func (s *views) GetRun(ctx context.Context, r *own.GetRunRequest) (*own.RunView, error) {
@@ -57,6 +61,9 @@ func RunView(r run.Run, nodes []run.Node) *own.RunView {
 			Id: r.PipelineID, Name: r.PipelineName, VersionId: r.VersionID, VersionName: r.VersionName,
 		}
 	}
+	if r.ScheduleID != "" {
+		view.Schedule = &own.RunView_Schedule{Id: r.ScheduleID, Name: r.ScheduleName}
+	}
 	for _, m := range r.Metrics {
 		view.Metrics = append(view.Metrics, &own.Metric{Name: m.Name, NodeId: m.NodeID, Value: &m.Value, Format: m.Format})
 	}
@@ -94,4 +101,12 @@ func ownParameters(ps []run.Parameter) []*own.Parameter {
 		answer = append(answer, &own.Parameter{Name: p.Name, Value: p.Value})
 	}
 	return answer
+}
+
+// finite is a number as JSON can hold it: absent when it is none, or infinite.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
+	"github.com/argosy-ml/argosy/server/watch"
 )
 
 // Limits of the HTTP server. There is none for whole requests: uploads and logs take as long as they take.
@@ -93,13 +94,15 @@ func New(ctx context.Context, c Config) (*App, error) {
 			return err
 		}},
 	}
+	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: c.Log})
 	services := api.New(api.Services{
+		Watcher: watcher, Streams: streams,
 		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules,
 		Version: c.Version, Commit: c.Commit, PrivateURLs: c.PrivateURLs,
 	})
 	a.grpc = services.Server(c.Log)
 	handler, err := gateway.New(gateway.Config{
-		API: services, Pipelines: pipelines, Runs: runs, UI: c.UI, Log: c.Log, Streams: streams,
+		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, UI: c.UI, Log: c.Log, Streams: streams,
 	})
 	if err != nil {
 		endStreams()

@@ -16,6 +16,7 @@ import (
 	"github.com/argosy-ml/argosy/server/api"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/watch"
 )
 
 // Config is what the gateway serves; all of it is required but UI.
@@ -23,6 +24,7 @@ type Config struct {
 	API       *api.API
 	Pipelines *pipeline.Service
 	Runs      *run.Service
+	Watcher   *watch.Watcher
 	UI        fs.FS // with index.html at its root; nil: a page that says how to build the UI
 	Log       *slog.Logger
 	// Streams ends the logs and events that are being followed, which would otherwise hold up the end of the server.
@@ -60,7 +62,8 @@ func New(c Config) (http.Handler, error) {
 	top.HandleFunc("GET /apis/v1alpha1/runs/{run}/nodes/{node}/log", g.log)
 	top.HandleFunc("GET /apis/v1beta1/runs/{run}/nodes/{node}/log", g.log)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/log", g.followLog)
-	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/events", g.events)
+	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/events", g.runEvents)
+	top.HandleFunc("GET /apis/argosy/v1/events", g.allEvents)
 	top.HandleFunc("GET /apis/openapi.yaml", serve("application/yaml", proto.OpenAPI))
 	top.HandleFunc("GET /apis/openapi.json", serve("application/json", document))
 	top.Handle("/", ui(c.UI))

@@ -36,6 +36,7 @@ import (
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
+	"github.com/argosy-ml/argosy/server/watch"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -52,8 +53,10 @@ type server struct {
 
 	schedules *schedule.Service // whose runs start while a test runs it
 
-	stop context.CancelFunc // ends streams
-	log  *bytes.Buffer
+	stop  context.CancelFunc // ends streams
+	close func()             // ends all of it
+	file  string             // of the store
+	log   *bytes.Buffer
 }
 
 // clock is the time that tests create things at; it moves by a second with every look.
@@ -71,12 +74,20 @@ func (c *clock) look() time.Time {
 
 func start(t *testing.T) *server {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "argosy.db"))
-	require.NoError(t, err)
 	s := &server{
-		store: store, feed: &run.Feed{}, log: &bytes.Buffer{},
-		engine: &apiOnlyEngine{logs: map[string]io.ReadCloser{}}, objects: &objects{data: map[string][]byte{}},
+		file:   filepath.Join(t.TempDir(), "argosy.db"),
+		engine: &apiOnlyEngine{logs: map[string]io.ReadCloser{}, growing: map[string]*growingLog{}}, objects: &objects{data: map[string][]byte{}},
 	}
+	s.open(t)
+	return s
+}
+
+// open starts the server on what is in its store.
+func (s *server) open(t *testing.T) {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), s.file)
+	require.NoError(t, err)
+	s.store, s.feed, s.log = store, &run.Feed{}, &bytes.Buffer{}
 	streams, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: s.log}, nil))
@@ -88,21 +99,29 @@ func start(t *testing.T) *server {
 		Feed: s.feed, Namespace: "kubeflow", Now: now, Log: log,
 	})
 	s.schedules = schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: now, Log: log})
-	services := api.New(api.Services{Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
+	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: log})
+	services := api.New(api.Services{Watcher: watcher, Streams: streams, Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
 	handler, err := gateway.New(gateway.Config{
-		API: services, Pipelines: pipelines, Runs: runs, Log: log, Streams: streams,
+		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Log: log, Streams: streams,
 		UI: fstest.MapFS{"index.html": {Data: []byte("<title>ui</title>")}, "assets/app.js": {Data: []byte("js")}},
 	})
 	require.NoError(t, err)
 	web := httptest.NewServer(handler)
 	s.url = web.URL
 	s.dial(t, services.Server(log))
-	t.Cleanup(func() {
+	s.close = sync.OnceFunc(func() {
 		stop()
 		web.Close()
 		require.NoError(t, store.Close())
 	})
-	return s
+	t.Cleanup(s.close)
+}
+
+// restart ends the server, and starts it again on the same store.
+func (s *server) restart(t *testing.T) {
+	t.Helper()
+	s.close()
+	s.open(t)
 }
 
 // dial serves gRPC on a connection in memory.
@@ -256,6 +275,7 @@ type apiOnlyEngine struct {
 	submitted []string
 	stopped   []string
 	logs      map[string]io.ReadCloser // by pod
+	growing   map[string]*growingLog   // by pod
 }
 
 type workflow struct {
@@ -341,9 +361,12 @@ func (e *apiOnlyEngine) Terminate(_ context.Context, _, workflow string) error {
 
 func (e *apiOnlyEngine) DeleteWorkflow(context.Context, string, string) error { return nil }
 
-func (e *apiOnlyEngine) Log(_ context.Context, _, pod string, _ bool) (io.ReadCloser, error) {
+func (e *apiOnlyEngine) Log(ctx context.Context, _, pod string, _ bool) (io.ReadCloser, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if log := e.growing[pod]; log != nil {
+		return log.open(ctx), nil
+	}
 	if log := e.logs[pod]; log != nil {
 		return log, nil
 	}

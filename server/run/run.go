@@ -52,7 +52,7 @@ type Run struct {
 	Warnings                     []string
 	Settled                      bool  // final, with its logs and metrics in: nothing more will come
 	Attempt                      int64 // how often the run was retried
-	Revision                     int64 // grows with every change, so that a client can tell old from new
+	Revision                     int64 // of its last change; no two changes of runs have the same, and later ones have greater ones
 }
 
 // Artifact is a file that a node left in the artifact store under Key.
@@ -73,8 +73,10 @@ type Node struct {
 	StartedAt, FinishedAt time.Time
 	Inputs, Outputs       []Parameter
 	Artifacts             []Artifact
-	LogKey                string // key of the archived log; empty until archived, or when there is none
-	Harvested             bool   // ended, with its log and metrics in
+	LogKey                string   // key of the archived log; empty until archived, or when there is none
+	Harvested             bool     // ended, with its log and metrics in
+	LogRevision           int64    // of the run when the log was complete; 0: it is not yet
+	Scrape                []string // metrics to look for in the log while the node runs, as launcher/scrape writes rules
 }
 
 // Metric formats.
@@ -125,6 +127,8 @@ type Accepted struct {
 
 // Store keeps runs. Errors are *fault.Error.
 type Store interface {
+	Changes
+	Curves
 	// Accept stores a run with its parameters, the manifest that it was asked for with and its prepared Workflow (JSON)
 	// durably, before anything is created in the cluster.
 	Accept(ctx context.Context, r Run, manifest, workflow []byte) error

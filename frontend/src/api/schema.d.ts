@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/apis/argosy/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follows all runs, or those of a filter, by server-sent events.
+         * @description "ready" comes first: what a list gives that is read after it, and the events, make up the whole. "run" carries a RunView after each change, without nodes unless nodes=true (then with those that changed), "removed" the id of a run that was deleted or that the filter keeps no longer, "points" Points of all runs. Ids are as in the events of one run; "reset" says that too much happened since: read the lists anew.
+         */
+        get: operations["WatchRunsEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/pipeline_versions/{version_id}/graph": {
         parameters: {
             query?: never;
@@ -79,8 +99,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Server-sent events. "run" carries a RunView, at once and after every change; "end" says that nothing more will come. */
-        get: operations["WatchRun"];
+        /**
+         * Follows one run by server-sent events.
+         * @description "run" carries a RunView, at once and after every change; with logs=true "log" carries LogLines, and with points=true "points" carries Points, from the first on. "end" says that nothing more will come, "reset" that the id given means nothing any more and all is told anew. Each event has an id: whoever comes back with that of the last event it took, in Last-Event-ID or last_event_id, gets what came after it and nothing twice, also after a restart of the server. With nodes=changed a view has only the nodes that changed since the last event, and removed_nodes; apply these first.
+         */
+        get: operations["WatchRunEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1084,6 +1107,38 @@ export interface components {
             key?: string;
             name?: string;
         };
+        "argosy.v1.End": Record<string, never>;
+        /** @description Event is one thing that happened. */
+        "argosy.v1.Event": {
+            /** @description Nothing more will come. */
+            end?: components["schemas"]["argosy.v1.End"];
+            /** @description Where to go on after this event. Its form is of no concern. */
+            id?: string;
+            log?: components["schemas"]["argosy.v1.LogLines"];
+            points?: components["schemas"]["argosy.v1.Points"];
+            /** @description From here on all changes are told. */
+            ready?: components["schemas"]["argosy.v1.Ready"];
+            /** @description The id of a run that was deleted, or that the filter keeps no longer. */
+            removed?: components["schemas"]["argosy.v1.RemovedRun"];
+            /** @description The id that was given belongs to the past of another store, or lies too far back: forget what was told, and begin anew. */
+            reset?: components["schemas"]["argosy.v1.Reset"];
+            /** @description A run as it is now. */
+            run?: components["schemas"]["argosy.v1.RunView"];
+        } & (Record<string, never> | {
+            run: components["schemas"]["argosy.v1.RunView"];
+        } | {
+            log: components["schemas"]["argosy.v1.LogLines"];
+        } | {
+            points: components["schemas"]["argosy.v1.Points"];
+        } | {
+            removed: components["schemas"]["argosy.v1.RemovedRun"];
+        } | {
+            ready: components["schemas"]["argosy.v1.Ready"];
+        } | {
+            reset: components["schemas"]["argosy.v1.Reset"];
+        } | {
+            end: components["schemas"]["argosy.v1.End"];
+        });
         /** @description Graph is the static graph of a Workflow, from its entrypoint; nested DAGs are flattened. */
         "argosy.v1.Graph": {
             edges?: components["schemas"]["argosy.v1.GraphEdge"][];
@@ -1119,6 +1174,20 @@ export interface components {
              * @description How many match in all.
              */
             total_size?: number;
+        };
+        /** @description LogLines are lines of a node's log that follow each other. */
+        "argosy.v1.LogLines": {
+            /** @description The log is complete with these. */
+            ended?: boolean;
+            /**
+             * Format: int64
+             * @description The number of the first of them, from 0.
+             */
+            first?: string;
+            /** @description Without their ends. */
+            lines?: string[];
+            node_id?: string;
+            run_id?: string;
         };
         /** @description Metric is one number that a node measured. */
         "argosy.v1.Metric": {
@@ -1168,6 +1237,42 @@ export interface components {
             name?: string;
             value?: string;
         };
+        /** @description Point is one value that one rank of a node printed. */
+        "argosy.v1.Point": {
+            /** @description The metric's. */
+            name?: string;
+            node_id?: string;
+            /**
+             * Format: date-time
+             * @description When it was printed; absent when that is not known.
+             */
+            printed_at?: string;
+            /**
+             * Format: int32
+             * @description Of the process that printed it; -1 when nobody in particular did.
+             */
+            rank?: number;
+            run_id?: string;
+            /**
+             * Format: int64
+             * @description As printed beside the value, or counted from 1.
+             */
+            step?: string;
+            /**
+             * Format: double
+             * @description Absent: it was not a number, or infinite.
+             */
+            value?: number;
+        };
+        /** @description Points are values of metrics, in the order in which they were printed. */
+        "argosy.v1.Points": {
+            points?: components["schemas"]["argosy.v1.Point"][];
+        };
+        "argosy.v1.Ready": Record<string, never>;
+        "argosy.v1.RemovedRun": {
+            id?: string;
+        };
+        "argosy.v1.Reset": Record<string, never>;
         /** @description RunView is a run as a person looks at it. */
         "argosy.v1.RunView": {
             archived?: boolean;
@@ -1190,6 +1295,10 @@ export interface components {
             parameters?: components["schemas"]["argosy.v1.Parameter"][];
             /** @description Absent for a run of a manifest given in place. */
             pipeline?: components["schemas"]["argosy.v1.RunView.Pipeline"];
+            /** @description In events: ids of nodes that are gone. What their logs and metrics said is gone with them. */
+            removed_nodes?: string[];
+            /** @description Absent for a run that no schedule started. */
+            schedule?: components["schemas"]["argosy.v1.RunView.Schedule"];
             service_account?: string;
             /**
              * Format: date-time
@@ -1214,6 +1323,11 @@ export interface components {
             version_id?: string;
             version_name?: string;
         };
+        /** @description Schedule is the recurring run (a v1beta1 job) that started the run. */
+        "argosy.v1.RunView.Schedule": {
+            id?: string;
+            name?: string;
+        };
         /** @description Workflow is the run's object in the cluster. */
         "argosy.v1.RunView.Workflow": {
             name?: string;
@@ -1228,6 +1342,44 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    WatchRunsEvents: {
+        parameters: {
+            query?: {
+                experiment_id?: string;
+                schedule_id?: string;
+                /** @description As in lists of runs. */
+                filter?: string;
+                nodes?: boolean;
+                points?: boolean;
+                /** @description As the header Last-Event-ID. */
+                last_event_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["argosy.v1.Event"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     Argosy_GetPipelineVersionGraph: {
         parameters: {
             query?: never;
@@ -1361,9 +1513,18 @@ export interface operations {
             };
         };
     };
-    WatchRun: {
+    WatchRunEvents: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Which nodes a view has. */
+                nodes?: "all" | "changed";
+                logs?: boolean;
+                /** @description Only the logs of these nodes. */
+                node_id?: string[];
+                points?: boolean;
+                /** @description As the header Last-Event-ID. */
+                last_event_id?: string;
+            };
             header?: never;
             path: {
                 run_id: string;
@@ -1378,7 +1539,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["argosy.v1.RunView"];
+                    "text/event-stream": components["schemas"]["argosy.v1.Event"];
                 };
             };
             /** @description An error. */

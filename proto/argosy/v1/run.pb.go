@@ -25,6 +25,738 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type WatchRunRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	RunId string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// The id of the last event that was taken: what came after it is given and nothing twice, also after a restart of the
+	// server. Empty: from the beginning. All else in the request must be as it was.
+	After string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// "all" gives all nodes with each event of the run, "changed" those that changed since the event before; "all" unless said.
+	Nodes string `protobuf:"bytes,3,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	// Lines of logs too.
+	Logs bool `protobuf:"varint,4,opt,name=logs,proto3" json:"logs,omitempty"`
+	// Only the logs of these nodes; empty for all.
+	NodeId []string `protobuf:"bytes,5,rep,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	// Points of metrics too.
+	Points        bool `protobuf:"varint,6,opt,name=points,proto3" json:"points,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchRunRequest) Reset() {
+	*x = WatchRunRequest{}
+	mi := &file_argosy_v1_run_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchRunRequest) ProtoMessage() {}
+
+func (x *WatchRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchRunRequest.ProtoReflect.Descriptor instead.
+func (*WatchRunRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *WatchRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *WatchRunRequest) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *WatchRunRequest) GetNodes() string {
+	if x != nil {
+		return x.Nodes
+	}
+	return ""
+}
+
+func (x *WatchRunRequest) GetLogs() bool {
+	if x != nil {
+		return x.Logs
+	}
+	return false
+}
+
+func (x *WatchRunRequest) GetNodeId() []string {
+	if x != nil {
+		return x.NodeId
+	}
+	return nil
+}
+
+func (x *WatchRunRequest) GetPoints() bool {
+	if x != nil {
+		return x.Points
+	}
+	return false
+}
+
+type WatchRunsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in WatchRunRequest; empty: from now on.
+	After string `protobuf:"bytes,1,opt,name=after,proto3" json:"after,omitempty"`
+	// Only the runs of this experiment; empty for all.
+	ExperimentId string `protobuf:"bytes,2,opt,name=experiment_id,json=experimentId,proto3" json:"experiment_id,omitempty"`
+	// Only the runs of this schedule (a v1beta1 job); empty for all.
+	ScheduleId string `protobuf:"bytes,3,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
+	// As in ListRuns. A run that ceases to fit is told as removed.
+	Filter string `protobuf:"bytes,4,opt,name=filter,proto3" json:"filter,omitempty"`
+	// With the nodes that changed.
+	Nodes bool `protobuf:"varint,5,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	// Points of metrics too, of all runs whatever the filter.
+	Points        bool `protobuf:"varint,6,opt,name=points,proto3" json:"points,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchRunsRequest) Reset() {
+	*x = WatchRunsRequest{}
+	mi := &file_argosy_v1_run_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchRunsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchRunsRequest) ProtoMessage() {}
+
+func (x *WatchRunsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchRunsRequest.ProtoReflect.Descriptor instead.
+func (*WatchRunsRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *WatchRunsRequest) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *WatchRunsRequest) GetExperimentId() string {
+	if x != nil {
+		return x.ExperimentId
+	}
+	return ""
+}
+
+func (x *WatchRunsRequest) GetScheduleId() string {
+	if x != nil {
+		return x.ScheduleId
+	}
+	return ""
+}
+
+func (x *WatchRunsRequest) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+func (x *WatchRunsRequest) GetNodes() bool {
+	if x != nil {
+		return x.Nodes
+	}
+	return false
+}
+
+func (x *WatchRunsRequest) GetPoints() bool {
+	if x != nil {
+		return x.Points
+	}
+	return false
+}
+
+// Event is one thing that happened.
+type Event struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where to go on after this event. Its form is of no concern.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Types that are valid to be assigned to What:
+	//
+	//	*Event_Run
+	//	*Event_Log
+	//	*Event_Points
+	//	*Event_Removed
+	//	*Event_Ready
+	//	*Event_Reset_
+	//	*Event_End
+	What          isEvent_What `protobuf_oneof:"what"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Event) Reset() {
+	*x = Event{}
+	mi := &file_argosy_v1_run_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Event) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Event) ProtoMessage() {}
+
+func (x *Event) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Event.ProtoReflect.Descriptor instead.
+func (*Event) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Event) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Event) GetWhat() isEvent_What {
+	if x != nil {
+		return x.What
+	}
+	return nil
+}
+
+func (x *Event) GetRun() *RunView {
+	if x != nil {
+		if x, ok := x.What.(*Event_Run); ok {
+			return x.Run
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetLog() *LogLines {
+	if x != nil {
+		if x, ok := x.What.(*Event_Log); ok {
+			return x.Log
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetPoints() *Points {
+	if x != nil {
+		if x, ok := x.What.(*Event_Points); ok {
+			return x.Points
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetRemoved() *RemovedRun {
+	if x != nil {
+		if x, ok := x.What.(*Event_Removed); ok {
+			return x.Removed
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetReady() *Ready {
+	if x != nil {
+		if x, ok := x.What.(*Event_Ready); ok {
+			return x.Ready
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetReset_() *Reset {
+	if x != nil {
+		if x, ok := x.What.(*Event_Reset_); ok {
+			return x.Reset_
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetEnd() *End {
+	if x != nil {
+		if x, ok := x.What.(*Event_End); ok {
+			return x.End
+		}
+	}
+	return nil
+}
+
+type isEvent_What interface {
+	isEvent_What()
+}
+
+type Event_Run struct {
+	// A run as it is now.
+	Run *RunView `protobuf:"bytes,2,opt,name=run,proto3,oneof"`
+}
+
+type Event_Log struct {
+	Log *LogLines `protobuf:"bytes,3,opt,name=log,proto3,oneof"`
+}
+
+type Event_Points struct {
+	Points *Points `protobuf:"bytes,4,opt,name=points,proto3,oneof"`
+}
+
+type Event_Removed struct {
+	// The id of a run that was deleted, or that the filter keeps no longer.
+	Removed *RemovedRun `protobuf:"bytes,5,opt,name=removed,proto3,oneof"`
+}
+
+type Event_Ready struct {
+	// From here on all changes are told.
+	Ready *Ready `protobuf:"bytes,6,opt,name=ready,proto3,oneof"`
+}
+
+type Event_Reset_ struct {
+	// The id that was given belongs to the past of another store, or lies too far back: forget what was told, and begin anew.
+	Reset_ *Reset `protobuf:"bytes,7,opt,name=reset,proto3,oneof"`
+}
+
+type Event_End struct {
+	// Nothing more will come.
+	End *End `protobuf:"bytes,8,opt,name=end,proto3,oneof"`
+}
+
+func (*Event_Run) isEvent_What() {}
+
+func (*Event_Log) isEvent_What() {}
+
+func (*Event_Points) isEvent_What() {}
+
+func (*Event_Removed) isEvent_What() {}
+
+func (*Event_Ready) isEvent_What() {}
+
+func (*Event_Reset_) isEvent_What() {}
+
+func (*Event_End) isEvent_What() {}
+
+type RemovedRun struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemovedRun) Reset() {
+	*x = RemovedRun{}
+	mi := &file_argosy_v1_run_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemovedRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemovedRun) ProtoMessage() {}
+
+func (x *RemovedRun) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemovedRun.ProtoReflect.Descriptor instead.
+func (*RemovedRun) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RemovedRun) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type Ready struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ready) Reset() {
+	*x = Ready{}
+	mi := &file_argosy_v1_run_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ready) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ready) ProtoMessage() {}
+
+func (x *Ready) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ready.ProtoReflect.Descriptor instead.
+func (*Ready) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{4}
+}
+
+type Reset struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reset) Reset() {
+	*x = Reset{}
+	mi := &file_argosy_v1_run_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reset) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reset) ProtoMessage() {}
+
+func (x *Reset) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reset.ProtoReflect.Descriptor instead.
+func (*Reset) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{5}
+}
+
+type End struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *End) Reset() {
+	*x = End{}
+	mi := &file_argosy_v1_run_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *End) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*End) ProtoMessage() {}
+
+func (x *End) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use End.ProtoReflect.Descriptor instead.
+func (*End) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{6}
+}
+
+// LogLines are lines of a node's log that follow each other.
+type LogLines struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	RunId  string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	NodeId string                 `protobuf:"bytes,2,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	// The number of the first of them, from 0.
+	First int64 `protobuf:"varint,3,opt,name=first,proto3" json:"first,omitempty"`
+	// Without their ends.
+	Lines []string `protobuf:"bytes,4,rep,name=lines,proto3" json:"lines,omitempty"`
+	// The log is complete with these.
+	Ended         bool `protobuf:"varint,5,opt,name=ended,proto3" json:"ended,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogLines) Reset() {
+	*x = LogLines{}
+	mi := &file_argosy_v1_run_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogLines) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogLines) ProtoMessage() {}
+
+func (x *LogLines) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
+func (*LogLines) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *LogLines) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *LogLines) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
+func (x *LogLines) GetFirst() int64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *LogLines) GetLines() []string {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
+func (x *LogLines) GetEnded() bool {
+	if x != nil {
+		return x.Ended
+	}
+	return false
+}
+
+// Points are values of metrics, in the order in which they were printed.
+type Points struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Points        []*Point               `protobuf:"bytes,1,rep,name=points,proto3" json:"points,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Points) Reset() {
+	*x = Points{}
+	mi := &file_argosy_v1_run_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Points) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Points) ProtoMessage() {}
+
+func (x *Points) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Points.ProtoReflect.Descriptor instead.
+func (*Points) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Points) GetPoints() []*Point {
+	if x != nil {
+		return x.Points
+	}
+	return nil
+}
+
+// Point is one value that one rank of a node printed.
+type Point struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	RunId  string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	NodeId string                 `protobuf:"bytes,2,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	// The metric's.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Of the process that printed it; -1 when nobody in particular did.
+	Rank int32 `protobuf:"zigzag32,4,opt,name=rank,proto3" json:"rank,omitempty"`
+	// As printed beside the value, or counted from 1.
+	Step int64 `protobuf:"varint,5,opt,name=step,proto3" json:"step,omitempty"`
+	// When it was printed; absent when that is not known.
+	PrintedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=printed_at,json=printedAt,proto3" json:"printed_at,omitempty"`
+	// Absent: it was not a number, or infinite.
+	Value         *float64 `protobuf:"fixed64,7,opt,name=value,proto3,oneof" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Point) Reset() {
+	*x = Point{}
+	mi := &file_argosy_v1_run_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Point) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Point) ProtoMessage() {}
+
+func (x *Point) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Point.ProtoReflect.Descriptor instead.
+func (*Point) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Point) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *Point) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
+func (x *Point) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Point) GetRank() int32 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *Point) GetStep() int64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
+func (x *Point) GetPrintedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PrintedAt
+	}
+	return nil
+}
+
+func (x *Point) GetValue() float64 {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return 0
+}
+
 type GetRunRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	RunId         string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
@@ -34,7 +766,7 @@ type GetRunRequest struct {
 
 func (x *GetRunRequest) Reset() {
 	*x = GetRunRequest{}
-	mi := &file_argosy_v1_run_proto_msgTypes[0]
+	mi := &file_argosy_v1_run_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -46,7 +778,7 @@ func (x *GetRunRequest) String() string {
 func (*GetRunRequest) ProtoMessage() {}
 
 func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[0]
+	mi := &file_argosy_v1_run_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -59,7 +791,7 @@ func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunRequest.ProtoReflect.Descriptor instead.
 func (*GetRunRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{0}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetRunRequest) GetRunId() string {
@@ -87,7 +819,7 @@ type ListRunsRequest struct {
 
 func (x *ListRunsRequest) Reset() {
 	*x = ListRunsRequest{}
-	mi := &file_argosy_v1_run_proto_msgTypes[1]
+	mi := &file_argosy_v1_run_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -99,7 +831,7 @@ func (x *ListRunsRequest) String() string {
 func (*ListRunsRequest) ProtoMessage() {}
 
 func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[1]
+	mi := &file_argosy_v1_run_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -112,7 +844,7 @@ func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunsRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{1}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListRunsRequest) GetPageSize() int32 {
@@ -164,7 +896,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_argosy_v1_run_proto_msgTypes[2]
+	mi := &file_argosy_v1_run_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -176,7 +908,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[2]
+	mi := &file_argosy_v1_run_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -189,7 +921,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{2}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListRunsResponse) GetRuns() []*RunView {
@@ -239,14 +971,18 @@ type RunView struct {
 	Nodes      []*Node      `protobuf:"bytes,15,rep,name=nodes,proto3" json:"nodes,omitempty"`
 	Metrics    []*Metric    `protobuf:"bytes,16,rep,name=metrics,proto3" json:"metrics,omitempty"`
 	// What went wrong without failing the run, such as a metrics file that could not be read.
-	Warnings      []string `protobuf:"bytes,17,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []string `protobuf:"bytes,17,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// In events: ids of nodes that are gone. What their logs and metrics said is gone with them.
+	RemovedNodes []string `protobuf:"bytes,18,rep,name=removed_nodes,json=removedNodes,proto3" json:"removed_nodes,omitempty"`
+	// Absent for a run that no schedule started.
+	Schedule      *RunView_Schedule `protobuf:"bytes,19,opt,name=schedule,proto3" json:"schedule,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunView) Reset() {
 	*x = RunView{}
-	mi := &file_argosy_v1_run_proto_msgTypes[3]
+	mi := &file_argosy_v1_run_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -258,7 +994,7 @@ func (x *RunView) String() string {
 func (*RunView) ProtoMessage() {}
 
 func (x *RunView) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[3]
+	mi := &file_argosy_v1_run_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -271,7 +1007,7 @@ func (x *RunView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView.ProtoReflect.Descriptor instead.
 func (*RunView) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{3}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RunView) GetId() string {
@@ -393,6 +1129,20 @@ func (x *RunView) GetWarnings() []string {
 	return nil
 }
 
+func (x *RunView) GetRemovedNodes() []string {
+	if x != nil {
+		return x.RemovedNodes
+	}
+	return nil
+}
+
+func (x *RunView) GetSchedule() *RunView_Schedule {
+	if x != nil {
+		return x.Schedule
+	}
+	return nil
+}
+
 // Parameter is an input or output value by name.
 type Parameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -404,7 +1154,7 @@ type Parameter struct {
 
 func (x *Parameter) Reset() {
 	*x = Parameter{}
-	mi := &file_argosy_v1_run_proto_msgTypes[4]
+	mi := &file_argosy_v1_run_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -416,7 +1166,7 @@ func (x *Parameter) String() string {
 func (*Parameter) ProtoMessage() {}
 
 func (x *Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[4]
+	mi := &file_argosy_v1_run_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -429,7 +1179,7 @@ func (x *Parameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Parameter.ProtoReflect.Descriptor instead.
 func (*Parameter) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{4}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Parameter) GetName() string {
@@ -481,7 +1231,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_argosy_v1_run_proto_msgTypes[5]
+	mi := &file_argosy_v1_run_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -493,7 +1243,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[5]
+	mi := &file_argosy_v1_run_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -506,7 +1256,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{5}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Node) GetId() string {
@@ -639,7 +1389,7 @@ type Artifact struct {
 
 func (x *Artifact) Reset() {
 	*x = Artifact{}
-	mi := &file_argosy_v1_run_proto_msgTypes[6]
+	mi := &file_argosy_v1_run_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -651,7 +1401,7 @@ func (x *Artifact) String() string {
 func (*Artifact) ProtoMessage() {}
 
 func (x *Artifact) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[6]
+	mi := &file_argosy_v1_run_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -664,7 +1414,7 @@ func (x *Artifact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Artifact.ProtoReflect.Descriptor instead.
 func (*Artifact) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{6}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Artifact) GetName() string {
@@ -696,7 +1446,7 @@ type Metric struct {
 
 func (x *Metric) Reset() {
 	*x = Metric{}
-	mi := &file_argosy_v1_run_proto_msgTypes[7]
+	mi := &file_argosy_v1_run_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -708,7 +1458,7 @@ func (x *Metric) String() string {
 func (*Metric) ProtoMessage() {}
 
 func (x *Metric) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[7]
+	mi := &file_argosy_v1_run_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -721,7 +1471,7 @@ func (x *Metric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metric.ProtoReflect.Descriptor instead.
 func (*Metric) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{7}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Metric) GetName() string {
@@ -763,7 +1513,7 @@ type RunView_Experiment struct {
 
 func (x *RunView_Experiment) Reset() {
 	*x = RunView_Experiment{}
-	mi := &file_argosy_v1_run_proto_msgTypes[8]
+	mi := &file_argosy_v1_run_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -775,7 +1525,7 @@ func (x *RunView_Experiment) String() string {
 func (*RunView_Experiment) ProtoMessage() {}
 
 func (x *RunView_Experiment) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[8]
+	mi := &file_argosy_v1_run_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -788,7 +1538,7 @@ func (x *RunView_Experiment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Experiment.ProtoReflect.Descriptor instead.
 func (*RunView_Experiment) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{3, 0}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13, 0}
 }
 
 func (x *RunView_Experiment) GetId() string {
@@ -818,7 +1568,7 @@ type RunView_Pipeline struct {
 
 func (x *RunView_Pipeline) Reset() {
 	*x = RunView_Pipeline{}
-	mi := &file_argosy_v1_run_proto_msgTypes[9]
+	mi := &file_argosy_v1_run_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -830,7 +1580,7 @@ func (x *RunView_Pipeline) String() string {
 func (*RunView_Pipeline) ProtoMessage() {}
 
 func (x *RunView_Pipeline) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[9]
+	mi := &file_argosy_v1_run_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -843,7 +1593,7 @@ func (x *RunView_Pipeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Pipeline.ProtoReflect.Descriptor instead.
 func (*RunView_Pipeline) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{3, 1}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13, 1}
 }
 
 func (x *RunView_Pipeline) GetId() string {
@@ -874,6 +1624,59 @@ func (x *RunView_Pipeline) GetVersionName() string {
 	return ""
 }
 
+// Schedule is the recurring run (a v1beta1 job) that started the run.
+type RunView_Schedule struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunView_Schedule) Reset() {
+	*x = RunView_Schedule{}
+	mi := &file_argosy_v1_run_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunView_Schedule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunView_Schedule) ProtoMessage() {}
+
+func (x *RunView_Schedule) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunView_Schedule.ProtoReflect.Descriptor instead.
+func (*RunView_Schedule) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13, 2}
+}
+
+func (x *RunView_Schedule) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *RunView_Schedule) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // Workflow is the run's object in the cluster.
 type RunView_Workflow struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -885,7 +1688,7 @@ type RunView_Workflow struct {
 
 func (x *RunView_Workflow) Reset() {
 	*x = RunView_Workflow{}
-	mi := &file_argosy_v1_run_proto_msgTypes[10]
+	mi := &file_argosy_v1_run_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -897,7 +1700,7 @@ func (x *RunView_Workflow) String() string {
 func (*RunView_Workflow) ProtoMessage() {}
 
 func (x *RunView_Workflow) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[10]
+	mi := &file_argosy_v1_run_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -910,7 +1713,7 @@ func (x *RunView_Workflow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Workflow.ProtoReflect.Descriptor instead.
 func (*RunView_Workflow) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{3, 2}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13, 3}
 }
 
 func (x *RunView_Workflow) GetNamespace() string {
@@ -931,7 +1734,56 @@ var File_argosy_v1_run_proto protoreflect.FileDescriptor
 
 const file_argosy_v1_run_proto_rawDesc = "" +
 	"\n" +
-	"\x13argosy/v1/run.proto\x12\targosy.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"&\n" +
+	"\x13argosy/v1/run.proto\x12\targosy.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x99\x01\n" +
+	"\x0fWatchRunRequest\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x14\n" +
+	"\x05after\x18\x02 \x01(\tR\x05after\x12\x14\n" +
+	"\x05nodes\x18\x03 \x01(\tR\x05nodes\x12\x12\n" +
+	"\x04logs\x18\x04 \x01(\bR\x04logs\x12\x17\n" +
+	"\anode_id\x18\x05 \x03(\tR\x06nodeId\x12\x16\n" +
+	"\x06points\x18\x06 \x01(\bR\x06points\"\xb4\x01\n" +
+	"\x10WatchRunsRequest\x12\x14\n" +
+	"\x05after\x18\x01 \x01(\tR\x05after\x12#\n" +
+	"\rexperiment_id\x18\x02 \x01(\tR\fexperimentId\x12\x1f\n" +
+	"\vschedule_id\x18\x03 \x01(\tR\n" +
+	"scheduleId\x12\x16\n" +
+	"\x06filter\x18\x04 \x01(\tR\x06filter\x12\x14\n" +
+	"\x05nodes\x18\x05 \x01(\bR\x05nodes\x12\x16\n" +
+	"\x06points\x18\x06 \x01(\bR\x06points\"\xc8\x02\n" +
+	"\x05Event\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12&\n" +
+	"\x03run\x18\x02 \x01(\v2\x12.argosy.v1.RunViewH\x00R\x03run\x12'\n" +
+	"\x03log\x18\x03 \x01(\v2\x13.argosy.v1.LogLinesH\x00R\x03log\x12+\n" +
+	"\x06points\x18\x04 \x01(\v2\x11.argosy.v1.PointsH\x00R\x06points\x121\n" +
+	"\aremoved\x18\x05 \x01(\v2\x15.argosy.v1.RemovedRunH\x00R\aremoved\x12(\n" +
+	"\x05ready\x18\x06 \x01(\v2\x10.argosy.v1.ReadyH\x00R\x05ready\x12(\n" +
+	"\x05reset\x18\a \x01(\v2\x10.argosy.v1.ResetH\x00R\x05reset\x12\"\n" +
+	"\x03end\x18\b \x01(\v2\x0e.argosy.v1.EndH\x00R\x03endB\x06\n" +
+	"\x04what\"\x1c\n" +
+	"\n" +
+	"RemovedRun\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\a\n" +
+	"\x05Ready\"\a\n" +
+	"\x05Reset\"\x05\n" +
+	"\x03End\"|\n" +
+	"\bLogLines\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x17\n" +
+	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x14\n" +
+	"\x05first\x18\x03 \x01(\x03R\x05first\x12\x14\n" +
+	"\x05lines\x18\x04 \x03(\tR\x05lines\x12\x14\n" +
+	"\x05ended\x18\x05 \x01(\bR\x05ended\"2\n" +
+	"\x06Points\x12(\n" +
+	"\x06points\x18\x01 \x03(\v2\x10.argosy.v1.PointR\x06points\"\xd3\x01\n" +
+	"\x05Point\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x17\n" +
+	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
+	"\x04rank\x18\x04 \x01(\x11R\x04rank\x12\x12\n" +
+	"\x04step\x18\x05 \x01(\x03R\x04step\x129\n" +
+	"\n" +
+	"printed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tprintedAt\x12\x19\n" +
+	"\x05value\x18\a \x01(\x01H\x00R\x05value\x88\x01\x01B\b\n" +
+	"\x06_value\"&\n" +
 	"\rGetRunRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\"\xa3\x01\n" +
 	"\x0fListRunsRequest\x12\x1b\n" +
@@ -945,7 +1797,7 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x04runs\x18\x01 \x03(\v2\x12.argosy.v1.RunViewR\x04runs\x12\x1d\n" +
 	"\n" +
 	"total_size\x18\x02 \x01(\x05R\ttotalSize\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xae\a\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xbc\b\n" +
 	"\aRunView\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -971,7 +1823,9 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"parameters\x12%\n" +
 	"\x05nodes\x18\x0f \x03(\v2\x0f.argosy.v1.NodeR\x05nodes\x12+\n" +
 	"\ametrics\x18\x10 \x03(\v2\x11.argosy.v1.MetricR\ametrics\x12\x1a\n" +
-	"\bwarnings\x18\x11 \x03(\tR\bwarnings\x1a0\n" +
+	"\bwarnings\x18\x11 \x03(\tR\bwarnings\x12#\n" +
+	"\rremoved_nodes\x18\x12 \x03(\tR\fremovedNodes\x127\n" +
+	"\bschedule\x18\x13 \x01(\v2\x1b.argosy.v1.RunView.ScheduleR\bschedule\x1a0\n" +
 	"\n" +
 	"Experiment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -981,7 +1835,10 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
 	"version_id\x18\x03 \x01(\tR\tversionId\x12!\n" +
-	"\fversion_name\x18\x04 \x01(\tR\vversionName\x1a<\n" +
+	"\fversion_name\x18\x04 \x01(\tR\vversionName\x1a.\n" +
+	"\bSchedule\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x1a<\n" +
 	"\bWorkflow\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\"5\n" +
@@ -1018,11 +1875,13 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x19\n" +
 	"\x05value\x18\x03 \x01(\x01H\x00R\x05value\x88\x01\x01\x12\x16\n" +
 	"\x06format\x18\x04 \x01(\tR\x06formatB\b\n" +
-	"\x06_value2\xce\x01\n" +
+	"\x06_value2\x96\x03\n" +
 	"\n" +
 	"RunService\x12]\n" +
 	"\x06GetRun\x12\x18.argosy.v1.GetRunRequest\x1a\x12.argosy.v1.RunView\"%\x82\xd3\xe4\x93\x02\x1f\x12\x1d/apis/argosy/v1/runs/{run_id}\x12a\n" +
-	"\bListRuns\x12\x1a.argosy.v1.ListRunsRequest\x1a\x1b.argosy.v1.ListRunsResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/apis/argosy/v1/runsB6Z4github.com/argosy-ml/argosy/proto/argosy/v1;argosyv1b\x06proto3"
+	"\bListRuns\x12\x1a.argosy.v1.ListRunsRequest\x1a\x1b.argosy.v1.ListRunsResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/apis/argosy/v1/runs\x12h\n" +
+	"\bWatchRun\x12\x1a.argosy.v1.WatchRunRequest\x1a\x10.argosy.v1.Event\",\x82\xd3\xe4\x93\x02&\x12$/apis/argosy/v1/runs/{run_id}/events0\x01\x12\\\n" +
+	"\tWatchRuns\x12\x1b.argosy.v1.WatchRunsRequest\x1a\x10.argosy.v1.Event\"\x1e\x82\xd3\xe4\x93\x02\x18\x12\x16/apis/argosy/v1/events0\x01B6Z4github.com/argosy-ml/argosy/proto/argosy/v1;argosyv1b\x06proto3"
 
 var (
 	file_argosy_v1_run_proto_rawDescOnce sync.Once
@@ -1036,46 +1895,71 @@ func file_argosy_v1_run_proto_rawDescGZIP() []byte {
 	return file_argosy_v1_run_proto_rawDescData
 }
 
-var file_argosy_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_argosy_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_argosy_v1_run_proto_goTypes = []any{
-	(*GetRunRequest)(nil),         // 0: argosy.v1.GetRunRequest
-	(*ListRunsRequest)(nil),       // 1: argosy.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),      // 2: argosy.v1.ListRunsResponse
-	(*RunView)(nil),               // 3: argosy.v1.RunView
-	(*Parameter)(nil),             // 4: argosy.v1.Parameter
-	(*Node)(nil),                  // 5: argosy.v1.Node
-	(*Artifact)(nil),              // 6: argosy.v1.Artifact
-	(*Metric)(nil),                // 7: argosy.v1.Metric
-	(*RunView_Experiment)(nil),    // 8: argosy.v1.RunView.Experiment
-	(*RunView_Pipeline)(nil),      // 9: argosy.v1.RunView.Pipeline
-	(*RunView_Workflow)(nil),      // 10: argosy.v1.RunView.Workflow
-	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
+	(*WatchRunRequest)(nil),       // 0: argosy.v1.WatchRunRequest
+	(*WatchRunsRequest)(nil),      // 1: argosy.v1.WatchRunsRequest
+	(*Event)(nil),                 // 2: argosy.v1.Event
+	(*RemovedRun)(nil),            // 3: argosy.v1.RemovedRun
+	(*Ready)(nil),                 // 4: argosy.v1.Ready
+	(*Reset)(nil),                 // 5: argosy.v1.Reset
+	(*End)(nil),                   // 6: argosy.v1.End
+	(*LogLines)(nil),              // 7: argosy.v1.LogLines
+	(*Points)(nil),                // 8: argosy.v1.Points
+	(*Point)(nil),                 // 9: argosy.v1.Point
+	(*GetRunRequest)(nil),         // 10: argosy.v1.GetRunRequest
+	(*ListRunsRequest)(nil),       // 11: argosy.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),      // 12: argosy.v1.ListRunsResponse
+	(*RunView)(nil),               // 13: argosy.v1.RunView
+	(*Parameter)(nil),             // 14: argosy.v1.Parameter
+	(*Node)(nil),                  // 15: argosy.v1.Node
+	(*Artifact)(nil),              // 16: argosy.v1.Artifact
+	(*Metric)(nil),                // 17: argosy.v1.Metric
+	(*RunView_Experiment)(nil),    // 18: argosy.v1.RunView.Experiment
+	(*RunView_Pipeline)(nil),      // 19: argosy.v1.RunView.Pipeline
+	(*RunView_Schedule)(nil),      // 20: argosy.v1.RunView.Schedule
+	(*RunView_Workflow)(nil),      // 21: argosy.v1.RunView.Workflow
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
 }
 var file_argosy_v1_run_proto_depIdxs = []int32{
-	3,  // 0: argosy.v1.ListRunsResponse.runs:type_name -> argosy.v1.RunView
-	11, // 1: argosy.v1.RunView.created_at:type_name -> google.protobuf.Timestamp
-	11, // 2: argosy.v1.RunView.started_at:type_name -> google.protobuf.Timestamp
-	11, // 3: argosy.v1.RunView.finished_at:type_name -> google.protobuf.Timestamp
-	8,  // 4: argosy.v1.RunView.experiment:type_name -> argosy.v1.RunView.Experiment
-	9,  // 5: argosy.v1.RunView.pipeline:type_name -> argosy.v1.RunView.Pipeline
-	10, // 6: argosy.v1.RunView.workflow:type_name -> argosy.v1.RunView.Workflow
-	4,  // 7: argosy.v1.RunView.parameters:type_name -> argosy.v1.Parameter
-	5,  // 8: argosy.v1.RunView.nodes:type_name -> argosy.v1.Node
-	7,  // 9: argosy.v1.RunView.metrics:type_name -> argosy.v1.Metric
-	11, // 10: argosy.v1.Node.started_at:type_name -> google.protobuf.Timestamp
-	11, // 11: argosy.v1.Node.finished_at:type_name -> google.protobuf.Timestamp
-	4,  // 12: argosy.v1.Node.inputs:type_name -> argosy.v1.Parameter
-	4,  // 13: argosy.v1.Node.outputs:type_name -> argosy.v1.Parameter
-	6,  // 14: argosy.v1.Node.artifacts:type_name -> argosy.v1.Artifact
-	0,  // 15: argosy.v1.RunService.GetRun:input_type -> argosy.v1.GetRunRequest
-	1,  // 16: argosy.v1.RunService.ListRuns:input_type -> argosy.v1.ListRunsRequest
-	3,  // 17: argosy.v1.RunService.GetRun:output_type -> argosy.v1.RunView
-	2,  // 18: argosy.v1.RunService.ListRuns:output_type -> argosy.v1.ListRunsResponse
-	17, // [17:19] is the sub-list for method output_type
-	15, // [15:17] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	13, // 0: argosy.v1.Event.run:type_name -> argosy.v1.RunView
+	7,  // 1: argosy.v1.Event.log:type_name -> argosy.v1.LogLines
+	8,  // 2: argosy.v1.Event.points:type_name -> argosy.v1.Points
+	3,  // 3: argosy.v1.Event.removed:type_name -> argosy.v1.RemovedRun
+	4,  // 4: argosy.v1.Event.ready:type_name -> argosy.v1.Ready
+	5,  // 5: argosy.v1.Event.reset:type_name -> argosy.v1.Reset
+	6,  // 6: argosy.v1.Event.end:type_name -> argosy.v1.End
+	9,  // 7: argosy.v1.Points.points:type_name -> argosy.v1.Point
+	22, // 8: argosy.v1.Point.printed_at:type_name -> google.protobuf.Timestamp
+	13, // 9: argosy.v1.ListRunsResponse.runs:type_name -> argosy.v1.RunView
+	22, // 10: argosy.v1.RunView.created_at:type_name -> google.protobuf.Timestamp
+	22, // 11: argosy.v1.RunView.started_at:type_name -> google.protobuf.Timestamp
+	22, // 12: argosy.v1.RunView.finished_at:type_name -> google.protobuf.Timestamp
+	18, // 13: argosy.v1.RunView.experiment:type_name -> argosy.v1.RunView.Experiment
+	19, // 14: argosy.v1.RunView.pipeline:type_name -> argosy.v1.RunView.Pipeline
+	21, // 15: argosy.v1.RunView.workflow:type_name -> argosy.v1.RunView.Workflow
+	14, // 16: argosy.v1.RunView.parameters:type_name -> argosy.v1.Parameter
+	15, // 17: argosy.v1.RunView.nodes:type_name -> argosy.v1.Node
+	17, // 18: argosy.v1.RunView.metrics:type_name -> argosy.v1.Metric
+	20, // 19: argosy.v1.RunView.schedule:type_name -> argosy.v1.RunView.Schedule
+	22, // 20: argosy.v1.Node.started_at:type_name -> google.protobuf.Timestamp
+	22, // 21: argosy.v1.Node.finished_at:type_name -> google.protobuf.Timestamp
+	14, // 22: argosy.v1.Node.inputs:type_name -> argosy.v1.Parameter
+	14, // 23: argosy.v1.Node.outputs:type_name -> argosy.v1.Parameter
+	16, // 24: argosy.v1.Node.artifacts:type_name -> argosy.v1.Artifact
+	10, // 25: argosy.v1.RunService.GetRun:input_type -> argosy.v1.GetRunRequest
+	11, // 26: argosy.v1.RunService.ListRuns:input_type -> argosy.v1.ListRunsRequest
+	0,  // 27: argosy.v1.RunService.WatchRun:input_type -> argosy.v1.WatchRunRequest
+	1,  // 28: argosy.v1.RunService.WatchRuns:input_type -> argosy.v1.WatchRunsRequest
+	13, // 29: argosy.v1.RunService.GetRun:output_type -> argosy.v1.RunView
+	12, // 30: argosy.v1.RunService.ListRuns:output_type -> argosy.v1.ListRunsResponse
+	2,  // 31: argosy.v1.RunService.WatchRun:output_type -> argosy.v1.Event
+	2,  // 32: argosy.v1.RunService.WatchRuns:output_type -> argosy.v1.Event
+	29, // [29:33] is the sub-list for method output_type
+	25, // [25:29] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_run_proto_init() }
@@ -1083,14 +1967,24 @@ func file_argosy_v1_run_proto_init() {
 	if File_argosy_v1_run_proto != nil {
 		return
 	}
-	file_argosy_v1_run_proto_msgTypes[7].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[2].OneofWrappers = []any{
+		(*Event_Run)(nil),
+		(*Event_Log)(nil),
+		(*Event_Points)(nil),
+		(*Event_Removed)(nil),
+		(*Event_Ready)(nil),
+		(*Event_Reset_)(nil),
+		(*Event_End)(nil),
+	}
+	file_argosy_v1_run_proto_msgTypes[9].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_argosy_v1_run_proto_rawDesc), len(file_argosy_v1_run_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,8 +21,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	RunService_GetRun_FullMethodName   = "/argosy.v1.RunService/GetRun"
-	RunService_ListRuns_FullMethodName = "/argosy.v1.RunService/ListRuns"
+	RunService_GetRun_FullMethodName    = "/argosy.v1.RunService/GetRun"
+	RunService_ListRuns_FullMethodName  = "/argosy.v1.RunService/ListRuns"
+	RunService_WatchRun_FullMethodName  = "/argosy.v1.RunService/WatchRun"
+	RunService_WatchRuns_FullMethodName = "/argosy.v1.RunService/WatchRuns"
 )
 
 // RunServiceClient is the client API for RunService service.
@@ -35,6 +37,12 @@ type RunServiceClient interface {
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*RunView, error)
 	// Lists runs without their nodes.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
+	// Follows one run: the run as it is and after every change, and, where asked for, lines of its steps' logs and points of
+	// its metrics, until nothing more will come. Over HTTP these are server-sent events.
+	WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[Event], error)
+	// Follows all runs, or those of a filter, from now on or from an event on. It says ready first: what a list gives that is
+	// read after that, and the events, make up the whole. Over HTTP these are server-sent events.
+	WatchRuns(ctx context.Context, in *WatchRunsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[Event], error)
 }
 
 type runServiceClient struct {
@@ -65,6 +73,44 @@ func (c *runServiceClient) ListRuns(ctx context.Context, in *ListRunsRequest, op
 	return out, nil
 }
 
+func (c *runServiceClient) WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[Event], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &RunService_ServiceDesc.Streams[0], RunService_WatchRun_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchRunRequest, Event]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RunService_WatchRunClient = grpc.ServerStreamingClient[Event]
+
+func (c *runServiceClient) WatchRuns(ctx context.Context, in *WatchRunsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[Event], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &RunService_ServiceDesc.Streams[1], RunService_WatchRuns_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchRunsRequest, Event]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RunService_WatchRunsClient = grpc.ServerStreamingClient[Event]
+
 // RunServiceServer is the server API for RunService service.
 // All implementations must embed UnimplementedRunServiceServer
 // for forward compatibility.
@@ -75,6 +121,12 @@ type RunServiceServer interface {
 	GetRun(context.Context, *GetRunRequest) (*RunView, error)
 	// Lists runs without their nodes.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
+	// Follows one run: the run as it is and after every change, and, where asked for, lines of its steps' logs and points of
+	// its metrics, until nothing more will come. Over HTTP these are server-sent events.
+	WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[Event]) error
+	// Follows all runs, or those of a filter, from now on or from an event on. It says ready first: what a list gives that is
+	// read after that, and the events, make up the whole. Over HTTP these are server-sent events.
+	WatchRuns(*WatchRunsRequest, grpc.ServerStreamingServer[Event]) error
 	mustEmbedUnimplementedRunServiceServer()
 }
 
@@ -90,6 +142,12 @@ func (UnimplementedRunServiceServer) GetRun(context.Context, *GetRunRequest) (*R
 }
 func (UnimplementedRunServiceServer) ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRuns not implemented")
+}
+func (UnimplementedRunServiceServer) WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[Event]) error {
+	return status.Error(codes.Unimplemented, "method WatchRun not implemented")
+}
+func (UnimplementedRunServiceServer) WatchRuns(*WatchRunsRequest, grpc.ServerStreamingServer[Event]) error {
+	return status.Error(codes.Unimplemented, "method WatchRuns not implemented")
 }
 func (UnimplementedRunServiceServer) mustEmbedUnimplementedRunServiceServer() {}
 func (UnimplementedRunServiceServer) testEmbeddedByValue()                    {}
@@ -148,6 +206,28 @@ func _RunService_ListRuns_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RunService_WatchRun_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchRunRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(RunServiceServer).WatchRun(m, &grpc.GenericServerStream[WatchRunRequest, Event]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RunService_WatchRunServer = grpc.ServerStreamingServer[Event]
+
+func _RunService_WatchRuns_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchRunsRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(RunServiceServer).WatchRuns(m, &grpc.GenericServerStream[WatchRunsRequest, Event]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type RunService_WatchRunsServer = grpc.ServerStreamingServer[Event]
+
 // RunService_ServiceDesc is the grpc.ServiceDesc for RunService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -164,6 +244,17 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _RunService_ListRuns_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "WatchRun",
+			Handler:       _RunService_WatchRun_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "WatchRuns",
+			Handler:       _RunService_WatchRuns_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "argosy/v1/run.proto",
 }

@@ -52,6 +52,9 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"RefusedQueries":        refusedQueries,
 		"PagingWhileRowsCome":   pagingWhileRowsCome,
 		"Concurrent":            concurrent,
+		"Changes":               changes,
+		"ChangesOfNodes":        changesOfNodes,
+		"Series":                series,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

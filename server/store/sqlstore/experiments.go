@@ -79,7 +79,11 @@ func (s *Store) ArchiveExperiment(ctx context.Context, id string, isArchived boo
 		if err != nil {
 			return trouble("disable jobs", err)
 		}
-		err = q.SetRunStatesOfExperiment(ctx, query.SetRunStatesOfExperimentParams{ExperimentID: id, StorageState: archived})
+		revision, err := q.Tick(ctx)
+		if err != nil {
+			return trouble("tick", err)
+		}
+		err = q.SetRunStatesOfExperiment(ctx, query.SetRunStatesOfExperimentParams{ExperimentID: id, StorageState: archived, Revision: revision})
 		return trouble("archive runs", err)
 	})
 }

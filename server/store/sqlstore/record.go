@@ -16,7 +16,8 @@ func (s *Store) Record(ctx context.Context, id string, state run.State) (changed
 		if run.Final(row.Status) && !run.Final(state.Status) || state.Attempt < row.Attempt {
 			return nil // an old view of the Workflow, or one that goes on after the run was given up
 		}
-		nodes, err := recordNodes(ctx, q, row.Seq, state.Nodes)
+		tick := ticker(ctx, q)
+		nodes, err := recordNodes(ctx, q, row, state.Nodes, tick)
 		if err != nil {
 			return err
 		}
@@ -32,8 +33,12 @@ func (s *Store) Record(ctx context.Context, id string, state run.State) (changed
 		if changed = nodes || workflow || row != before; !changed {
 			return nil
 		}
+		revision, err := tick()
+		if err != nil {
+			return err
+		}
 		err = q.SetRunState(ctx, query.SetRunStateParams{
-			Seq: row.Seq, Status: row.Status, Message: row.Message, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
+			Seq: row.Seq, Status: row.Status, Message: row.Message, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt, Revision: revision,
 		})
 		return trouble("record run", err)
 	})
@@ -55,11 +60,11 @@ func recordWorkflow(ctx context.Context, q *query.Queries, seq int64, workflow [
 	return true, trouble("record workflow", q.PutRunWorkflow(ctx, query.PutRunWorkflowParams{Run: seq, Digest: now, Data: pack(workflow)}))
 }
 
-func recordNodes(ctx context.Context, q *query.Queries, seq int64, nodes []run.Node) (changed bool, err error) {
+func recordNodes(ctx context.Context, q *query.Queries, of query.Run, nodes []run.Node, tick func() (int64, error)) (changed bool, err error) {
 	if len(nodes) == 0 { // not seen yet: what was known stays
 		return false, nil
 	}
-	rows, err := q.NodeDigests(ctx, seq)
+	rows, err := q.NodeDigests(ctx, of.Seq)
 	if err != nil {
 		return false, trouble("read nodes", err)
 	}
@@ -68,21 +73,31 @@ func recordNodes(ctx context.Context, q *query.Queries, seq int64, nodes []run.N
 		before[row.ID] = row.Digest
 	}
 	for _, n := range nodes {
-		p := nodeParams(seq, n)
+		p := nodeParams(of.Seq, n)
 		known, ok := before[n.ID]
 		delete(before, n.ID)
 		if ok && known == p.Digest {
 			continue
 		}
 		changed = true
+		if p.Revision, err = tick(); err != nil {
+			return false, err
+		}
 		if err := q.PutNode(ctx, p); err != nil {
 			return false, trouble("record node", err)
 		}
 	}
 	for id := range before { // a retry takes nodes away
 		changed = true
-		if err := q.DeleteNode(ctx, query.DeleteNodeParams{Run: seq, ID: id}); err != nil {
+		revision, err := tick()
+		if err != nil {
+			return false, err
+		}
+		if err := q.DeleteNode(ctx, query.DeleteNodeParams{Run: of.Seq, ID: id}); err != nil {
 			return false, trouble("remove node", err)
+		}
+		if err := q.InsertRemoval(ctx, query.InsertRemovalParams{Revision: revision, RunID: of.ID, NodeID: id}); err != nil {
+			return false, trouble("note a removed node", err)
 		}
 	}
 	return changed, nil
@@ -93,7 +108,7 @@ func nodeParams(seq int64, n run.Node) query.PutNodeParams {
 		Run: seq, ID: n.ID, Name: n.Name, DisplayName: n.DisplayName, Type: n.Type, Template: n.Template, Phase: n.Phase,
 		Message: n.Message, ExitCode: n.ExitCode, PodName: n.PodName, BoundaryID: n.BoundaryID,
 		Children: toJSON(n.Children), Inputs: toJSON(n.Inputs), Outputs: toJSON(n.Outputs), Artifacts: toJSON(n.Artifacts),
-		StartedAt: micros(n.StartedAt), FinishedAt: micros(n.FinishedAt),
+		StartedAt: micros(n.StartedAt), FinishedAt: micros(n.FinishedAt), Scrape: toJSON(n.Scrape),
 	}
 	p.Digest = digest([]byte(toJSON(p)))
 	return p
@@ -109,7 +124,11 @@ func (s *Store) Nodes(ctx context.Context, id string) ([]run.Node, error) {
 		_, err := s.read().RunRow(ctx, id)
 		return nil, missing("run", id, err)
 	}
-	nodes := make([]run.Node, len(rows))
+	return nodesOf(rows)
+}
+
+func nodesOf(rows []query.Node) (nodes []run.Node, err error) {
+	nodes = make([]run.Node, len(rows))
 	for i, row := range rows {
 		if nodes[i], err = nodeOf(row); err != nil {
 			return nil, err
@@ -123,18 +142,23 @@ func nodeOf(row query.Node) (run.Node, error) {
 		ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, Type: row.Type, Template: row.Template, Phase: row.Phase,
 		Message: row.Message, ExitCode: row.ExitCode, PodName: row.PodName, BoundaryID: row.BoundaryID,
 		StartedAt: timeOf(row.StartedAt), FinishedAt: timeOf(row.FinishedAt), LogKey: row.LogKey, Harvested: row.Harvested,
+		LogRevision: row.LogRevision,
 	}
 	return n, errors.Join(fromJSON(row.Children, &n.Children), fromJSON(row.Inputs, &n.Inputs),
-		fromJSON(row.Outputs, &n.Outputs), fromJSON(row.Artifacts, &n.Artifacts))
+		fromJSON(row.Outputs, &n.Outputs), fromJSON(row.Artifacts, &n.Artifacts), fromJSON(row.Scrape, &n.Scrape))
 }
 
 // SetHarvested implements run.Store.
 func (s *Store) SetHarvested(ctx context.Context, id, nodeID, logKey string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
-		n, err := q.SetNodeHarvested(ctx, query.SetNodeHarvestedParams{Run: row.Seq, ID: nodeID, LogKey: logKey})
+		revision, err := bump(ctx, q, row)
+		if err != nil {
+			return err
+		}
+		n, err := q.SetNodeHarvested(ctx, query.SetNodeHarvestedParams{Run: row.Seq, ID: nodeID, LogKey: logKey, Revision: revision})
 		if err != nil || n == 0 {
 			return orNotFound("step", nodeID, err)
 		}
-		return trouble("bump revision", q.BumpRevision(ctx, row.Seq))
+		return nil
 	})
 }

@@ -35,6 +35,10 @@ func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte
 		if err != nil {
 			return err
 		}
+		revision, err := q.Tick(ctx)
+		if err != nil {
+			return trouble("tick", err)
+		}
 		seq, err := q.InsertRun(ctx, query.InsertRunParams{
 			ID: r.ID, Name: r.Name, Description: r.Description, ExperimentID: r.ExperimentID,
 			PipelineID: r.PipelineID, PipelineName: r.PipelineName, VersionID: r.VersionID, VersionName: r.VersionName,
@@ -42,7 +46,7 @@ func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte
 			Status: r.Status, Message: r.Message, StorageState: storageState(r.Archived), Warnings: toJSON(r.Warnings),
 			CreatedAt: micros(r.CreatedAt), ScheduledAt: micros(r.ScheduledAt),
 			StartedAt: micros(r.StartedAt), FinishedAt: micros(r.FinishedAt), Manifest: kept,
-			ScheduleID: r.ScheduleID, ScheduleName: r.ScheduleName,
+			ScheduleID: r.ScheduleID, ScheduleName: r.ScheduleName, Revision: revision,
 		})
 		if err != nil {
 			return s.taken(err, "runs.id", "a run with id %s exists already", r.ID)
@@ -108,7 +112,7 @@ func (s *Store) Run(ctx context.Context, id string) (run.Run, error) {
 	if err != nil {
 		return run.Run{}, missing("run", id, err)
 	}
-	found, err := s.complete(ctx, []query.RunsBySeqRow{query.RunsBySeqRow(row)})
+	found, err := complete(ctx, s.read(), []query.RunsBySeqRow{query.RunsBySeqRow(row)})
 	return found[row.Run.Seq], err
 }
 
@@ -122,12 +126,12 @@ func (s *Store) Runs(ctx context.Context, q page.Query, sc run.Scope) (page.Page
 	if err != nil {
 		return page.Page[run.Run]{}, trouble("read runs", err)
 	}
-	bySeq, err := s.complete(ctx, rows)
+	bySeq, err := complete(ctx, s.read(), rows)
 	return pageOf(chosen, bySeq), err
 }
 
 // complete adds parameters and metrics to the rows of runs: two queries, however many runs.
-func (s *Store) complete(ctx context.Context, rows []query.RunsBySeqRow) (map[int64]run.Run, error) {
+func complete(ctx context.Context, q *query.Queries, rows []query.RunsBySeqRow) (map[int64]run.Run, error) {
 	seqs, runs := make([]int64, len(rows)), make(map[int64]*run.Run, len(rows))
 	for i, row := range rows {
 		r, err := runOf(row.Run, row.ExperimentName)
@@ -136,7 +140,7 @@ func (s *Store) complete(ctx context.Context, rows []query.RunsBySeqRow) (map[in
 		}
 		seqs[i], runs[row.Run.Seq] = row.Run.Seq, &r
 	}
-	parameters, err := s.read().RunParameters(ctx, seqs)
+	parameters, err := q.RunParameters(ctx, seqs)
 	if err != nil {
 		return nil, trouble("read parameters", err)
 	}
@@ -148,7 +152,7 @@ func (s *Store) complete(ctx context.Context, rows []query.RunsBySeqRow) (map[in
 			r.Defaults = append(r.Defaults, run.Parameter{Name: p.Name, Value: p.Value})
 		}
 	}
-	metrics, err := s.read().RunMetrics(ctx, seqs)
+	metrics, err := q.RunMetrics(ctx, seqs)
 	if err != nil {
 		return nil, trouble("read metrics", err)
 	}
@@ -188,7 +192,11 @@ func (s *Store) SetStatus(ctx context.Context, id, status, message string) error
 		if run.Final(status) && finished == 0 {
 			finished = micros(time.Now())
 		}
-		err := q.SetRunStatus(ctx, query.SetRunStatusParams{Seq: row.Seq, Status: status, Message: message, FinishedAt: finished})
+		revision, err := q.Tick(ctx)
+		if err != nil {
+			return trouble("tick", err)
+		}
+		err = q.SetRunStatus(ctx, query.SetRunStatusParams{Seq: row.Seq, Status: status, Message: message, FinishedAt: finished, Revision: revision})
 		return trouble("set status", err)
 	})
 }
@@ -196,26 +204,40 @@ func (s *Store) SetStatus(ctx context.Context, id, status, message string) error
 // Retry implements run.Store.
 func (s *Store) Retry(ctx context.Context, id string, attempt int64, again run.Again) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
-		if err := q.RetryRun(ctx, query.RetryRunParams{Seq: row.Seq, Status: run.Running, Attempt: attempt}); err != nil {
+		revision, err := q.Tick(ctx)
+		if err != nil {
+			return trouble("tick", err)
+		}
+		if err := q.RetryRun(ctx, query.RetryRunParams{Seq: row.Seq, Status: run.Running, Attempt: attempt, Revision: revision}); err != nil {
 			return trouble("retry", err)
 		}
 		for _, node := range again.Dropped {
 			if err := q.DeleteNodeMetrics(ctx, query.DeleteNodeMetricsParams{Run: row.Seq, NodeID: node}); err != nil {
 				return trouble("remove metrics", err)
 			}
+			if err := q.DeleteSeriesOfNode(ctx, query.DeleteSeriesOfNodeParams{Run: row.Seq, NodeID: node}); err != nil {
+				return trouble("remove series", err)
+			}
 		}
 		if err := q.LeadMetrics(ctx, row.Seq); err != nil {
 			return trouble("order metrics", err)
 		}
-		_, err := recordWorkflow(ctx, q, row.Seq, again.Workflow)
+		_, err = recordWorkflow(ctx, q, row.Seq, again.Workflow)
 		return err
 	})
 }
 
 // Settle implements run.Store.
 func (s *Store) Settle(ctx context.Context, id string) error {
-	return s.change(ctx, id, func(q *query.Queries, _ query.Run) error {
-		_, err := q.SetSettled(ctx, id)
+	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		if row.Settled {
+			return nil
+		}
+		revision, err := q.Tick(ctx)
+		if err != nil {
+			return trouble("tick", err)
+		}
+		_, err = q.SetSettled(ctx, query.SetSettledParams{ID: id, Revision: revision})
 		return trouble("settle", err)
 	})
 }
@@ -236,7 +258,8 @@ func (s *Store) AddMetrics(ctx context.Context, id string, ms []run.Metric) (dup
 		if len(duplicates) == len(ms) {
 			return nil
 		}
-		return trouble("bump revision", q.BumpRevision(ctx, row.Seq))
+		_, err := bump(ctx, q, row)
+		return err
 	})
 	return duplicates, err
 }
@@ -248,7 +271,11 @@ func (s *Store) AddWarning(ctx context.Context, id, warning string) error {
 		if err := fromJSON(row.Warnings, &warnings); err != nil || slices.Contains(warnings, warning) {
 			return err
 		}
-		err := q.SetRunWarnings(ctx, query.SetRunWarningsParams{Seq: row.Seq, Warnings: toJSON(append(warnings, warning))})
+		revision, err := q.Tick(ctx)
+		if err != nil {
+			return trouble("tick", err)
+		}
+		err = q.SetRunWarnings(ctx, query.SetRunWarningsParams{Seq: row.Seq, Warnings: toJSON(append(warnings, warning)), Revision: revision})
 		return trouble("add warning", err)
 	})
 }
@@ -256,7 +283,11 @@ func (s *Store) AddWarning(ctx context.Context, id, warning string) error {
 // ArchiveRun implements run.Store.
 func (s *Store) ArchiveRun(ctx context.Context, id string, isArchived bool) error {
 	return s.change(ctx, id, func(q *query.Queries, _ query.Run) error {
-		_, err := q.SetRunStorageState(ctx, query.SetRunStorageStateParams{ID: id, StorageState: storageState(isArchived)})
+		revision, err := q.Tick(ctx)
+		if err != nil {
+			return trouble("tick", err)
+		}
+		_, err = q.SetRunStorageState(ctx, query.SetRunStorageStateParams{ID: id, StorageState: storageState(isArchived), Revision: revision})
 		return trouble("archive", err)
 	})
 }
@@ -266,6 +297,9 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		if err := q.DeleteRun(ctx, row.Seq); err != nil {
 			return trouble("delete run", err)
+		}
+		if err := noteRemoved(ctx, q, id); err != nil {
+			return err
 		}
 		return dropManifests(ctx, q, row.Manifest)
 	})

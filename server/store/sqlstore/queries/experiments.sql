@@ -14,7 +14,8 @@ SELECT * FROM experiments WHERE seq IN (sqlc.slice(seqs));
 UPDATE experiments SET storage_state = ? WHERE id = ?;
 
 -- name: SetRunStatesOfExperiment :exec
-UPDATE runs SET storage_state = ?1, revision = revision + 1 WHERE experiment_id = ?2 AND storage_state <> ?1;
+UPDATE runs SET storage_state = sqlc.arg(storage_state), revision = sqlc.arg(revision)
+WHERE experiment_id = sqlc.arg(experiment_id) AND storage_state <> sqlc.arg(storage_state);
 
 -- name: DeleteExperiment :execrows
 DELETE FROM experiments WHERE id = ?;

@@ -3,7 +3,7 @@ INSERT INTO runs (
     id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow,
     status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest,
     schedule_id, schedule_name
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?)
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?)
 RETURNING seq;
 
 -- name: Run :one
@@ -32,27 +32,27 @@ SELECT * FROM runs WHERE settled = 0 AND submitted = 1 ORDER BY seq;
 UPDATE runs SET submitted = 1 WHERE id = ?;
 
 -- name: SetSettled :execrows
-UPDATE runs SET settled = 1, revision = revision + 1 WHERE id = ? AND settled = 0;
+UPDATE runs SET settled = 1, revision = ? WHERE id = ? AND settled = 0;
 
 -- name: SetRunStatus :exec
-UPDATE runs SET status = ?, message = ?, finished_at = ?, revision = revision + 1 WHERE seq = ?;
+UPDATE runs SET status = ?, message = ?, finished_at = ?, revision = ? WHERE seq = ?;
 
 -- name: SetRunState :exec
-UPDATE runs SET status = ?, message = ?, started_at = ?, finished_at = ?, revision = revision + 1 WHERE seq = ?;
+UPDATE runs SET status = ?, message = ?, started_at = ?, finished_at = ?, revision = ? WHERE seq = ?;
 
 -- name: RetryRun :exec
 UPDATE runs SET
-    status = ?, message = '', finished_at = 0, submitted = 0, settled = 0, attempt = ?, revision = revision + 1
+    status = ?, message = '', finished_at = 0, submitted = 0, settled = 0, attempt = ?, revision = ?
 WHERE seq = ?;
 
 -- name: SetRunStorageState :execrows
-UPDATE runs SET storage_state = ?, revision = revision + 1 WHERE id = ?;
+UPDATE runs SET storage_state = ?, revision = ? WHERE id = ?;
 
 -- name: SetRunWarnings :exec
-UPDATE runs SET warnings = ?, revision = revision + 1 WHERE seq = ?;
+UPDATE runs SET warnings = ?, revision = ? WHERE seq = ?;
 
 -- name: BumpRevision :exec
-UPDATE runs SET revision = revision + 1 WHERE seq = ?;
+UPDATE runs SET revision = ? WHERE seq = ?;
 
 -- name: DeleteRun :exec
 DELETE FROM runs WHERE seq = ?;

@@ -143,15 +143,17 @@ func (q *Queries) SetExperimentState(ctx context.Context, arg SetExperimentState
 }
 
 const setRunStatesOfExperiment = `-- name: SetRunStatesOfExperiment :exec
-UPDATE runs SET storage_state = ?1, revision = revision + 1 WHERE experiment_id = ?2 AND storage_state <> ?1
+UPDATE runs SET storage_state = ?1, revision = ?2
+WHERE experiment_id = ?3 AND storage_state <> ?1
 `
 
 type SetRunStatesOfExperimentParams struct {
 	StorageState string
+	Revision     int64
 	ExperimentID string
 }
 
 func (q *Queries) SetRunStatesOfExperiment(ctx context.Context, arg SetRunStatesOfExperimentParams) error {
-	_, err := q.db.ExecContext(ctx, setRunStatesOfExperiment, arg.StorageState, arg.ExperimentID)
+	_, err := q.db.ExecContext(ctx, setRunStatesOfExperiment, arg.StorageState, arg.Revision, arg.ExperimentID)
 	return err
 }

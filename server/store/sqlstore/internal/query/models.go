@@ -4,6 +4,16 @@
 
 package query
 
+import (
+	"database/sql"
+)
+
+type Clock struct {
+	ID       int64
+	Revision int64
+	Point    int64
+}
+
 type Experiment struct {
 	Seq          int64
 	ID           string
@@ -40,6 +50,9 @@ type Node struct {
 	LogKey      string
 	Harvested   bool
 	Digest      int64
+	Revision    int64
+	LogRevision int64
+	Scrape      string
 }
 
 type Pipeline struct {
@@ -49,6 +62,20 @@ type Pipeline struct {
 	Description    string
 	CreatedAt      int64
 	DefaultVersion string
+}
+
+type Point struct {
+	N         int64
+	Series    int64
+	Step      int64
+	PrintedAt int64
+	Value     sql.NullFloat64
+}
+
+type Removal struct {
+	Revision int64
+	RunID    string
+	NodeID   string
 }
 
 type Run struct {
@@ -131,6 +158,16 @@ type Schedule struct {
 	LastAt          int64
 	LastIndex       int64
 	Manifest        int64
+}
+
+type Series struct {
+	Seq    int64
+	Run    int64
+	NodeID string
+	Name   string
+	Rank   int64
+	Format string
+	Size   int64
 }
 
 type Version struct {

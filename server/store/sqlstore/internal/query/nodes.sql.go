@@ -55,8 +55,24 @@ func (q *Queries) NodeDigests(ctx context.Context, run int64) ([]NodeDigestsRow,
 	return items, nil
 }
 
+const nodePod = `-- name: NodePod :one
+SELECT pod_name FROM nodes WHERE run = ? AND id = ?
+`
+
+type NodePodParams struct {
+	Run int64
+	ID  string
+}
+
+func (q *Queries) NodePod(ctx context.Context, arg NodePodParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, nodePod, arg.Run, arg.ID)
+	var pod_name string
+	err := row.Scan(&pod_name)
+	return pod_name, err
+}
+
 const nodes = `-- name: Nodes :many
-SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.harvested, nodes.digest FROM nodes JOIN runs ON runs.seq = nodes.run
+SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.harvested, nodes.digest, nodes.revision, nodes.log_revision, nodes.scrape FROM nodes JOIN runs ON runs.seq = nodes.run
 WHERE runs.id = ?
 ORDER BY nodes.started_at = 0, nodes.started_at, nodes.id
 `
@@ -91,6 +107,9 @@ func (q *Queries) Nodes(ctx context.Context, id string) ([]Node, error) {
 			&i.LogKey,
 			&i.Harvested,
 			&i.Digest,
+			&i.Revision,
+			&i.LogRevision,
+			&i.Scrape,
 		); err != nil {
 			return nil, err
 		}
@@ -108,13 +127,14 @@ func (q *Queries) Nodes(ctx context.Context, id string) ([]Node, error) {
 const putNode = `-- name: PutNode :exec
 INSERT INTO nodes (
     run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id,
-    children, inputs, outputs, artifacts, started_at, finished_at, digest, log_key, harvested
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0)
+    children, inputs, outputs, artifacts, started_at, finished_at, digest, scrape, revision, log_key, harvested, log_revision
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)
 ON CONFLICT (run, id) DO UPDATE SET
     name = excluded.name, display_name = excluded.display_name, type = excluded.type, template = excluded.template,
     phase = excluded.phase, message = excluded.message, exit_code = excluded.exit_code, pod_name = excluded.pod_name,
     boundary_id = excluded.boundary_id, children = excluded.children, inputs = excluded.inputs, outputs = excluded.outputs,
     artifacts = excluded.artifacts, started_at = excluded.started_at, finished_at = excluded.finished_at, digest = excluded.digest,
+    scrape = excluded.scrape, revision = excluded.revision,
     -- a node that was run again, under its old id, is to be harvested again
     harvested = CASE WHEN excluded.finished_at = nodes.finished_at THEN nodes.harvested ELSE 0 END
 `
@@ -138,6 +158,8 @@ type PutNodeParams struct {
 	StartedAt   int64
 	FinishedAt  int64
 	Digest      int64
+	Scrape      string
+	Revision    int64
 }
 
 func (q *Queries) PutNode(ctx context.Context, arg PutNodeParams) error {
@@ -160,22 +182,31 @@ func (q *Queries) PutNode(ctx context.Context, arg PutNodeParams) error {
 		arg.StartedAt,
 		arg.FinishedAt,
 		arg.Digest,
+		arg.Scrape,
+		arg.Revision,
 	)
 	return err
 }
 
 const setNodeHarvested = `-- name: SetNodeHarvested :execrows
-UPDATE nodes SET harvested = 1, log_key = ? WHERE run = ? AND id = ?
+UPDATE nodes SET harvested = 1, log_key = ?1, revision = ?2, log_revision = ?2
+WHERE run = ?3 AND id = ?4
 `
 
 type SetNodeHarvestedParams struct {
-	LogKey string
-	Run    int64
-	ID     string
+	LogKey   string
+	Revision int64
+	Run      int64
+	ID       string
 }
 
 func (q *Queries) SetNodeHarvested(ctx context.Context, arg SetNodeHarvestedParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, setNodeHarvested, arg.LogKey, arg.Run, arg.ID)
+	result, err := q.db.ExecContext(ctx, setNodeHarvested,
+		arg.LogKey,
+		arg.Revision,
+		arg.Run,
+		arg.ID,
+	)
 	if err != nil {
 		return 0, err
 	}

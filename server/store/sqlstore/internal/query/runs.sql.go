@@ -11,11 +11,16 @@ import (
 )
 
 const bumpRevision = `-- name: BumpRevision :exec
-UPDATE runs SET revision = revision + 1 WHERE seq = ?
+UPDATE runs SET revision = ? WHERE seq = ?
 `
 
-func (q *Queries) BumpRevision(ctx context.Context, seq int64) error {
-	_, err := q.db.ExecContext(ctx, bumpRevision, seq)
+type BumpRevisionParams struct {
+	Revision int64
+	Seq      int64
+}
+
+func (q *Queries) BumpRevision(ctx context.Context, arg BumpRevisionParams) error {
+	_, err := q.db.ExecContext(ctx, bumpRevision, arg.Revision, arg.Seq)
 	return err
 }
 
@@ -33,7 +38,7 @@ INSERT INTO runs (
     id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow,
     status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest,
     schedule_id, schedule_name
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?, ?, ?)
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?)
 RETURNING seq
 `
 
@@ -57,6 +62,7 @@ type InsertRunParams struct {
 	ScheduledAt    int64
 	StartedAt      int64
 	FinishedAt     int64
+	Revision       int64
 	Manifest       int64
 	ScheduleID     string
 	ScheduleName   string
@@ -83,6 +89,7 @@ func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) (int64, er
 		arg.ScheduledAt,
 		arg.StartedAt,
 		arg.FinishedAt,
+		arg.Revision,
 		arg.Manifest,
 		arg.ScheduleID,
 		arg.ScheduleName,
@@ -133,18 +140,24 @@ func (q *Queries) PutRunWorkflow(ctx context.Context, arg PutRunWorkflowParams) 
 
 const retryRun = `-- name: RetryRun :exec
 UPDATE runs SET
-    status = ?, message = '', finished_at = 0, submitted = 0, settled = 0, attempt = ?, revision = revision + 1
+    status = ?, message = '', finished_at = 0, submitted = 0, settled = 0, attempt = ?, revision = ?
 WHERE seq = ?
 `
 
 type RetryRunParams struct {
-	Status  string
-	Attempt int64
-	Seq     int64
+	Status   string
+	Attempt  int64
+	Revision int64
+	Seq      int64
 }
 
 func (q *Queries) RetryRun(ctx context.Context, arg RetryRunParams) error {
-	_, err := q.db.ExecContext(ctx, retryRun, arg.Status, arg.Attempt, arg.Seq)
+	_, err := q.db.ExecContext(ctx, retryRun,
+		arg.Status,
+		arg.Attempt,
+		arg.Revision,
+		arg.Seq,
+	)
 	return err
 }
 
@@ -384,7 +397,7 @@ func (q *Queries) RunsBySeq(ctx context.Context, seqs []int64) ([]RunsBySeqRow, 
 }
 
 const setRunState = `-- name: SetRunState :exec
-UPDATE runs SET status = ?, message = ?, started_at = ?, finished_at = ?, revision = revision + 1 WHERE seq = ?
+UPDATE runs SET status = ?, message = ?, started_at = ?, finished_at = ?, revision = ? WHERE seq = ?
 `
 
 type SetRunStateParams struct {
@@ -392,6 +405,7 @@ type SetRunStateParams struct {
 	Message    string
 	StartedAt  int64
 	FinishedAt int64
+	Revision   int64
 	Seq        int64
 }
 
@@ -401,19 +415,21 @@ func (q *Queries) SetRunState(ctx context.Context, arg SetRunStateParams) error 
 		arg.Message,
 		arg.StartedAt,
 		arg.FinishedAt,
+		arg.Revision,
 		arg.Seq,
 	)
 	return err
 }
 
 const setRunStatus = `-- name: SetRunStatus :exec
-UPDATE runs SET status = ?, message = ?, finished_at = ?, revision = revision + 1 WHERE seq = ?
+UPDATE runs SET status = ?, message = ?, finished_at = ?, revision = ? WHERE seq = ?
 `
 
 type SetRunStatusParams struct {
 	Status     string
 	Message    string
 	FinishedAt int64
+	Revision   int64
 	Seq        int64
 }
 
@@ -422,22 +438,24 @@ func (q *Queries) SetRunStatus(ctx context.Context, arg SetRunStatusParams) erro
 		arg.Status,
 		arg.Message,
 		arg.FinishedAt,
+		arg.Revision,
 		arg.Seq,
 	)
 	return err
 }
 
 const setRunStorageState = `-- name: SetRunStorageState :execrows
-UPDATE runs SET storage_state = ?, revision = revision + 1 WHERE id = ?
+UPDATE runs SET storage_state = ?, revision = ? WHERE id = ?
 `
 
 type SetRunStorageStateParams struct {
 	StorageState string
+	Revision     int64
 	ID           string
 }
 
 func (q *Queries) SetRunStorageState(ctx context.Context, arg SetRunStorageStateParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, setRunStorageState, arg.StorageState, arg.ID)
+	result, err := q.db.ExecContext(ctx, setRunStorageState, arg.StorageState, arg.Revision, arg.ID)
 	if err != nil {
 		return 0, err
 	}
@@ -445,25 +463,31 @@ func (q *Queries) SetRunStorageState(ctx context.Context, arg SetRunStorageState
 }
 
 const setRunWarnings = `-- name: SetRunWarnings :exec
-UPDATE runs SET warnings = ?, revision = revision + 1 WHERE seq = ?
+UPDATE runs SET warnings = ?, revision = ? WHERE seq = ?
 `
 
 type SetRunWarningsParams struct {
 	Warnings string
+	Revision int64
 	Seq      int64
 }
 
 func (q *Queries) SetRunWarnings(ctx context.Context, arg SetRunWarningsParams) error {
-	_, err := q.db.ExecContext(ctx, setRunWarnings, arg.Warnings, arg.Seq)
+	_, err := q.db.ExecContext(ctx, setRunWarnings, arg.Warnings, arg.Revision, arg.Seq)
 	return err
 }
 
 const setSettled = `-- name: SetSettled :execrows
-UPDATE runs SET settled = 1, revision = revision + 1 WHERE id = ? AND settled = 0
+UPDATE runs SET settled = 1, revision = ? WHERE id = ? AND settled = 0
 `
 
-func (q *Queries) SetSettled(ctx context.Context, id string) (int64, error) {
-	result, err := q.db.ExecContext(ctx, setSettled, id)
+type SetSettledParams struct {
+	Revision int64
+	ID       string
+}
+
+func (q *Queries) SetSettled(ctx context.Context, arg SetSettledParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, setSettled, arg.Revision, arg.ID)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,43 @@
+package run
+
+import (
+	"context"
+
+	"github.com/argosy-ml/argosy/server/page"
+)
+
+// Mark is how far one has seen the changes of all runs: those up to Revision, and of those at Revision, where many runs
+// changed at once, the rows up to Seq; 0 means all of them.
+type Mark struct{ Revision, Seq int64 }
+
+// Change says that a run is not what it was.
+type Change struct {
+	Mark
+	RunID   string
+	Removed bool
+}
+
+// Clock is the revision of the newest change and the number of the newest point.
+type Clock struct{ Revision, Point int64 }
+
+// Delta is a run as it is, with the nodes that changed after some revision.
+type Delta struct {
+	Run     Run
+	Nodes   []Node
+	Removed []string // ids of nodes that are gone
+}
+
+// Changes is the part of the store that tells what changed, in the order in which changes became visible: whoever has seen
+// all up to a mark and asks for what came after it misses nothing.
+type Changes interface {
+	Now(ctx context.Context) (Clock, error)
+	// Changed gives the runs that changed after a mark, at most so many, in order, and how far it looked.
+	Changed(ctx context.Context, after Mark, most int) (changes []Change, seen Mark, err error)
+	// Matching gives those of some runs that a list with this scope and filter shows.
+	Matching(ctx context.Context, ids []string, filter []page.Predicate, s Scope) ([]Run, error)
+	// Delta gives a run and its nodes that changed after a revision, all of them after 0, and until another; 0: until now.
+	Delta(ctx context.Context, id string, after, until int64) (Delta, error)
+}
+
+// KeptRemovals is for how many revisions the store knows what was removed. Whoever has seen less begins anew.
+const KeptRemovals = 1 << 20

@@ -1,0 +1,42 @@
+package run
+
+import (
+	"context"
+	"time"
+)
+
+// Unranked is the rank of what nobody in particular printed.
+const Unranked = -1
+
+// Series is one curve: the values of a metric that one rank of a step printed while it ran.
+type Series struct {
+	NodeID, Name string
+	Rank         int // Unranked: of no rank
+	Format       string
+	Size         int64 // its points
+}
+
+// Point is one value of a series.
+type Point struct {
+	N            int64 // number of the point among those of all runs, in the order of their coming
+	RunID        string
+	NodeID, Name string
+	Rank         int
+	Format       string
+	Index        int64 // of the point in its series, from 0
+	Step         int64
+	PrintedAt    time.Time // zero: not known
+	Value        float64   // may be NaN
+}
+
+// Curves is the part of the store that keeps series.
+type Curves interface {
+	// AddPoints stores the points of a step whose pod is the one named. Points that are there already, by their index, are
+	// passed over, so that reading a log again changes nothing; it tells how many were new.
+	AddPoints(ctx context.Context, id, nodeID, pod string, points []Point) (added int, err error)
+	// Points gives up to so many points of a run, or of all runs for an empty id, that came after a number.
+	Points(ctx context.Context, id string, after int64, most int) ([]Point, error)
+	// Series lists the series of a run; PointsOf gives all points of one of them.
+	Series(ctx context.Context, id string) ([]Series, error)
+	PointsOf(ctx context.Context, id, nodeID, name string, rank int, each func(Point)) error
+}

@@ -1,0 +1,38 @@
+-- name: Series :many
+SELECT * FROM series WHERE run = ? ORDER BY seq;
+
+-- name: SeriesOfNode :many
+SELECT * FROM series WHERE run = ? AND node_id = ? ORDER BY seq;
+
+-- name: InsertSeries :one
+INSERT INTO series (run, node_id, name, rank, format, size) VALUES (?, ?, ?, ?, ?, 0) RETURNING seq;
+
+-- name: GrowSeries :exec
+UPDATE series SET size = ? WHERE seq = ?;
+
+-- name: DeleteSeriesOfNode :exec
+DELETE FROM series WHERE run = ? AND node_id = ?;
+
+-- name: TakePoints :one
+UPDATE clock SET point = point + sqlc.arg(count) WHERE id = 1 RETURNING point;
+
+-- name: InsertPoint :exec
+INSERT INTO points (n, series, step, printed_at, value) VALUES (?, ?, ?, ?, ?);
+
+-- name: PointsOfSeries :many
+SELECT points.n, points.step, points.printed_at, points.value
+FROM series JOIN points ON points.series = series.seq
+WHERE series.run = ? AND series.node_id = ? AND series.name = ? AND series.rank = ?
+ORDER BY points.n;
+
+-- name: PointsOfRun :many
+SELECT points.n, points.step, points.printed_at, points.value, series.node_id, series.name, series.rank
+FROM series JOIN points ON points.series = series.seq
+WHERE series.run = sqlc.arg(run) AND points.n > sqlc.arg(above)
+ORDER BY points.n LIMIT sqlc.arg(most);
+
+-- name: PointsOfAll :many
+SELECT points.n, points.step, points.printed_at, points.value, series.node_id, series.name, series.rank, runs.id AS run_id
+FROM points JOIN series ON series.seq = points.series JOIN runs ON runs.seq = series.run
+WHERE points.n > sqlc.arg(above)
+ORDER BY points.n LIMIT sqlc.arg(most);

@@ -1,0 +1,151 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"math"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
+)
+
+type seriesKey struct {
+	name string
+	rank int64
+}
+
+// AddPoints implements run.Curves.
+func (s *Store) AddPoints(ctx context.Context, id, nodeID, pod string, points []run.Point) (added int, err error) {
+	err = s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		added = 0
+		of, err := q.NodePod(ctx, query.NodePodParams{Run: row.Seq, ID: nodeID})
+		if err != nil {
+			return missing("step", nodeID, err)
+		}
+		if of != pod {
+			return fault.New(fault.Aborted, "step %s runs again", nodeID)
+		}
+		rows, err := q.SeriesOfNode(ctx, query.SeriesOfNodeParams{Run: row.Seq, NodeID: nodeID})
+		if err != nil {
+			return trouble("read series", err)
+		}
+		known, before := map[seriesKey]*query.Series{}, map[seriesKey]int64{}
+		for i := range rows {
+			k := seriesKey{rows[i].Name, rows[i].Rank}
+			known[k], before[k] = &rows[i], rows[i].Size
+		}
+		fresh := points[:0:0]
+		for _, p := range points {
+			k := seriesKey{p.Name, int64(p.Rank)}
+			if known[k] == nil {
+				seq, err := q.InsertSeries(ctx, query.InsertSeriesParams{Run: row.Seq, NodeID: nodeID, Name: p.Name, Rank: k.rank, Format: p.Format})
+				if err != nil {
+					return trouble("insert series", err)
+				}
+				known[k] = &query.Series{Seq: seq}
+			}
+			switch size := &known[k].Size; {
+			case p.Index == *size:
+				*size++
+				fresh = append(fresh, p)
+			case p.Index > *size:
+				return fault.New(fault.Internal, "point %d of %s comes before point %d", p.Index, p.Name, *size)
+			}
+		}
+		if added = len(fresh); added == 0 {
+			return nil
+		}
+		return insertPoints(ctx, q, fresh, known, before)
+	})
+	return added, err
+}
+
+func insertPoints(ctx context.Context, q *query.Queries, points []run.Point, known map[seriesKey]*query.Series, before map[seriesKey]int64) error {
+	for k, series := range known {
+		if series.Size == before[k] {
+			continue
+		}
+		if err := q.GrowSeries(ctx, query.GrowSeriesParams{Seq: series.Seq, Size: series.Size}); err != nil {
+			return trouble("grow series", err)
+		}
+	}
+	last, err := q.TakePoints(ctx, int64(len(points)))
+	if err != nil {
+		return trouble("number points", err)
+	}
+	first := last - int64(len(points)) + 1
+	for i, p := range points {
+		finite := !math.IsNaN(p.Value) && !math.IsInf(p.Value, 0)
+		err := q.InsertPoint(ctx, query.InsertPointParams{
+			N: first + int64(i), Series: known[seriesKey{p.Name, int64(p.Rank)}].Seq, Step: p.Step, PrintedAt: micros(p.PrintedAt),
+			Value: sql.NullFloat64{Float64: p.Value, Valid: finite},
+		})
+		if err != nil {
+			return trouble("insert point", err)
+		}
+	}
+	return nil
+}
+
+// Points implements run.Curves.
+func (s *Store) Points(ctx context.Context, id string, after int64, most int) (points []run.Point, err error) {
+	var rows []query.PointsOfAllRow
+	if id == "" {
+		rows, err = s.read().PointsOfAll(ctx, query.PointsOfAllParams{Above: after, Most: int64(most)})
+	} else {
+		var row query.Run
+		if row, err = s.read().RunRow(ctx, id); err != nil {
+			return nil, missing("run", id, err)
+		}
+		var own []query.PointsOfRunRow
+		own, err = s.read().PointsOfRun(ctx, query.PointsOfRunParams{Run: row.Seq, Above: after, Most: int64(most)})
+		for _, p := range own {
+			rows = append(rows, query.PointsOfAllRow{
+				N: p.N, Step: p.Step, PrintedAt: p.PrintedAt, Value: p.Value, NodeID: p.NodeID, Name: p.Name, Rank: p.Rank, RunID: id,
+			})
+		}
+	}
+	for _, p := range rows {
+		points = append(points, run.Point{
+			N: p.N, RunID: p.RunID, NodeID: p.NodeID, Name: p.Name, Rank: int(p.Rank), Step: p.Step, PrintedAt: timeOf(p.PrintedAt), Value: number(p.Value),
+		})
+	}
+	return points, trouble("read points", err)
+}
+
+// Series implements run.Curves.
+func (s *Store) Series(ctx context.Context, id string) ([]run.Series, error) {
+	row, err := s.read().RunRow(ctx, id)
+	if err != nil {
+		return nil, missing("run", id, err)
+	}
+	rows, err := s.read().Series(ctx, row.Seq)
+	series := make([]run.Series, len(rows))
+	for i, r := range rows {
+		series[i] = run.Series{NodeID: r.NodeID, Name: r.Name, Rank: int(r.Rank), Format: r.Format, Size: r.Size}
+	}
+	return series, trouble("read series", err)
+}
+
+// PointsOf implements run.Curves.
+func (s *Store) PointsOf(ctx context.Context, id, nodeID, name string, rank int, each func(run.Point)) error {
+	row, err := s.read().RunRow(ctx, id)
+	if err != nil {
+		return missing("run", id, err)
+	}
+	rows, err := s.read().PointsOfSeries(ctx, query.PointsOfSeriesParams{Run: row.Seq, NodeID: nodeID, Name: name, Rank: int64(rank)})
+	for i, p := range rows {
+		each(run.Point{
+			N: p.N, RunID: id, NodeID: nodeID, Name: name, Rank: rank, Index: int64(i), Step: p.Step, PrintedAt: timeOf(p.PrintedAt), Value: number(p.Value),
+		})
+	}
+	return trouble("read points", err)
+}
+
+func number(v sql.NullFloat64) float64 {
+	if !v.Valid {
+		return math.NaN()
+	}
+	return v.Float64
+}
