@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// shell is a pipeline of one step that runs a command. Argo deletes its Workflow as soon as it has ended.
-const shell = `apiVersion: argoproj.io/v1alpha1
+// shellStep is a pipeline of one step that runs a command. Argo deletes its Workflow as soon as it has ended.
+const shellStep = `apiVersion: argoproj.io/v1alpha1
 kind: Workflow
 metadata: {generateName: shell-}
 spec:
@@ -78,7 +78,7 @@ func TestDeletedWhileDown(t *testing.T) {
 	home := t.TempDir()
 	a := up(t, home)
 	var pipeline struct{ ID string }
-	a.upload(t, "shell", "shell.yaml", []byte(shell), 200, &pipeline)
+	a.upload(t, "shell", "shell.yaml", []byte(shellStep), 200, &pipeline)
 	client := workflows(t, home)
 	start := func(command string) runView {
 		id := a.createRun(t, "a run", pipeline.ID, map[string]string{"command": command})
@@ -92,7 +92,9 @@ func TestDeletedWhileDown(t *testing.T) {
 	ttl := start("sleep 3; echo ended, and deleted by Argo")
 	byHand := start("trap 'exit 1' TERM; echo deleted under the eyes of the server; sleep 300 & wait")
 
-	deleteNow := func(r runView) { require.NoError(t, client.Delete(t.Context(), r.Workflow.Name, metav1.DeleteOptions{})) }
+	deleteNow := func(r runView) {
+		require.NoError(t, client.Delete(t.Context(), r.Workflow.Name, metav1.DeleteOptions{}))
+	}
 	deleteNow(byHand)
 	byHand = a.await(t, byHand.ID, time.Minute, runView.final)
 	require.Equal(t, "Error", byHand.Status)
