@@ -17,33 +17,47 @@ import (
 type compiled struct {
 	graph    *graph.Pipeline
 	workflow []byte
+	inImage  bool // it has functions, which run in the image of the command line
+}
+
+// changes are what a command line makes of the pipelines.
+type changes struct {
+	params assignments
+	image  string // in which the program's functions run
 }
 
 // compileAll compiles every pipeline and returns the faults of all together.
-func compileAll(pipelines []*dsl.Pipeline, params assignments) ([]compiled, error) {
+func compileAll(pipelines []*dsl.Pipeline, with changes) ([]compiled, error) {
 	all := make([]compiled, len(pipelines))
 	errs := make([]error, len(pipelines))
 	for i, p := range pipelines {
-		all[i], errs[i] = compileWith(p, params)
+		all[i], errs[i] = compileWith(p, with)
 	}
-	return all, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if with.image != "" && !slices.ContainsFunc(all, func(c compiled) bool { return c.inImage }) {
+		return nil, fmt.Errorf("--image %s: no step runs a function of the program (dsl.Func)", with.image)
+	}
+	return all, nil
 }
 
-func compileWith(p *dsl.Pipeline, params assignments) (compiled, error) {
+func compileWith(p *dsl.Pipeline, with changes) (compiled, error) {
 	g, err := p.Graph()
 	if err != nil {
 		return compiled{}, err
 	}
-	if err := params.apply(g); err != nil {
+	if err := with.params.apply(g); err != nil {
 		return compiled{}, err
 	}
+	functions := with.image != "" && inImage(g, with.image)
 	workflow, err := CompileGraph(g)
-	return compiled{g, workflow}, err
+	return compiled{g, workflow, functions}, err
 }
 
 // checkSame compiles once more and refuses pipelines that come out differently, so that nobody finds out by a package
 // that changes without a change of its source.
-func checkSame(pipelines []func() *dsl.Pipeline, first []compiled, params assignments) error {
+func checkSame(pipelines []func() *dsl.Pipeline, first []compiled, with changes) error {
 	recorded, err := record(pipelines)
 	if err != nil {
 		return err
@@ -55,7 +69,7 @@ func checkSame(pipelines []func() *dsl.Pipeline, first []compiled, params assign
 			errs = append(errs, fmt.Errorf("pipeline %q has another name each time its function is called", c.graph.Name))
 			continue
 		}
-		again, err := compileWith(recorded[i], params)
+		again, err := compileWith(recorded[i], with)
 		if err == nil && !bytes.Equal(again.workflow, c.workflow) {
 			err = fmt.Errorf("pipeline %q is another workflow each time its function is called (line %d): does the function go through a map, or ask for the time?",
 				c.graph.Name, firstDifference(c.workflow, again.workflow))

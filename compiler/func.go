@@ -22,6 +22,31 @@ const funcCommand = "argosy-func"
 // mountedProgram is where a step sees the program that is kept on this machine.
 const mountedProgram = "/argosy/program"
 
+// ImageProgram is where the images that argosy image makes have the program.
+const ImageProgram = "/pipelines"
+
+// inImage has the functions of a pipeline run from an image, whatever Program said, and says whether there are any.
+func inImage(g *graph.Pipeline, image string) (found bool) {
+	var set func([]graph.Node)
+	set = func(nodes []graph.Node) {
+		for _, n := range nodes {
+			if n.Container != nil && n.Container.Func != "" {
+				n.Container.Image, found = graph.Text{{Text: image}}, true
+			}
+			set(n.Children())
+		}
+	}
+	set(g.Nodes)
+	set(g.Exit)
+	for _, sub := range g.Subs {
+		set(sub.Nodes)
+	}
+	if found {
+		g.Settings.Program = ImageProgram
+	}
+	return found
+}
+
 // function makes a container run a function of the program. The host's image hides what is in people's homes, so the
 // copy there is mounted.
 func (s *shared) function(c *graph.Container) error {

@@ -31,6 +31,7 @@ const (
 //	                     which gets NAME.tar.gz for each pipeline
 //	--pipeline NAME      which of several pipelines
 //	--param NAME=VALUE   another default of a parameter, and the value in the run of --submit; may be repeated
+//	--image IMAGE        the container image, made by argosy image, in which the program's functions run
 //	--submit             start a run on the server of --server, $ARGOSY_URL or ~/.config/argosy/config.json
 //	--experiment NAME    the experiment of that run; made if there is none
 //	--graph FORM         draw it instead: svg, dot or mermaid, to -o FILE or standard output
@@ -52,7 +53,7 @@ type options struct {
 	submit             bool
 	server, experiment string
 	validate, dryRun   bool
-	params             assignments
+	changes
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, pipelines []func() *dsl.Pipeline) int {
@@ -87,6 +88,7 @@ func parse(args []string, help io.Writer) (*options, error) {
 	flags.StringVar(&o.out, "o", "", "`file` to write, ending in .tar.gz, .tgz, .zip or .yaml; - for YAML on standard output; or a folder, for all pipelines")
 	flags.StringVar(&o.pipeline, "pipeline", "", "`name` of the pipeline to compile, where there are several")
 	flags.Var(&o.params, "param", "another default of a parameter, as `name=value`; also its value in the run of --submit; may be repeated")
+	flags.StringVar(&o.image, "image", "", "container `image`, made by argosy image, in which the program's functions run")
 	flags.BoolVar(&o.submit, "submit", false, "start a run of the pipeline")
 	flags.StringVar(&o.server, "server", "", "`URL` of the server to start it on (default $ARGOSY_URL, else that of ~/.config/argosy/config.json, else "+client.DefaultURL+")")
 	flags.StringVar(&o.experiment, "experiment", "", "`name` of the run's experiment; made if there is none")
@@ -127,12 +129,12 @@ func (o *options) do(ctx context.Context, stdout io.Writer, pipelines []func() *
 	if err != nil {
 		return err
 	}
-	compiled, err := compileAll(chosen, o.params)
+	compiled, err := compileAll(chosen, o.changes)
 	if err != nil {
 		return err
 	}
 	if o.validate {
-		if err := checkSame(pipelines, compiled, o.params); err != nil {
+		if err := checkSame(pipelines, compiled, o.changes); err != nil {
 			return err
 		}
 	}

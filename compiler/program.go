@@ -87,22 +87,39 @@ func runProgram(ctx context.Context, dir, program string, args []string, stdout 
 }
 
 func build(ctx context.Context, dir, program string) error {
-	name, err := goCommand(ctx, dir, "list", "-f", "{{.Name}}", ".")
+	name, err := goCommand(ctx, dir, nil, "list", "-f", "{{.Name}}", ".")
 	if err != nil {
 		return err
 	}
 	if name = strings.TrimSpace(name); name != "main" {
 		return fmt.Errorf("%s is package %s: a pipeline program is a package main that calls compiler.Main", dir, name)
 	}
-	_, err = goCommand(ctx, dir, "build", "-o", program, ".")
+	_, err = goCommand(ctx, dir, nil, "build", "-o", program, ".")
 	return err
 }
 
-// goCommand runs the go command in dir and returns its output, or an error that names the files as seen from here.
-func goCommand(ctx context.Context, dir string, args ...string) (string, error) {
+// BuildForImage builds the program of pipelines in the folder dir for a container image of an architecture, such as amd64,
+// and writes it to file. The same source gives the same bytes. It is linked statically unless CGO_ENABLED is set, since an
+// image need not have any library.
+func BuildForImage(ctx context.Context, dir, file, architecture string) error {
+	env := append(os.Environ(), "GOOS=linux", "GOARCH="+architecture)
+	if os.Getenv("CGO_ENABLED") == "" {
+		env = append(env, "CGO_ENABLED=0")
+	}
+	absolute, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	_, err = goCommand(ctx, dir, env, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", absolute, ".")
+	return err
+}
+
+// goCommand runs the go command in dir and returns its output, or an error that names the files as seen from here. Nil for
+// env is this process's environment.
+func goCommand(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, &stdout, &stderr
 	err := cmd.Run()
 	if err == nil {
 		return stdout.String(), nil

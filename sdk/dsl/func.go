@@ -24,7 +24,8 @@ import (
 //	})
 //
 // The program's main must call compiler.Main, which runs the function when a step starts the program. Where the step
-// finds it, Program says: unless set, it is a copy of the program on this machine, for the embedded cluster.
+// finds it, Program says, or --image when it is compiled: unless set, it is a copy of the program on this machine, for the
+// embedded cluster. For any other, argosy image puts the program into a container image.
 func Func[In, Out any](name string, run func(ctx context.Context, in In, out *Out) error) *Component[In, Out] {
 	c := &Component[In, Out]{name: name, at: caller()}
 	c.run = func(ctx context.Context, inputs, outputs map[string]string) error {
@@ -59,7 +60,8 @@ func Func[In, Out any](name string, run func(ctx context.Context, in In, out *Ou
 	return c
 }
 
-// Program says in which container image the program that has the pipeline's functions lies, and where in it.
+// Program says in which container image the program that has the pipeline's functions lies, and where in it: at
+// compiler.ImageProgram in those that argosy image makes.
 func Program(image Value[string], file string) Option {
 	return pipelineOption(func(p *Pipeline) {
 		if !filepath.IsAbs(file) {

@@ -3,6 +3,9 @@
 package e2e
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,8 +30,9 @@ func job(t *testing.T, command string) []byte {
 // TestPipelines runs what the DSL can say where only a cluster can tell whether it comes out as it was meant.
 func TestPipelines(t *testing.T) {
 	t.Parallel()
-	a := up(t, t.TempDir())
+	a := up(t, t.TempDir(), func(c *exec.Cmd) { c.Args = append(c.Args, "--images", "pull") })
 	t.Run("files collected from loops", func(t *testing.T) { a.collectsFiles(t) })
+	t.Run("functions in an image", func(t *testing.T) { a.runsFunctions(t) })
 }
 
 // runs compiles a pipeline and runs it to its good end.
@@ -36,9 +40,15 @@ func (a *argosy) runs(t *testing.T, p *dsl.Pipeline) runView {
 	t.Helper()
 	workflow, err := compiler.Compile(p)
 	require.NoError(t, err)
+	return a.succeeds(t, p.Name(), workflow)
+}
+
+// succeeds runs a workflow to its good end.
+func (a *argosy) succeeds(t *testing.T, name string, workflow []byte) runView {
+	t.Helper()
 	var pipeline struct{ ID string }
-	a.upload(t, p.Name(), p.Name()+".yaml", workflow, 200, &pipeline)
-	run := a.await(t, a.createRun(t, p.Name(), pipeline.ID, nil), 3*time.Minute, runView.final)
+	a.upload(t, name, name+".yaml", workflow, 200, &pipeline)
+	run := a.await(t, a.createRun(t, name, pipeline.ID, nil), 3*time.Minute, runView.final)
 	if run.Status != "Succeeded" {
 		for _, n := range run.Nodes {
 			if n.Type == "Pod" {
@@ -50,9 +60,9 @@ func (a *argosy) runs(t *testing.T, p *dsl.Pipeline) runView {
 	return run
 }
 
-// shell is a step that runs a script of the shell on this machine's files.
-func shell(p *dsl.Pipeline, name, script string, args ...any) *dsl.Step {
-	return dsl.Run(p, name, dsl.Container{Image: dsl.Lit("host"), Command: dsl.Args("sh", "-ec", script), Args: dsl.Args(args...)})
+// script is a step that runs a script of the shell on this machine's files.
+func script(p *dsl.Pipeline, name, text string, args ...any) *dsl.Step {
+	return dsl.Run(p, name, dsl.Container{Image: dsl.Lit("host"), Command: dsl.Args("sh", "-ec", text), Args: dsl.Args(args...)})
 }
 
 // collectsFiles leaves files and folders in loops, in nested ones, in branches and in a sub-pipeline that is called twice,
@@ -60,13 +70,13 @@ func shell(p *dsl.Pipeline, name, script string, args ...any) *dsl.Step {
 func (a *argosy) collectsFiles(t *testing.T) {
 	p := dsl.New("collected")
 	say := func(name string, args ...any) dsl.File[dsl.Dataset] {
-		return dsl.OutputFile[dsl.Dataset](shell(p, name, `echo "$0 $*" > /tmp/said`, args...), "said", "/tmp/said")
+		return dsl.OutputFile[dsl.Dataset](script(p, name, `echo "$0 $*" > /tmp/said`, args...), "said", "/tmp/said")
 	}
 	const read = `cd "$0"; find . -type f | sort | while read -r f; do echo "$f: $(cat "$f")"; done`
 	letters := dsl.Param(p, "letters", strings.Split("l k j i h g f e d c b a", " "))
 
 	flat := dsl.Each(p, letters, func(letter dsl.Value[string]) dsl.File[dsl.Dataset] { return say("one", letter) })
-	shell(p, "read-flat", read, dsl.CollectFiles(flat))
+	script(p, "read-flat", read, dsl.CollectFiles(flat))
 
 	nested := dsl.Each(p, dsl.Lit([]string{"x/y", "b(7:\""}), func(outer dsl.Value[string]) dsl.File[[]dsl.Dataset] {
 		said := dsl.CollectFiles(dsl.Each(p, dsl.Lit([]int{3, 1}), func(n dsl.Value[int]) dsl.File[dsl.Dataset] {
@@ -74,15 +84,15 @@ func (a *argosy) collectsFiles(t *testing.T) {
 			p.If(dsl.Lt(n, 2), func() { small = say("small", outer, n) }).Else(func() { large = say("large", outer, n) })
 			return dsl.OneOf(small, large)
 		}))
-		shell(p, "read-inner", read, said)
+		script(p, "read-inner", read, said)
 		return said
 	})
-	shell(p, "read-nested", read, dsl.CollectFiles(nested))
+	script(p, "read-nested", read, dsl.CollectFiles(nested))
 
 	folders := dsl.Each(p, dsl.Lit([]string{"p", "q"}), func(name dsl.Value[string]) dsl.File[dsl.Dataset] {
-		return dsl.OutputFile[dsl.Dataset](shell(p, "folder", `mkdir -p /tmp/out/deep; echo "$0" > /tmp/out/top; echo "$0" > /tmp/out/deep/down`, name), "out", "/tmp/out")
+		return dsl.OutputFile[dsl.Dataset](script(p, "folder", `mkdir -p /tmp/out/deep; echo "$0" > /tmp/out/top; echo "$0" > /tmp/out/deep/down`, name), "out", "/tmp/out")
 	})
-	shell(p, "read-folders", read, dsl.CollectFiles(folders))
+	script(p, "read-folders", read, dsl.CollectFiles(folders))
 
 	type in struct {
 		Prefix dsl.Value[string]
@@ -92,8 +102,8 @@ func (a *argosy) collectsFiles(t *testing.T) {
 	for _, prefix := range []string{"first", "second"} {
 		dsl.Sub(p, "inside", in{dsl.Lit(prefix), dsl.CollectFiles(folders)}, func(in in) out {
 			said := dsl.Each(p, dsl.Lit([]string{"v", "u"}), func(letter dsl.Value[string]) dsl.File[dsl.Dataset] { return say("said", in.Prefix, letter) })
-			shell(p, "read-inside", read, dsl.CollectFiles(said))
-			shell(p, "read-before", read, in.Before)
+			script(p, "read-inside", read, dsl.CollectFiles(said))
+			script(p, "read-before", read, in.Before)
 			return out{}
 		})
 	}
@@ -111,6 +121,47 @@ func (a *argosy) collectsFiles(t *testing.T) {
 	require.Equal(t, both, a.stepLog(t, run, "read-folders"))
 	require.Equal(t, []string{both, both}, a.logs(t, run, "read-before"))
 	require.ElementsMatch(t, []string{"./00000: first v\n./00001: first u\n", "./00000: second v\n./00001: second u\n"}, a.logs(t, run, "read-inside"))
+}
+
+// runsFunctions runs Go functions out of an image that argosy image made, from which nothing of this machine is seen. One
+// pipeline is told of the image when it is compiled, the other says itself which it is.
+func (a *argosy) runsFunctions(t *testing.T) {
+	program := filepath.Join(repository, "compiler/testdata/programs/functions")
+	image := func(name string) string {
+		code, image, errs := command(t, "image", program, "--name", name, "--load", "--home", a.home)
+		require.Zero(t, code, errs)
+		return strings.TrimSpace(image)
+	}
+	compile := func(pipeline string, args ...string) []byte {
+		file := filepath.Join(t.TempDir(), "p.yaml")
+		code, _, errs := command(t, append([]string{"compile", program, "--pipeline", pipeline, "-o", file}, args...)...)
+		require.Zero(t, code, errs)
+		workflow, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NotContains(t, string(workflow), "hostPath")
+		return workflow
+	}
+	output := func(run runView, step, name string) string {
+		for _, o := range run.Nodes[run.node(t, step)].Outputs {
+			if o.Name == name {
+				return o.Value
+			}
+		}
+		t.Fatalf("step %s has no output %s: %+v", step, name, run.Nodes)
+		return ""
+	}
+
+	run := a.succeeds(t, "functions", compile("functions", "--image", image("example/functions")))
+	around, rest, _ := strings.Cut(output(run, "tell", "said"), "\n")
+	require.Equal(t, "B\nA", rest, "said by those before, in their order")
+	require.Subset(t, strings.Fields(around), []string{"pipelines", "tmp"})
+	require.NotContains(t, strings.Fields(around), "usr")
+	require.NotContains(t, strings.Fields(around), "home")
+
+	require.Equal(t, "example/functions:own", image("example/functions:own"))
+	run = a.succeeds(t, "own", compile("own"))
+	require.NotContains(t, output(run, "look", "around"), `"usr"`)
+	require.Contains(t, output(run, "look", "around"), `"pipelines"`)
 }
 
 // logs are those of all pods of a step that ran several times.

@@ -26,7 +26,7 @@ Instead of a package it can draw the pipeline (--graph), start a run of it (--su
 The program itself takes the same flags: go run DIR --graph svg -o pipeline.svg.`
 
 func (c *cli) compileCommand() *cobra.Command {
-	var out, pipeline, graph, experiment string
+	var out, pipeline, graph, experiment, image string
 	var params []string
 	var submit, validate, dryRun bool
 	cmd := &cobra.Command{
@@ -50,6 +50,7 @@ func (c *cli) compileCommand() *cobra.Command {
 			add("--pipeline", pipeline)
 			add("--graph", graph)
 			add("--experiment", experiment)
+			add("--image", image)
 			for _, p := range params {
 				add("--param", p)
 			}
@@ -62,7 +63,7 @@ func (c *cli) compileCommand() *cobra.Command {
 				add("--server", c.server)
 			}
 			if validate {
-				if err := lintProgram(cmd.Context(), args[0], pipeline, params); err != nil {
+				if err := lintProgram(cmd.Context(), args[0], pipeline, image, params); err != nil {
 					return err
 				}
 			}
@@ -75,12 +76,14 @@ func (c *cli) compileCommand() *cobra.Command {
 	f.StringVar(&pipeline, "pipeline", "", "`name` of the pipeline, where the program has several")
 	f.StringArrayVarP(&params, "param", "p", nil, "another default of a parameter, as `name=value`; also its value in the run of --submit; may be repeated")
 	f.StringVar(&graph, "graph", "", "draw the pipeline as `svg`, dot or mermaid")
+	f.StringVar(&image, "image", "", "container `image` of the program, made by argosy image, in which its functions run")
 	f.BoolVar(&submit, "submit", false, "start a run of the pipeline on the server")
 	f.StringVar(&experiment, "experiment", "", "`name` of that run's experiment; made if there is none")
 	f.BoolVar(&validate, "validate", false, "check all pipelines: by Argo's own validation, and that each compiles to the same bytes twice")
 	f.BoolVar(&dryRun, "dry-run", false, "say what would be written or started, and do nothing")
 	must(cmd.RegisterFlagCompletionFunc("pipeline", cobra.NoFileCompletions))
 	must(cmd.RegisterFlagCompletionFunc("param", cobra.NoFileCompletions))
+	must(cmd.RegisterFlagCompletionFunc("image", cobra.NoFileCompletions))
 	must(cmd.RegisterFlagCompletionFunc("graph", cobra.FixedCompletions([]string{"svg", "dot", "mermaid"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -90,7 +93,7 @@ func (c *cli) compileCommand() *cobra.Command {
 }
 
 // lintProgram compiles all pipelines of a program, and refuses them if Argo would.
-func lintProgram(ctx context.Context, dir, pipeline string, params []string) (err error) {
+func lintProgram(ctx context.Context, dir, pipeline, image string, params []string) (err error) {
 	tmp, err := os.MkdirTemp("", "argosy-validate-*")
 	if err != nil {
 		return err
@@ -99,6 +102,9 @@ func lintProgram(ctx context.Context, dir, pipeline string, params []string) (er
 	flags := []string{"-o", tmp}
 	if pipeline != "" {
 		flags = append(flags, "--pipeline", pipeline)
+	}
+	if image != "" {
+		flags = append(flags, "--image", image)
 	}
 	for _, p := range params {
 		flags = append(flags, "--param", p)

@@ -29,6 +29,7 @@ installed, and unchanged on Kubernetes.
   argosy doctor                                what this machine has for it, and how to mend what is missing
   argosy new my-pipeline                       a folder with a pipeline written in Go, to begin with
   argosy compile DIR -o pipeline.tar.gz        a pipeline written in Go, as a package
+  argosy image DIR --push --name NAME          its program as a container image, for steps that are Go functions
   argosy lint pipeline.tar.gz                  what is wrong in a package, and where; see also diff and decompile
   argosy pipeline upload pipeline.tar.gz
   argosy run create --pipeline NAME -p workers=2 --wait
@@ -106,7 +107,7 @@ func (c *cli) root() *cobra.Command {
 	must(root.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"DEBUG", "INFO", "WARN", "ERROR"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
 	root.AddCommand(c.upCommand(), c.clusterCommand(), c.doctorCommand(), c.serverCommand(), c.backupCommand(), c.restoreCommand(),
-		c.newCommand(), c.compileCommand(), c.lintCommand(), c.diffCommand(), c.decompileCommand(), c.pipelineCommand(), c.experimentCommand(), c.runCommand(), c.jobCommand(), c.versionCommand())
+		c.newCommand(), c.compileCommand(), c.imageCommand(), c.lintCommand(), c.diffCommand(), c.decompileCommand(), c.pipelineCommand(), c.experimentCommand(), c.runCommand(), c.jobCommand(), c.versionCommand())
 	return root
 }
 
