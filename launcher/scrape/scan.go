@@ -19,6 +19,9 @@ type Point struct {
 	Value float64
 	// Unit is the word behind the number, often empty.
 	Unit string
+	// Step is the number of the step that the same line names, if Stepped.
+	Step    int64
+	Stepped bool
 }
 
 // Metric is what a rule made of all its points.
@@ -105,7 +108,9 @@ func (s *Scanner) line(rank int, line []byte) {
 		}
 		x.add(rank, m.value)
 		if s.onPoint != nil {
-			s.onPoint(Point{Metric: x.rule.Name, Rank: rank, Value: m.value, Unit: m.unit})
+			p := Point{Metric: x.rule.Name, Rank: rank, Value: m.value, Unit: m.unit}
+			p.Step, p.Stepped = stepOf(line)
+			s.onPoint(p)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
+	"github.com/argosy-ml/argosy/server/series"
 	"github.com/argosy-ml/argosy/server/watch"
 )
 
@@ -30,6 +31,7 @@ type Services struct {
 	Runs        *run.Service
 	Schedules   *schedule.Service
 	Watcher     *watch.Watcher
+	Series      *series.Reader
 	// Streams ends what follows runs, which would otherwise hold up the end of the server.
 	Streams context.Context //nolint:containedctx // the life of the server, not of a call
 	Version string          // of the server, for healthz
@@ -49,6 +51,7 @@ type API struct {
 	healthz     *healthz
 	views       *views
 	graphs      *graphs
+	metrics     *metrics
 }
 
 // New makes the gRPC services.
@@ -62,6 +65,7 @@ func New(s Services) *API {
 		healthz:     &healthz{version: s.Version, commit: s.Commit},
 		views:       &views{service: s.Runs, watcher: s.Watcher, streams: s.Streams},
 		graphs:      &graphs{service: s.Pipelines},
+		metrics:     &metrics{reader: s.Series},
 	}
 }
 
@@ -84,6 +88,7 @@ func (a *API) Server(log *slog.Logger) *grpc.Server {
 	wire.RegisterHealthzServiceServer(s, a.healthz)
 	own.RegisterRunServiceServer(s, a.views)
 	own.RegisterPipelineServiceServer(s, a.graphs)
+	own.RegisterMetricServiceServer(s, a.metrics)
 	grpc_health_v1.RegisterHealthServer(s, health.NewServer())
 	reflection.Register(s)
 	return s
@@ -103,5 +108,6 @@ func (a *API) Route(ctx context.Context, mux *runtime.ServeMux) error {
 		wire.RegisterHealthzServiceHandlerServer(ctx, mux, a.healthz),
 		own.RegisterRunServiceHandlerServer(ctx, mux, a.views),
 		own.RegisterPipelineServiceHandlerServer(ctx, mux, a.graphs),
+		own.RegisterMetricServiceHandlerServer(ctx, mux, a.metrics),
 	)
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
+	"github.com/argosy-ml/argosy/server/series"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 	"github.com/argosy-ml/argosy/server/watch"
@@ -89,6 +91,12 @@ func New(ctx context.Context, c Config) (*App, error) {
 		{"outbox", runs.Run},
 		{"reconciler", reconciler.Run},
 		{"schedules", schedules.Run},
+		{"metric series", series.NewCollector(series.Config{
+			Store: store, Feed: feed, Log: c.Log,
+			Open: func(ctx context.Context, id, node string) (io.ReadCloser, error) {
+				return runs.Log(ctx, id, node, true)
+			},
+		}).Run},
 		{"default experiment", func(ctx context.Context) error { // KFP's clients expect it from the start
 			_, err := experiments.Default(ctx)
 			return err
@@ -96,7 +104,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	}
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: c.Log})
 	services := api.New(api.Services{
-		Watcher: watcher, Streams: streams,
+		Watcher: watcher, Series: series.NewReader(store), Streams: streams,
 		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules,
 		Version: c.Version, Commit: c.Commit, PrivateURLs: c.PrivateURLs,
 	})

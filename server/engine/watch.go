@@ -95,8 +95,11 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 		StartedAt: wf.Status.StartedAt.Time, FinishedAt: wf.Status.FinishedAt.Time, Workflow: text, Attempt: attemptOf(wf),
 		CutShort: short,
 	}
+	rules := scrapeRules{wf: wf, byTemplate: map[string][]string{}}
 	for _, n := range wf.Status.Nodes {
-		s.Nodes = append(s.Nodes, nodeOf(wf, n))
+		node := nodeOf(wf, n)
+		node.Scrape = rules.of(&n)
+		s.Nodes = append(s.Nodes, node)
 	}
 	slices.SortFunc(s.Nodes, func(a, b run.Node) int {
 		if c := a.StartedAt.Compare(b.StartedAt); c != 0 {

@@ -46,6 +46,7 @@ func New(c Config) (http.Handler, error) {
 		runtime.WithRoutingErrorHandler(plainError),
 		runtime.WithDisableHTTPMethodOverride(),
 		runtime.WithDisablePathLengthFallback(),
+		runtime.WithUnescapingMode(runtime.UnescapingModeAllExceptReserved), // names of metrics have slashes in them
 	)
 	if err := c.API.Route(context.Background(), g.mux); err != nil {
 		return nil, fmt.Errorf("REST routes: %w", err)

@@ -34,6 +34,7 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
+	"github.com/argosy-ml/argosy/server/series"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 	"github.com/argosy-ml/argosy/server/watch"
@@ -100,7 +101,7 @@ func (s *server) open(t *testing.T) {
 	})
 	s.schedules = schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: now, Log: log})
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: log})
-	services := api.New(api.Services{Watcher: watcher, Streams: streams, Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
+	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Streams: streams, Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
 	handler, err := gateway.New(gateway.Config{
 		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Log: log, Streams: streams,
 		UI: fstest.MapFS{"index.html": {Data: []byte("<title>ui</title>")}, "assets/app.js": {Data: []byte("js")}},

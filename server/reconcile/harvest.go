@@ -13,6 +13,7 @@ import (
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/metric"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/series"
 	"github.com/argosy-ml/argosy/server/visual"
 )
 
@@ -93,6 +94,9 @@ func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, at
 	if key == "" {
 		key = n.LogKey // an earlier harvest's
 	}
+	if err := r.tolerate(ctx, of, n, attempt, "curve", r.harvestCurves(ctx, of, n, key)); err != nil {
+		return err
+	}
 	if err := r.c.Store.SetHarvested(ctx, of.ID, n.ID, key); err != nil {
 		return err
 	}
@@ -138,6 +142,19 @@ func (r *Reconciler) harvestMetrics(ctx context.Context, of run.Run, n run.Node,
 		}
 	}
 	return r.warn(ctx, of, n, warnings)
+}
+
+// harvestCurves brings in the values that a step printed and that were not seen while it ran.
+func (r *Reconciler) harvestCurves(ctx context.Context, of run.Run, n run.Node, key string) error {
+	if len(n.Scrape) == 0 || key == "" {
+		return nil
+	}
+	log, err := logs.Open(ctx, r.c.Artifacts, key)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	return series.Complete(ctx, r.c.Store, r.c.Feed, of.ID, n, log)
 }
 
 // checkVisuals tells what of a step's visualizations cannot be drawn. The artifact itself stays where it is.

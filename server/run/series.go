@@ -39,4 +39,6 @@ type Curves interface {
 	// Series lists the series of a run; PointsOf gives all points of one of them.
 	Series(ctx context.Context, id string) ([]Series, error)
 	PointsOf(ctx context.Context, id, nodeID, name string, rank int, each func(Point)) error
+	// StepNames gives the names by which people know some nodes of a run, by id.
+	StepNames(ctx context.Context, id string, nodeIDs []string) (map[string]string, error)
 }

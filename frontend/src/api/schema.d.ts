@@ -112,6 +112,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs/{run_id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the series of a run: one for each metric, step and rank that printed values. */
+        get: operations["Argosy_ListSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs/{run_id}/metrics/{name}/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gives the series of a metric, thinned out where they have more points than asked for. In a path, a "/" in the name of a
+         *     metric is written %2F.
+         */
+        get: operations["Argosy_GetSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log": {
         parameters: {
             query?: never;
@@ -121,6 +158,23 @@ export interface paths {
         };
         /** Gives the log of a node, and with follow goes on until the node ends. */
         get: operations["ReadLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs:compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Puts runs beside each other: parameters, metrics, and their series along one axis. */
+        get: operations["Argosy_CompareRuns"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1107,6 +1161,53 @@ export interface components {
             key?: string;
             name?: string;
         };
+        /** @description ComparedMetric is the result of one metric of a step in all runs that have it. */
+        "argosy.v1.ComparedMetric": {
+            /** @description RAW or PERCENTAGE. */
+            format?: string;
+            name?: string;
+            /** @description The step's own name. */
+            step_name?: string;
+            values?: components["schemas"]["argosy.v1.ComparedNumber"][];
+        };
+        /** @description ComparedNumber is the result of a metric in one run. */
+        "argosy.v1.ComparedNumber": {
+            run_id?: string;
+            /**
+             * Format: double
+             * @description Always present.
+             */
+            value?: number;
+        };
+        /** @description ComparedParameter is one parameter in all runs that have it. */
+        "argosy.v1.ComparedParameter": {
+            name?: string;
+            /** @description All runs have it, with the same value. */
+            same?: boolean;
+            values?: components["schemas"]["argosy.v1.ComparedText"][];
+        };
+        /** @description ComparedSeries are the curves of one metric of a step in all runs. */
+        "argosy.v1.ComparedSeries": {
+            name?: string;
+            runs?: components["schemas"]["argosy.v1.RunSeries"][];
+            /** @description The step's own name. */
+            step_name?: string;
+        };
+        /** @description ComparedText is the value of a parameter in one run. */
+        "argosy.v1.ComparedText": {
+            run_id?: string;
+            value?: string;
+        };
+        /** @description Comparison is runs beside each other, in the order in which they were asked for. */
+        "argosy.v1.Comparison": {
+            /** @description What x is in the series: "step", or "time" in seconds. */
+            align?: string;
+            metrics?: components["schemas"]["argosy.v1.ComparedMetric"][];
+            parameters?: components["schemas"]["argosy.v1.ComparedParameter"][];
+            /** @description Without nodes. */
+            runs?: components["schemas"]["argosy.v1.RunView"][];
+            series?: components["schemas"]["argosy.v1.ComparedSeries"][];
+        };
         "argosy.v1.End": Record<string, never>;
         /** @description Event is one thing that happened. */
         "argosy.v1.Event": {
@@ -1139,6 +1240,9 @@ export interface components {
         } | {
             end: components["schemas"]["argosy.v1.End"];
         });
+        "argosy.v1.GetSeriesResponse": {
+            series?: components["schemas"]["argosy.v1.Series"][];
+        };
         /** @description Graph is the static graph of a Workflow, from its entrypoint; nested DAGs are flattened. */
         "argosy.v1.Graph": {
             edges?: components["schemas"]["argosy.v1.GraphEdge"][];
@@ -1174,6 +1278,10 @@ export interface components {
              * @description How many match in all.
              */
             total_size?: number;
+        };
+        "argosy.v1.ListSeriesResponse": {
+            /** @description Without points. */
+            series?: components["schemas"]["argosy.v1.Series"][];
         };
         /** @description LogLines are lines of a node's log that follow each other. */
         "argosy.v1.LogLines": {
@@ -1273,6 +1381,11 @@ export interface components {
             id?: string;
         };
         "argosy.v1.Reset": Record<string, never>;
+        /** @description RunSeries is a series of one run: that of its lowest rank. */
+        "argosy.v1.RunSeries": {
+            run_id?: string;
+            series?: components["schemas"]["argosy.v1.Series"];
+        };
         /** @description RunView is a run as a person looks at it. */
         "argosy.v1.RunView": {
             archived?: boolean;
@@ -1332,6 +1445,55 @@ export interface components {
         "argosy.v1.RunView.Workflow": {
             name?: string;
             namespace?: string;
+        };
+        /** @description Series is the curve of one metric, as one rank of a node printed it. */
+        "argosy.v1.Series": {
+            /** @description RAW or PERCENTAGE. */
+            format?: string;
+            /** @description The metric's. */
+            name?: string;
+            node_id?: string;
+            points?: components["schemas"]["argosy.v1.SeriesPoint"][];
+            /**
+             * Format: int32
+             * @description Of the process that printed it; -1 when nobody in particular did.
+             */
+            rank?: number;
+            /**
+             * @description How the points were chosen: "none" when all of them are here; "min/max" when of each stretch of equally many points the
+             *     least and the greatest are here, and the first and the last of all.
+             */
+            sampling?: string;
+            /** @description The step's own name. */
+            step_name?: string;
+            /**
+             * Format: int64
+             * @description How many points there are in all.
+             */
+            total?: string;
+        };
+        /** @description SeriesPoint is one value of a series. */
+        "argosy.v1.SeriesPoint": {
+            /**
+             * Format: date-time
+             * @description When it was printed; absent when that is not known.
+             */
+            printed_at?: string;
+            /**
+             * Format: int64
+             * @description As printed beside the value, or counted from 1.
+             */
+            step?: string;
+            /**
+             * Format: double
+             * @description Absent: it was not a number, or infinite.
+             */
+            value?: number;
+            /**
+             * Format: double
+             * @description Only in comparisons: the place on their axis.
+             */
+            x?: number;
         };
     };
     responses: never;
@@ -1553,6 +1715,77 @@ export interface operations {
             };
         };
     };
+    Argosy_ListSeries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListSeriesResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_GetSeries: {
+        parameters: {
+            query?: {
+                /** @description Only the series of this node; empty for all. */
+                node_id?: string;
+                /** @description Only the series of this rank; -1 is nobody's. Absent for all. */
+                rank?: number;
+                /** @description At most so many points of each series: 0 means 500, more than 10000 means 10000, and fewer than 4 are refused. */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+                /** @description The metric's. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.GetSeriesResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     ReadLog: {
         parameters: {
             query?: {
@@ -1574,6 +1807,44 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_CompareRuns: {
+        parameters: {
+            query?: {
+                /** @description From 2 to 50. */
+                run_ids?: string[];
+                /** @description Only the series of these metrics; empty for all. */
+                metrics?: string[];
+                /** @description "step", or "time": seconds since each run began; "step" unless said. */
+                align?: string;
+                /** @description At most so many points of each series: 0 means 200; otherwise as in GetSeries. */
+                points?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Comparison is runs beside each other, in the order in which they were asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.Comparison"];
                 };
             };
             /** @description An error. */

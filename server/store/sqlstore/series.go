@@ -143,6 +143,19 @@ func (s *Store) PointsOf(ctx context.Context, id, nodeID, name string, rank int,
 	return trouble("read points", err)
 }
 
+// StepNames implements run.Curves.
+func (s *Store) StepNames(ctx context.Context, id string, nodeIDs []string) (map[string]string, error) {
+	if len(nodeIDs) == 0 {
+		return nil, nil
+	}
+	rows, err := s.read().NodeNames(ctx, query.NodeNamesParams{RunID: id, Ids: nodeIDs})
+	names := make(map[string]string, len(rows))
+	for _, row := range rows {
+		names[row.ID] = row.DisplayName
+	}
+	return names, trouble("read the names of nodes", err)
+}
+
 func number(v sql.NullFloat64) float64 {
 	if !v.Valid {
 		return math.NaN()

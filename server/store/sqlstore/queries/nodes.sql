@@ -29,3 +29,6 @@ WHERE run = sqlc.arg(run) AND id = sqlc.arg(id);
 
 -- name: NodePod :one
 SELECT pod_name FROM nodes WHERE run = ? AND id = ?;
+
+-- name: NodeNames :many
+SELECT nodes.id, nodes.display_name FROM nodes JOIN runs ON runs.seq = nodes.run WHERE runs.id = sqlc.arg(run_id) AND nodes.id IN (sqlc.slice(ids));

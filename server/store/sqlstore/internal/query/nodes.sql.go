@@ -7,6 +7,7 @@ package query
 
 import (
 	"context"
+	"strings"
 )
 
 const deleteNode = `-- name: DeleteNode :exec
@@ -42,6 +43,54 @@ func (q *Queries) NodeDigests(ctx context.Context, run int64) ([]NodeDigestsRow,
 	for rows.Next() {
 		var i NodeDigestsRow
 		if err := rows.Scan(&i.ID, &i.Digest); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const nodeNames = `-- name: NodeNames :many
+SELECT nodes.id, nodes.display_name FROM nodes JOIN runs ON runs.seq = nodes.run WHERE runs.id = ?1 AND nodes.id IN (/*SLICE:ids*/?)
+`
+
+type NodeNamesParams struct {
+	RunID string
+	Ids   []string
+}
+
+type NodeNamesRow struct {
+	ID          string
+	DisplayName string
+}
+
+func (q *Queries) NodeNames(ctx context.Context, arg NodeNamesParams) ([]NodeNamesRow, error) {
+	query := nodeNames
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.RunID)
+	if len(arg.Ids) > 0 {
+		for _, v := range arg.Ids {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:ids*/?", strings.Repeat(",?", len(arg.Ids))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NodeNamesRow
+	for rows.Next() {
+		var i NodeNamesRow
+		if err := rows.Scan(&i.ID, &i.DisplayName); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+)
+
+// scrapeRules finds what the steps of a workflow look for in their output: the metrics among the arguments of our launcher.
+type scrapeRules struct {
+	wf         *wfv1.Workflow
+	byTemplate map[string][]string // as they are written, with parameters in them
+}
+
+// of gives the rules of a node, as the launcher reads them.
+func (s scrapeRules) of(n *wfv1.NodeStatus) []string {
+	if n.Type != wfv1.NodeTypePod {
+		return nil
+	}
+	name := n.TemplateName
+	if n.TemplateRef != nil {
+		name = n.TemplateRef.Name + "/" + n.TemplateRef.Template
+	}
+	written, known := s.byTemplate[name]
+	if !known {
+		written = rulesIn(s.template(n))
+		s.byTemplate[name] = written
+	}
+	if len(written) == 0 {
+		return nil
+	}
+	values := s.values(n)
+	var rules []string
+	for _, r := range written {
+		if r = strings.TrimSpace(values.Replace(r)); r != "" && !strings.Contains(r, "{{") {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+func (s scrapeRules) template(n *wfv1.NodeStatus) *wfv1.Template {
+	if n.TemplateRef == nil {
+		if t := s.wf.GetTemplateByName(n.TemplateName); t != nil {
+			return t
+		}
+	}
+	scope, resource := n.GetTemplateScope()
+	return s.wf.GetStoredTemplate(scope, resource, n)
+}
+
+// values are those of the parameters that may stand in a rule.
+func (s scrapeRules) values(n *wfv1.NodeStatus) *strings.Replacer {
+	var pairs []string
+	add := func(scope string, ps []wfv1.Parameter) {
+		for _, p := range ps {
+			if p.Value != nil {
+				pairs = append(pairs, "{{"+scope+p.Name+"}}", p.Value.String())
+			}
+		}
+	}
+	if n.Inputs != nil {
+		add("inputs.parameters.", n.Inputs.Parameters)
+	}
+	add("workflow.parameters.", s.wf.Spec.Arguments.Parameters)
+	return strings.NewReplacer(pairs...)
+}
+
+// rulesIn takes the metrics out of the arguments of a template that runs our launcher.
+func rulesIn(t *wfv1.Template) (rules []string) {
+	if t == nil || t.Container == nil {
+		return nil
+	}
+	words := slices.Concat(t.Container.Command, t.Container.Args)
+	if !slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == launcherImage }) {
+		return nil
+	}
+	for i, w := range words {
+		if w == "--" { // what follows is the user's program
+			break
+		}
+		w, isFlag := strings.CutPrefix(w, "--metric")
+		w = strings.TrimPrefix(w, "-name") // as kfp-arena's early releases write it
+		switch {
+		case !isFlag:
+		case w == "" && i+1 < len(words):
+			rules = append(rules, words[i+1])
+		case strings.HasPrefix(w, "="):
+			rules = append(rules, w[1:])
+		}
+	}
+	return rules
+}

@@ -1,0 +1,76 @@
+package series_test
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/server/engine/enginetest"
+	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/series"
+)
+
+// TestCurvesSurviveAnything: points come while a step runs; the collector is stopped and started again, the same is read
+// twice, and what was printed while nobody looked is there in the end.
+func TestCurvesSurviveAnything(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t)
+	r := b.Start(t)
+	log := &tape{wake: make(chan struct{})}
+	config := series.Config{Store: b.Store, Feed: b.Feed, Log: b.Log, Open: func(ctx context.Context, _, _ string) (io.ReadCloser, error) { return log.open(ctx), nil }}
+	node := run.Node{ID: "n", Name: "n", DisplayName: "fit", Type: "Pod", Phase: run.Running, PodName: "p", Scrape: []string{"loss"}, StartedAt: time.Now()}
+	_, err := b.Store.Record(t.Context(), r.ID, run.State{Status: run.Running, Nodes: []run.Node{node}})
+	require.NoError(t, err)
+
+	collect := func() (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- series.NewCollector(config).Run(ctx) }()
+		return func() { cancel(); require.NoError(t, <-done) }
+	}
+	until := func(n int) {
+		changes := b.Feed.Subscribe(r.ID)
+		defer changes.Close()
+		for limit := time.After(20 * time.Second); ; {
+			points, err := b.Store.Points(t.Context(), r.ID, 0, 1000)
+			require.NoError(t, err)
+			if len(points) == n {
+				return
+			}
+			require.Less(t, len(points), n)
+			select {
+			case <-changes.C():
+			case <-limit:
+				t.Fatalf("%d points of %d", len(points), n)
+			}
+		}
+	}
+	log.print("loss=5\nloss=4\n")
+	stop := collect()
+	until(2)
+	log.print("loss=3\nloss=")
+	until(3)
+	stop()
+	log.print("2\n")
+	stop = collect()
+	until(4)
+	b.Feed.Publish(r.ID)
+	stop()
+	log.print("loss=1") // without an end, and nobody looks
+	log.end()
+	require.NoError(t, series.Complete(t.Context(), b.Store, b.Feed, r.ID, node, log.open(t.Context())))
+	until(5)
+	require.NoError(t, series.Complete(t.Context(), b.Store, b.Feed, r.ID, node, log.open(t.Context())))
+	curves, err := series.NewReader(b.Store).Curves(t.Context(), r.ID, series.Query{Name: "loss", Points: 100})
+	require.NoError(t, err)
+	require.Len(t, curves, 1)
+	require.Equal(t, "fit", curves[0].StepName)
+	values := []float64{}
+	for _, p := range curves[0].Points {
+		values = append(values, p.Value)
+	}
+	require.Equal(t, []float64{5, 4, 3, 2, 1}, values)
+}
