@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -185,14 +184,12 @@ func (p *pod) retry(r *graph.Retry) *retryStrategy {
 	return out
 }
 
-// The annotation and the label by which Kubeflow Pipelines' cache is told what is good enough.
+// The annotations and the label by which the cache is told what is good enough: those of Kubeflow Pipelines, and Argosy's own.
 const (
 	staleness = "pipelines.kubeflow.org/max_cache_staleness"
 	caching   = "pipelines.kubeflow.org/enable_caching"
+	cacheKey  = "argosy.dev/cache-key"
 )
-
-// cacheConfigMap is where Argo keeps the outputs of steps that have a cache key.
-const cacheConfigMap = "argosy-cache"
 
 // note returns the notes with one more.
 func note(notes map[string]text, key, value string) map[string]text {
@@ -221,7 +218,7 @@ func (p *pod) cache(c *graph.Cache) error {
 		p.t.Metadata.Annotations = note(p.t.Metadata.Annotations, staleness, fmt.Sprintf("PT%dS", int64(d/time.Second)))
 	}
 	if len(c.Key) > 0 {
-		p.t.Memoize = &memoize{Key: p.fill(c.Key), MaxAge: cmp.Or(c.MaxAge, "87600h"), Cache: memoizeCache{named{cacheConfigMap}}}
+		p.t.Metadata.Annotations = note(p.t.Metadata.Annotations, cacheKey, string(p.fill(c.Key)))
 	}
 	return nil
 }

@@ -110,7 +110,6 @@ type template struct {
 	SchedulerName         text            `yaml:"schedulerName,omitempty"`
 	ActiveDeadlineSeconds any             `yaml:"activeDeadlineSeconds,omitempty"`
 	RetryStrategy         *retryStrategy  `yaml:"retryStrategy,omitempty"`
-	Memoize               *memoize        `yaml:"memoize,omitempty"`
 	Volumes               []volume        `yaml:"volumes,omitempty"`
 	InitContainers        []userContainer `yaml:"initContainers,omitempty"`
 
@@ -139,16 +138,6 @@ type backoff struct {
 	Factor      int  `yaml:"factor"`
 	MaxDuration text `yaml:"maxDuration,omitempty"`
 	Cap         text `yaml:"cap,omitempty"`
-}
-
-type memoize struct {
-	Key    text         `yaml:"key"`
-	MaxAge string       `yaml:"maxAge"`
-	Cache  memoizeCache `yaml:"cache"`
-}
-
-type memoizeCache struct {
-	ConfigMap named `yaml:"configMap"`
 }
 
 type container struct {

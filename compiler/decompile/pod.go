@@ -7,8 +7,11 @@ import (
 	"time"
 )
 
-// cacheConfigMap is where the compiler has Argo keep the outputs of steps with a cache key.
-const cacheConfigMap = "argosy-cache"
+// cacheKey is the annotation of steps with a cache key. Earlier compilers had Argo keep their outputs, in cacheConfigMap.
+const (
+	cacheKey       = "argosy.dev/cache-key"
+	cacheConfigMap = "argosy-cache"
+)
 
 // options writes what a template asks of the cluster.
 func (d *decompiler) options(t *object, s *scope) []string {
@@ -17,7 +20,15 @@ func (d *decompiler) options(t *object, s *scope) []string {
 	add := func(format string, args ...any) { options = append(options, fmt.Sprintf(format, args...)) }
 	if m := t.object("metadata"); m != nil {
 		options = append(options, d.mapping("dsl.Labels", here, m.pairs("labels"))...)
-		options = append(options, d.mapping("dsl.Annotations", here, m.pairs("annotations"))...)
+		var annotations [][2]string
+		for _, a := range m.pairs("annotations") {
+			if a[0] == cacheKey {
+				add("dsl.CacheKey(%s)", d.value(here, a[1]))
+				continue
+			}
+			annotations = append(annotations, a)
+		}
+		options = append(options, d.mapping("dsl.Annotations", here, annotations)...)
 		m.finish()
 	}
 	options = append(options, d.mapping("dsl.NodeSelector", here, t.pairs("nodeSelector"))...)

@@ -44,7 +44,7 @@ func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 	ctx, cancel := context.WithCancel(context.Background())
 	worked := make(chan error, 2)
 	go func() { worked <- b.Schedules.Run(ctx) }()
-	worker := reconcile.New(reconcile.Config{Store: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
+	worker := reconcile.New(reconcile.Config{Store: b.Store, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
 	go func() { worked <- worker.Run(ctx) }()
 	select {
 	case <-watched:

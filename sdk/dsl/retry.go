@@ -81,12 +81,14 @@ func (s *Step) duration(what string, d Value[time.Duration]) graph.Text {
 	return s.text("Retries "+what, d)
 }
 
-// NoCache runs the step always, also when an earlier run has its outputs.
+// NoCache runs the step always, also when an earlier one that was given the same has its outputs (see [CacheFor]).
 func NoCache() StepOption {
 	return podOption("NoCache", func(_ *Step, pod *graph.Pod) { pod.Cache = &graph.Cache{Off: true} })
 }
 
-// CacheFor takes the outputs of an earlier run of the step if they are no older than this; any are good enough for zero.
+// CacheFor says how old the outputs may be that the step takes over from an earlier one that was given the same, instead
+// of running; any are good enough for zero, and without this option. A step is given what its container is (image, command,
+// arguments, environment, mounts), its inputs, and which outputs it has; artifacts must be the same objects.
 func CacheFor(age time.Duration) StepOption {
 	return podOption("CacheFor", func(s *Step, pod *graph.Pod) {
 		if age < 0 {
@@ -99,8 +101,8 @@ func CacheFor(age time.Duration) StepOption {
 	})
 }
 
-// CacheKey takes the outputs of an earlier run of the step that had the same key, whatever else has changed.
-// Argo keeps them in the config map argosy-cache; only values are kept, so the step must have no artifacts.
+// CacheKey takes the outputs, values and files, of an earlier run of this step of this pipeline that had the same key,
+// whatever else has changed. See [CacheFor] for how old they may be.
 func CacheKey(key Value[string]) StepOption {
 	return podOption("CacheKey", func(s *Step, pod *graph.Pod) { cache(pod).Key = s.text("CacheKey", key) })
 }

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -80,6 +82,10 @@ func ownNode(r run.Run, n run.Node) *own.Node {
 		StartedAt: ownTime(n.StartedAt), FinishedAt: ownTime(n.FinishedAt),
 		PodName: n.PodName, Children: n.Children, BoundaryId: n.BoundaryID,
 		Inputs: ownParameters(n.Inputs), Outputs: ownParameters(n.Outputs), HasLog: hasLog(r, n),
+	}
+	if from := n.CachedFrom; from != nil {
+		node.CachedFrom, node.PodName = &own.Origin{RunId: from.RunID, NodeId: from.NodeID}, ""
+		node.Message = cmp.Or(n.Message, fmt.Sprintf("taken from the cache: step %s of run %s", from.NodeID, from.RunID))
 	}
 	for _, a := range n.Artifacts {
 		node.Artifacts = append(node.Artifacts, &own.Artifact{Name: a.Name, Key: a.Key})

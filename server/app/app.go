@@ -81,11 +81,11 @@ func New(ctx context.Context, c Config) (*App, error) {
 	experiments := experiment.NewService(store, time.Now)
 	runs := run.NewService(run.Config{
 		Store: store, Engine: cluster, Pipelines: pipelines, Experiments: experiments, Artifacts: objects,
-		Feed: feed, Namespace: c.Namespace, Now: time.Now, Log: c.Log,
+		Feed: feed, Namespace: c.Namespace, NoCache: c.NoCache, Now: time.Now, Log: c.Log,
 	})
 	schedules := schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: time.Now, Log: c.Log})
 	reconciler := reconcile.New(reconcile.Config{
-		Store: store, Cluster: cluster, Artifacts: objects, Feed: feed, Log: c.Log,
+		Store: store, Cache: store, Cluster: cluster, Artifacts: objects, Feed: feed, Log: c.Log, NoCache: c.NoCache,
 	})
 	a.workers = []worker{
 		{"outbox", runs.Run},

@@ -23,6 +23,7 @@ type Config struct {
 	Namespace  string // where Workflows run; "kubeflow" unless said
 	S3         S3
 
+	NoCache     bool // whether steps run although an earlier one that was given the same left its outputs
 	PrivateURLs bool // whether pipelines may be read from URLs of this machine and of private networks
 
 	Version string       // of the server, for clients

@@ -34,6 +34,9 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	expandMacros(wf, o, time.Now())
 	setServiceAccount(wf, o.ServiceAccount)
 	decorateTemplates(wf)
+	if err := setCaching(ctx, wf, o.Reusable); err != nil {
+		return run.Prepared{}, err
+	}
 	name(wf, o)
 	setMetadata(wf, o)
 	if wf, err = replaceUID(wf, o.RunID); err != nil {
@@ -104,7 +107,6 @@ func decorateTemplates(wf *wfv1.Workflow) {
 		if _, set := t.Metadata.Annotations[annotationIstio]; !set {
 			setIn(&t.Metadata.Annotations, annotationIstio, "false") // a mesh's sidecar would keep the step's pod from ending
 		}
-		setIn(&t.Metadata.Labels, labelCacheEnabled, "false")
 		for j := range t.Outputs.Artifacts {
 			if a := &t.Outputs.Artifacts[j]; a.Name == metricsArtifact || a.Name == uiArtifact {
 				a.Optional = true

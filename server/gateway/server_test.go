@@ -404,3 +404,15 @@ func (o *objects) Delete(_ context.Context, key string) error {
 	delete(o.data, key)
 	return nil
 }
+
+func (o *objects) Size(_ context.Context, key string) (int64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	data, ok := o.data[key]
+	if !ok {
+		return 0, fault.New(fault.NotFound, "%s not found", key)
+	}
+	return int64(len(data)), nil
+}
+
+func (o *objects) DeleteAll(ctx context.Context, key string) error { return o.Delete(ctx, key) }

@@ -71,3 +71,13 @@ type unzipped struct {
 }
 
 func (u unzipped) Close() error { return errors.Join(u.Reader.Close(), u.packed.Close()) }
+
+// Copy keeps a log under another key as well, so that it does not go with the first.
+func Copy(ctx context.Context, store artifact.Store, from, to string) error {
+	packed, err := store.Get(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer packed.Close()
+	return store.Put(ctx, to, packed, -1)
+}

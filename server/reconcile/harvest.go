@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -40,6 +41,13 @@ func (r *Reconciler) harvest(ctx context.Context, id string, attempt int) error 
 	if err != nil {
 		return ignoreMissing(err)
 	}
+	outputs := sync.OnceValues(func() (map[string][]byte, error) { // only steps that are to be kept need it
+		workflow, err := r.c.Store.Workflow(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return r.c.Cluster.Outputs(workflow)
+	})
 	var g errgroup.Group
 	g.SetLimit(nodesAtOnce)
 	failures := make([]error, len(nodes))
@@ -48,7 +56,7 @@ func (r *Reconciler) harvest(ctx context.Context, id string, attempt int) error 
 			continue
 		}
 		g.Go(func() error {
-			failures[i] = ignoreMissing(r.harvestNode(ctx, current, n, attempt))
+			failures[i] = ignoreMissing(r.harvestNode(ctx, current, n, attempt, outputs))
 			return nil
 		})
 	}
@@ -74,7 +82,7 @@ func ended(phase string) bool {
 }
 
 // harvestNode brings in what one step left. Doing it again is harmless: metrics keep their first value, the log is written again.
-func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, attempt int) error {
+func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, attempt int, outputs func() (map[string][]byte, error)) error {
 	for _, a := range n.Artifacts {
 		var err error
 		switch a.Name {
@@ -89,6 +97,9 @@ func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, at
 	}
 	key, err := r.harvestLog(ctx, of, n, attempt)
 	if err := r.tolerate(ctx, of, n, attempt, "log", err); err != nil {
+		return err
+	}
+	if err := r.tolerate(ctx, of, n, attempt, "cache entry", r.keep(ctx, of, n, outputs)); err != nil {
 		return err
 	}
 	if key == "" {
@@ -179,8 +190,11 @@ func (r *Reconciler) warn(ctx context.Context, of run.Run, n run.Node, warnings 
 
 // harvestLog archives the log of a step's pod and gives its key; a step whose container never ran has none.
 func (r *Reconciler) harvestLog(ctx context.Context, of run.Run, n run.Node, attempt int) (key string, err error) {
-	if n.PodName == "" {
+	switch {
+	case n.PodName == "":
 		return "", nil
+	case n.CachedFrom != nil:
+		return r.copyLog(ctx, of, n)
 	}
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/argosy-ml/argosy/server/artifact"
+	"github.com/argosy-ml/argosy/server/cache"
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -28,6 +29,15 @@ type Cluster interface {
 	MarkPersisted(ctx context.Context, namespace, workflow string) error
 	// Release lets a Workflow go that no run is kept for.
 	Release(ctx context.Context, namespace, workflow string) error
+	// Waiting calls back for each step that waits to hear whether it must run, until ctx ends; the callback must not block.
+	Waiting(ctx context.Context, waits func(cache.Step)) error
+	// Proceed lets a step run that waits; Reuse ends it with the outputs of an entry.
+	Proceed(ctx context.Context, s cache.Step) error
+	Reuse(ctx context.Context, s cache.Step, e cache.Entry) error
+	// Key gives the cache key and the family of a step that has run; empty when its outputs are not to be kept.
+	Key(ctx context.Context, namespace, pod string) (key, family string, err error)
+	// Outputs reads what the nodes of a Workflow left; nothing for a node means that it left what cannot be kept.
+	Outputs(workflow []byte) (map[string][]byte, error)
 	// Log streams a pod's main container's log; see run.Engine.
 	Log(ctx context.Context, namespace, pod string, follow bool) (io.ReadCloser, error)
 }
@@ -35,10 +45,12 @@ type Cluster interface {
 // Config holds what the reconciler needs; all of it is required.
 type Config struct {
 	Store     run.Store
+	Cache     cache.Store
 	Cluster   Cluster
 	Artifacts artifact.Store
 	Feed      *run.Feed
 	Log       *slog.Logger
+	NoCache   bool // steps always run
 }
 
 // How many runs are worked on at once, and how often runs are looked at that no event spoke of.
@@ -48,12 +60,14 @@ const (
 	sweepEvery = 30 * time.Second
 )
 
-// Reconciler has two crews. One records what Workflows say, at once; the other, which may take its time, brings in the
-// logs and metrics of steps that ended, and then settles the run.
+// Reconciler has three crews. One records what Workflows say, at once; one, which may take its time, brings in the logs and
+// metrics of steps that ended, and then settles the run; and one tells steps whether they must run.
 type Reconciler struct {
-	c        Config
-	records  *crew
-	harvests *crew
+	c         Config
+	records   *crew
+	harvests  *crew
+	decisions *crew
+	asking    asking
 
 	mu     sync.Mutex
 	latest map[string]run.Seen // by run: seen and not recorded yet
@@ -61,9 +75,10 @@ type Reconciler struct {
 
 // New makes a reconciler; it works while Run runs.
 func New(c Config) *Reconciler {
-	r := &Reconciler{c: c, latest: map[string]run.Seen{}}
+	r := &Reconciler{c: c, latest: map[string]run.Seen{}, asking: asking{steps: map[string]cache.Step{}}}
 	r.records = newCrew("recording a run", recorders, c.Log, r.record)
 	r.harvests = newCrew("harvesting a run", harvesters, c.Log, r.harvest)
+	r.decisions = newCrew("deciding on a step", deciders, c.Log, r.decide)
 	return r
 }
 
@@ -71,6 +86,7 @@ func New(c Config) *Reconciler {
 func (r *Reconciler) Run(ctx context.Context) error {
 	defer r.harvests.wait()
 	defer r.records.wait()
+	defer r.decisions.wait()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		return r.c.Cluster.Watch(ctx, func(s run.Seen) {
@@ -83,6 +99,7 @@ func (r *Reconciler) Run(ctx context.Context) error {
 			r.records.poke(ctx, s.RunID)
 		})
 	})
+	g.Go(func() error { return r.watchGate(ctx) })
 	g.Go(func() error { return r.sweep(ctx) })
 	return g.Wait()
 }

@@ -40,7 +40,7 @@ func start(t *testing.T, b *enginetest.Bundle) (stop func()) {
 		once.Do(func() { close(watched) })
 		return true, w, err
 	})
-	r := reconcile.New(reconcile.Config{Store: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
+	r := reconcile.New(reconcile.Config{Store: b.Store, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
@@ -388,7 +388,7 @@ func TestRetryBetweenTwoLooks(t *testing.T) {
 		old := failed
 		was(&old)
 		late := &lateStore{Store: b.Store, old: &old}
-		again := reconcile.New(reconcile.Config{Store: late, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
+		again := reconcile.New(reconcile.Config{Store: late, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- again.Run(ctx) }()

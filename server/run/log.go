@@ -30,6 +30,9 @@ func (s *Service) Log(ctx context.Context, id, nodeID string, follow bool) (io.R
 		if n.PodName == "" {
 			return nil, noPod(n)
 		}
+		if from := n.CachedFrom; from != nil {
+			return s.cachedLog(ctx, n, *from)
+		}
 		live, err := s.c.Engine.Log(ctx, r.Namespace, n.PodName, follow)
 		if err == nil {
 			return live, nil
@@ -47,6 +50,18 @@ func (s *Service) Log(ctx context.Context, id, nodeID string, follow bool) (io.R
 		case <-time.After(pollNode):
 		}
 	}
+}
+
+// cachedLog streams the log of the step that a step took its outputs from.
+func (s *Service) cachedLog(ctx context.Context, n Node, from Origin) (io.ReadCloser, error) {
+	origin, err := s.node(ctx, from.RunID, from.NodeID)
+	if err == nil && origin.LogKey != "" {
+		return logs.Open(ctx, s.c.Artifacts, origin.LogKey)
+	}
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return nil, err
+	}
+	return nil, fault.New(fault.NotFound, "step %s did not run: it took the outputs of step %s of run %s, whose log is gone", n.DisplayName, from.NodeID, from.RunID)
 }
 
 // noPod says why a step ran no container.

@@ -77,7 +77,11 @@ type Node struct {
 	Harvested             bool     // ended, with its log and metrics in
 	LogRevision           int64    // of the run when the log was complete; 0: it is not yet
 	Scrape                []string // metrics to look for in the log while the node runs, as launcher/scrape writes rules
+	CachedFrom            *Origin  // the step whose outputs this one took instead of running; nil: it ran
 }
+
+// Origin is the step of another run (or of the same) that something comes from.
+type Origin struct{ RunID, NodeID string }
 
 // Metric formats.
 const (
@@ -161,6 +165,9 @@ type Store interface {
 	// Settle marks a final run as complete: its logs and metrics are in.
 	Settle(ctx context.Context, id string) error
 
+	// CachedFamilies is that of cache.Store.
+	CachedFamilies(ctx context.Context, families []string) ([]string, error)
+
 	ArchiveRun(ctx context.Context, id string, archived bool) error
 	DeleteRun(ctx context.Context, id string) error
 }
@@ -172,6 +179,8 @@ type Options struct {
 	ServiceAccount string // empty: the manifest's, else pipeline-runner
 	Namespace      string
 	Occasion       *Occasion // nil for runs that no schedule starts
+	// Reusable gives those families of templates (see cache.Entry) of which something is kept; nil: steps always run.
+	Reusable func(ctx context.Context, families []string) ([]string, error)
 }
 
 // Occasion is one time that a schedule starts a run.

@@ -39,6 +39,7 @@ type Config struct {
 	Artifacts   artifact.Store
 	Feed        *Feed
 	Namespace   string // where Workflows are created
+	NoCache     bool   // steps always run
 	Now         func() time.Time
 	Log         *slog.Logger
 }
@@ -112,9 +113,13 @@ func (s *Service) resolve(ctx context.Context, q Request) (Run, []byte, error) {
 }
 
 func (s *Service) options(r Run, serviceAccount string, o *Occasion) Options {
-	return Options{
+	options := Options{
 		RunID: r.ID, RunName: r.Name, Parameters: r.Parameters, ServiceAccount: serviceAccount, Namespace: s.c.Namespace, Occasion: o,
 	}
+	if !s.c.NoCache {
+		options.Reusable = s.c.Store.CachedFamilies
+	}
+	return options
 }
 
 // nameAttempts is how many names a Workflow tries before the run is refused.

@@ -234,7 +234,11 @@ type runView struct {
 		ID, Name, Type, Template, Phase, Message string
 		ExitCode                                 string `json:"exit_code"`
 		DisplayName                              string `json:"display_name"`
-		Outputs                                  []struct{ Name, Value string }
+		HasLog                                   bool   `json:"has_log"`
+		CachedFrom                               struct {
+			RunID string `json:"run_id"`
+		} `json:"cached_from"`
+		Outputs []struct{ Name, Value string }
 	}
 	Metrics []struct {
 		Name, Format string

@@ -1314,6 +1314,8 @@ export interface components {
             artifacts?: components["schemas"]["argosy.v1.Artifact"][];
             /** @description The node (a DAG, Steps or Retry) that this one lies in. */
             boundary_id?: string;
+            /** @description The step whose outputs this one took instead of running, because it was given the same; absent when it ran. */
+            cached_from?: components["schemas"]["argosy.v1.Origin"];
             /** @description The nodes that follow this one. */
             children?: string[];
             /** @description The step's own name. */
@@ -1339,6 +1341,11 @@ export interface components {
             template?: string;
             /** @description Pod, DAG, Steps, StepGroup, TaskGroup, Retry, Skipped, Suspend or another of Argo's node types. */
             type?: string;
+        };
+        /** @description Origin is a step of some run. */
+        "argosy.v1.Origin": {
+            node_id?: string;
+            run_id?: string;
         };
         /** @description Parameter is an input or output value by name. */
         "argosy.v1.Parameter": {

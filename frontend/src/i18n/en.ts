@@ -259,6 +259,7 @@ export const en = {
     noOutputs: 'No outputs.',
     noArtifacts: 'No artifacts.',
     key: 'Key in the artifact store',
+    cached: 'Not run: outputs and log are those of an earlier run',
     noLogKind: 'A {{type}} groups other steps and prints nothing itself. Choose one of the steps in it.',
     pending: 'The step has not started, so there is no log yet. It appears here by itself.',
     pendingWhy: 'The cluster says: {{message}}',

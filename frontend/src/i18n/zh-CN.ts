@@ -259,6 +259,7 @@ export const zhCN: Translation = {
     noOutputs: '没有输出。',
     noArtifacts: '没有产物。',
     key: '在产物存储中的键',
+    cached: '未运行：输出与日志取自较早的一次运行',
     noLogKind: '{{type}} 只是把其他步骤归在一起，自身没有输出。请选择其中的步骤。',
     pending: '步骤尚未开始，因此还没有日志。开始后会自动显示在这里。',
     pendingWhy: '集群的说明：{{message}}',

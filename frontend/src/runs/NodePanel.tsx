@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
 import { logURL } from '../api/runs';
+import { TextLink } from '../app/links';
 import { ParameterTable } from '../feedback/ParameterTable';
 import { Duration, Time } from '../format/Duration';
 import { stepName } from '../graph/model';
@@ -50,6 +51,11 @@ export function NodePanel({ run, node, tab, onTab, onClose }: NodePanelProps) {
           <Text size="sm" c="dimmed">
             <Duration start={node.started_at} end={node.finished_at} live={!isFinal(node.phase)} />
           </Text>
+          {node.cached_from?.run_id && (
+            <TextLink to="/runs/$runId" params={{ runId: node.cached_from.run_id }} size="sm">
+              {t('node.cached')}
+            </TextLink>
+          )}
         </Group>
         <CloseButton aria-label={t('node.close')} onClick={close} />
       </Group>

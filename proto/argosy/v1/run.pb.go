@@ -1224,7 +1224,9 @@ type Node struct {
 	Outputs    []*Parameter `protobuf:"bytes,15,rep,name=outputs,proto3" json:"outputs,omitempty"`
 	Artifacts  []*Artifact  `protobuf:"bytes,16,rep,name=artifacts,proto3" json:"artifacts,omitempty"`
 	// Whether its log can be read now.
-	HasLog        bool `protobuf:"varint,17,opt,name=has_log,json=hasLog,proto3" json:"has_log,omitempty"`
+	HasLog bool `protobuf:"varint,17,opt,name=has_log,json=hasLog,proto3" json:"has_log,omitempty"`
+	// The step whose outputs this one took instead of running, because it was given the same; absent when it ran.
+	CachedFrom    *Origin `protobuf:"bytes,18,opt,name=cached_from,json=cachedFrom,proto3" json:"cached_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1378,6 +1380,66 @@ func (x *Node) GetHasLog() bool {
 	return false
 }
 
+func (x *Node) GetCachedFrom() *Origin {
+	if x != nil {
+		return x.CachedFrom
+	}
+	return nil
+}
+
+// Origin is a step of some run.
+type Origin struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RunId         string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	NodeId        string                 `protobuf:"bytes,2,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Origin) Reset() {
+	*x = Origin{}
+	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Origin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Origin) ProtoMessage() {}
+
+func (x *Origin) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Origin.ProtoReflect.Descriptor instead.
+func (*Origin) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Origin) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *Origin) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
 // Artifact is a file that a node left in the artifact store.
 type Artifact struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1389,7 +1451,7 @@ type Artifact struct {
 
 func (x *Artifact) Reset() {
 	*x = Artifact{}
-	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	mi := &file_argosy_v1_run_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1401,7 +1463,7 @@ func (x *Artifact) String() string {
 func (*Artifact) ProtoMessage() {}
 
 func (x *Artifact) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	mi := &file_argosy_v1_run_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1414,7 +1476,7 @@ func (x *Artifact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Artifact.ProtoReflect.Descriptor instead.
 func (*Artifact) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{16}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Artifact) GetName() string {
@@ -1446,7 +1508,7 @@ type Metric struct {
 
 func (x *Metric) Reset() {
 	*x = Metric{}
-	mi := &file_argosy_v1_run_proto_msgTypes[17]
+	mi := &file_argosy_v1_run_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1458,7 +1520,7 @@ func (x *Metric) String() string {
 func (*Metric) ProtoMessage() {}
 
 func (x *Metric) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[17]
+	mi := &file_argosy_v1_run_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1471,7 +1533,7 @@ func (x *Metric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metric.ProtoReflect.Descriptor instead.
 func (*Metric) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{17}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Metric) GetName() string {
@@ -1513,7 +1575,7 @@ type RunView_Experiment struct {
 
 func (x *RunView_Experiment) Reset() {
 	*x = RunView_Experiment{}
-	mi := &file_argosy_v1_run_proto_msgTypes[18]
+	mi := &file_argosy_v1_run_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1525,7 +1587,7 @@ func (x *RunView_Experiment) String() string {
 func (*RunView_Experiment) ProtoMessage() {}
 
 func (x *RunView_Experiment) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[18]
+	mi := &file_argosy_v1_run_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1568,7 +1630,7 @@ type RunView_Pipeline struct {
 
 func (x *RunView_Pipeline) Reset() {
 	*x = RunView_Pipeline{}
-	mi := &file_argosy_v1_run_proto_msgTypes[19]
+	mi := &file_argosy_v1_run_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1580,7 +1642,7 @@ func (x *RunView_Pipeline) String() string {
 func (*RunView_Pipeline) ProtoMessage() {}
 
 func (x *RunView_Pipeline) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[19]
+	mi := &file_argosy_v1_run_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +1697,7 @@ type RunView_Schedule struct {
 
 func (x *RunView_Schedule) Reset() {
 	*x = RunView_Schedule{}
-	mi := &file_argosy_v1_run_proto_msgTypes[20]
+	mi := &file_argosy_v1_run_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1647,7 +1709,7 @@ func (x *RunView_Schedule) String() string {
 func (*RunView_Schedule) ProtoMessage() {}
 
 func (x *RunView_Schedule) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[20]
+	mi := &file_argosy_v1_run_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1688,7 +1750,7 @@ type RunView_Workflow struct {
 
 func (x *RunView_Workflow) Reset() {
 	*x = RunView_Workflow{}
-	mi := &file_argosy_v1_run_proto_msgTypes[21]
+	mi := &file_argosy_v1_run_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1700,7 +1762,7 @@ func (x *RunView_Workflow) String() string {
 func (*RunView_Workflow) ProtoMessage() {}
 
 func (x *RunView_Workflow) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[21]
+	mi := &file_argosy_v1_run_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1844,7 +1906,7 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\"5\n" +
 	"\tParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xc4\x04\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xf8\x04\n" +
 	"\x04Node\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
@@ -1866,7 +1928,12 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x06inputs\x18\x0e \x03(\v2\x14.argosy.v1.ParameterR\x06inputs\x12.\n" +
 	"\aoutputs\x18\x0f \x03(\v2\x14.argosy.v1.ParameterR\aoutputs\x121\n" +
 	"\tartifacts\x18\x10 \x03(\v2\x13.argosy.v1.ArtifactR\tartifacts\x12\x17\n" +
-	"\ahas_log\x18\x11 \x01(\bR\x06hasLog\"0\n" +
+	"\ahas_log\x18\x11 \x01(\bR\x06hasLog\x122\n" +
+	"\vcached_from\x18\x12 \x01(\v2\x11.argosy.v1.OriginR\n" +
+	"cachedFrom\"8\n" +
+	"\x06Origin\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x17\n" +
+	"\anode_id\x18\x02 \x01(\tR\x06nodeId\"0\n" +
 	"\bArtifact\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\"r\n" +
@@ -1895,7 +1962,7 @@ func file_argosy_v1_run_proto_rawDescGZIP() []byte {
 	return file_argosy_v1_run_proto_rawDescData
 }
 
-var file_argosy_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_argosy_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_argosy_v1_run_proto_goTypes = []any{
 	(*WatchRunRequest)(nil),       // 0: argosy.v1.WatchRunRequest
 	(*WatchRunsRequest)(nil),      // 1: argosy.v1.WatchRunsRequest
@@ -1913,13 +1980,14 @@ var file_argosy_v1_run_proto_goTypes = []any{
 	(*RunView)(nil),               // 13: argosy.v1.RunView
 	(*Parameter)(nil),             // 14: argosy.v1.Parameter
 	(*Node)(nil),                  // 15: argosy.v1.Node
-	(*Artifact)(nil),              // 16: argosy.v1.Artifact
-	(*Metric)(nil),                // 17: argosy.v1.Metric
-	(*RunView_Experiment)(nil),    // 18: argosy.v1.RunView.Experiment
-	(*RunView_Pipeline)(nil),      // 19: argosy.v1.RunView.Pipeline
-	(*RunView_Schedule)(nil),      // 20: argosy.v1.RunView.Schedule
-	(*RunView_Workflow)(nil),      // 21: argosy.v1.RunView.Workflow
-	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
+	(*Origin)(nil),                // 16: argosy.v1.Origin
+	(*Artifact)(nil),              // 17: argosy.v1.Artifact
+	(*Metric)(nil),                // 18: argosy.v1.Metric
+	(*RunView_Experiment)(nil),    // 19: argosy.v1.RunView.Experiment
+	(*RunView_Pipeline)(nil),      // 20: argosy.v1.RunView.Pipeline
+	(*RunView_Schedule)(nil),      // 21: argosy.v1.RunView.Schedule
+	(*RunView_Workflow)(nil),      // 22: argosy.v1.RunView.Workflow
+	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
 }
 var file_argosy_v1_run_proto_depIdxs = []int32{
 	13, // 0: argosy.v1.Event.run:type_name -> argosy.v1.RunView
@@ -1930,36 +1998,37 @@ var file_argosy_v1_run_proto_depIdxs = []int32{
 	5,  // 5: argosy.v1.Event.reset:type_name -> argosy.v1.Reset
 	6,  // 6: argosy.v1.Event.end:type_name -> argosy.v1.End
 	9,  // 7: argosy.v1.Points.points:type_name -> argosy.v1.Point
-	22, // 8: argosy.v1.Point.printed_at:type_name -> google.protobuf.Timestamp
+	23, // 8: argosy.v1.Point.printed_at:type_name -> google.protobuf.Timestamp
 	13, // 9: argosy.v1.ListRunsResponse.runs:type_name -> argosy.v1.RunView
-	22, // 10: argosy.v1.RunView.created_at:type_name -> google.protobuf.Timestamp
-	22, // 11: argosy.v1.RunView.started_at:type_name -> google.protobuf.Timestamp
-	22, // 12: argosy.v1.RunView.finished_at:type_name -> google.protobuf.Timestamp
-	18, // 13: argosy.v1.RunView.experiment:type_name -> argosy.v1.RunView.Experiment
-	19, // 14: argosy.v1.RunView.pipeline:type_name -> argosy.v1.RunView.Pipeline
-	21, // 15: argosy.v1.RunView.workflow:type_name -> argosy.v1.RunView.Workflow
+	23, // 10: argosy.v1.RunView.created_at:type_name -> google.protobuf.Timestamp
+	23, // 11: argosy.v1.RunView.started_at:type_name -> google.protobuf.Timestamp
+	23, // 12: argosy.v1.RunView.finished_at:type_name -> google.protobuf.Timestamp
+	19, // 13: argosy.v1.RunView.experiment:type_name -> argosy.v1.RunView.Experiment
+	20, // 14: argosy.v1.RunView.pipeline:type_name -> argosy.v1.RunView.Pipeline
+	22, // 15: argosy.v1.RunView.workflow:type_name -> argosy.v1.RunView.Workflow
 	14, // 16: argosy.v1.RunView.parameters:type_name -> argosy.v1.Parameter
 	15, // 17: argosy.v1.RunView.nodes:type_name -> argosy.v1.Node
-	17, // 18: argosy.v1.RunView.metrics:type_name -> argosy.v1.Metric
-	20, // 19: argosy.v1.RunView.schedule:type_name -> argosy.v1.RunView.Schedule
-	22, // 20: argosy.v1.Node.started_at:type_name -> google.protobuf.Timestamp
-	22, // 21: argosy.v1.Node.finished_at:type_name -> google.protobuf.Timestamp
+	18, // 18: argosy.v1.RunView.metrics:type_name -> argosy.v1.Metric
+	21, // 19: argosy.v1.RunView.schedule:type_name -> argosy.v1.RunView.Schedule
+	23, // 20: argosy.v1.Node.started_at:type_name -> google.protobuf.Timestamp
+	23, // 21: argosy.v1.Node.finished_at:type_name -> google.protobuf.Timestamp
 	14, // 22: argosy.v1.Node.inputs:type_name -> argosy.v1.Parameter
 	14, // 23: argosy.v1.Node.outputs:type_name -> argosy.v1.Parameter
-	16, // 24: argosy.v1.Node.artifacts:type_name -> argosy.v1.Artifact
-	10, // 25: argosy.v1.RunService.GetRun:input_type -> argosy.v1.GetRunRequest
-	11, // 26: argosy.v1.RunService.ListRuns:input_type -> argosy.v1.ListRunsRequest
-	0,  // 27: argosy.v1.RunService.WatchRun:input_type -> argosy.v1.WatchRunRequest
-	1,  // 28: argosy.v1.RunService.WatchRuns:input_type -> argosy.v1.WatchRunsRequest
-	13, // 29: argosy.v1.RunService.GetRun:output_type -> argosy.v1.RunView
-	12, // 30: argosy.v1.RunService.ListRuns:output_type -> argosy.v1.ListRunsResponse
-	2,  // 31: argosy.v1.RunService.WatchRun:output_type -> argosy.v1.Event
-	2,  // 32: argosy.v1.RunService.WatchRuns:output_type -> argosy.v1.Event
-	29, // [29:33] is the sub-list for method output_type
-	25, // [25:29] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	17, // 24: argosy.v1.Node.artifacts:type_name -> argosy.v1.Artifact
+	16, // 25: argosy.v1.Node.cached_from:type_name -> argosy.v1.Origin
+	10, // 26: argosy.v1.RunService.GetRun:input_type -> argosy.v1.GetRunRequest
+	11, // 27: argosy.v1.RunService.ListRuns:input_type -> argosy.v1.ListRunsRequest
+	0,  // 28: argosy.v1.RunService.WatchRun:input_type -> argosy.v1.WatchRunRequest
+	1,  // 29: argosy.v1.RunService.WatchRuns:input_type -> argosy.v1.WatchRunsRequest
+	13, // 30: argosy.v1.RunService.GetRun:output_type -> argosy.v1.RunView
+	12, // 31: argosy.v1.RunService.ListRuns:output_type -> argosy.v1.ListRunsResponse
+	2,  // 32: argosy.v1.RunService.WatchRun:output_type -> argosy.v1.Event
+	2,  // 33: argosy.v1.RunService.WatchRuns:output_type -> argosy.v1.Event
+	30, // [30:34] is the sub-list for method output_type
+	26, // [26:30] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_run_proto_init() }
@@ -1977,14 +2046,14 @@ func file_argosy_v1_run_proto_init() {
 		(*Event_End)(nil),
 	}
 	file_argosy_v1_run_proto_msgTypes[9].OneofWrappers = []any{}
-	file_argosy_v1_run_proto_msgTypes[17].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_argosy_v1_run_proto_rawDesc), len(file_argosy_v1_run_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

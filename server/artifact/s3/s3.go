@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -78,6 +79,46 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 		return nil
 	}
 	return err
+}
+
+// Size implements artifact.Store.
+func (s *Store) Size(ctx context.Context, key string) (int64, error) {
+	object, err := s.client.StatObject(ctx, s.bucket, key, minio.StatObjectOptions{})
+	if err == nil {
+		return object.Size, nil
+	}
+	if err := explain("measure", key, err); fault.KindOf(err) != fault.NotFound {
+		return 0, err
+	}
+	size, found := int64(0), false
+	for object := range s.folder(ctx, key) {
+		if object.Err != nil {
+			return 0, explain("measure", key, object.Err)
+		}
+		size, found = size+object.Size, true
+	}
+	if !found {
+		return 0, fault.New(fault.NotFound, "the artifact store has no %s", key)
+	}
+	return size, nil
+}
+
+// DeleteAll implements artifact.Store.
+func (s *Store) DeleteAll(ctx context.Context, key string) error {
+	for object := range s.folder(ctx, key) {
+		if object.Err != nil {
+			return explain("delete", key, object.Err)
+		}
+		if err := s.Delete(ctx, object.Key); err != nil {
+			return err
+		}
+	}
+	return s.Delete(ctx, key)
+}
+
+// folder lists what lies under a key. The caller reads it to its end, or ends ctx.
+func (s *Store) folder(ctx context.Context, key string) <-chan minio.ObjectInfo {
+	return s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: strings.TrimSuffix(key, "/") + "/", Recursive: true})
 }
 
 func explain(doing, key string, err error) error {

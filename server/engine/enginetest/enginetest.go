@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -209,5 +211,35 @@ func (o *Objects) Delete(_ context.Context, key string) error {
 		return o.err
 	}
 	delete(o.objects, key)
+	return nil
+}
+
+// Size implements artifact.Store.
+func (o *Objects) Size(_ context.Context, key string) (int64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	size, found := int64(0), false
+	for k, data := range o.objects {
+		if k == key || strings.HasPrefix(k, key+"/") {
+			size, found = size+int64(len(data)), true
+		}
+	}
+	if !found {
+		return 0, fault.New(fault.NotFound, "the artifact store has no %s", key)
+	}
+	return size, nil
+}
+
+// DeleteAll implements artifact.Store.
+func (o *Objects) DeleteAll(_ context.Context, key string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return o.err
+	}
+	maps.DeleteFunc(o.objects, func(k string, _ []byte) bool { return k == key || strings.HasPrefix(k, key+"/") })
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/cache"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
@@ -26,6 +27,7 @@ type Store interface {
 	pipeline.Store
 	run.Store
 	schedule.Store
+	cache.Store
 }
 
 // Run runs the suite; open gives an empty store that lives as long as the test.
@@ -45,6 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Warnings":              warnings,
 		"DeleteRun":             deleteRun,
 		"Retry":                 retry,
+		"Cache":                 cached,
 		"Schedules":             schedules,
 		"Sort":                  sortRuns,
 		"SortByMetric":          sortByMetric,

@@ -72,8 +72,16 @@ func recordNodes(ctx context.Context, q *query.Queries, of query.Run, nodes []ru
 	for _, row := range rows {
 		before[row.ID] = row.Digest
 	}
+	hits, err := q.CacheHits(ctx, of.Seq)
+	if err != nil {
+		return false, trouble("read the cache", err)
+	}
+	from := make(map[string]query.CacheHitsRow, len(hits))
+	for _, hit := range hits {
+		from[hit.NodeID] = hit
+	}
 	for _, n := range nodes {
-		p := nodeParams(of.Seq, n)
+		p := nodeParams(of.Seq, n, from[n.ID])
 		known, ok := before[n.ID]
 		delete(before, n.ID)
 		if ok && known == p.Digest {
@@ -103,12 +111,13 @@ func recordNodes(ctx context.Context, q *query.Queries, of query.Run, nodes []ru
 	return changed, nil
 }
 
-func nodeParams(seq int64, n run.Node) query.PutNodeParams {
+func nodeParams(seq int64, n run.Node, from query.CacheHitsRow) query.PutNodeParams {
 	p := query.PutNodeParams{
 		Run: seq, ID: n.ID, Name: n.Name, DisplayName: n.DisplayName, Type: n.Type, Template: n.Template, Phase: n.Phase,
 		Message: n.Message, ExitCode: n.ExitCode, PodName: n.PodName, BoundaryID: n.BoundaryID,
 		Children: toJSON(n.Children), Inputs: toJSON(n.Inputs), Outputs: toJSON(n.Outputs), Artifacts: toJSON(n.Artifacts),
 		StartedAt: micros(n.StartedAt), FinishedAt: micros(n.FinishedAt), Scrape: toJSON(n.Scrape),
+		FromRun: from.FromRun, FromNode: from.FromNode,
 	}
 	p.Digest = digest([]byte(toJSON(p)))
 	return p
@@ -143,6 +152,9 @@ func nodeOf(row query.Node) (run.Node, error) {
 		Message: row.Message, ExitCode: row.ExitCode, PodName: row.PodName, BoundaryID: row.BoundaryID,
 		StartedAt: timeOf(row.StartedAt), FinishedAt: timeOf(row.FinishedAt), LogKey: row.LogKey, Harvested: row.Harvested,
 		LogRevision: row.LogRevision,
+	}
+	if row.FromRun != "" {
+		n.CachedFrom = &run.Origin{RunID: row.FromRun, NodeID: row.FromNode}
 	}
 	return n, errors.Join(fromJSON(row.Children, &n.Children), fromJSON(row.Inputs, &n.Inputs),
 		fromJSON(row.Outputs, &n.Outputs), fromJSON(row.Artifacts, &n.Artifacts), fromJSON(row.Scrape, &n.Scrape))

@@ -222,6 +222,9 @@ func (s *Store) Retry(ctx context.Context, id string, attempt int64, again run.A
 		if err := q.LeadMetrics(ctx, row.Seq); err != nil {
 			return trouble("order metrics", err)
 		}
+		if err := forgetCached(ctx, q, row.Seq, again.Dropped); err != nil {
+			return err
+		}
 		_, err = recordWorkflow(ctx, q, row.Seq, again.Workflow)
 		return err
 	})

@@ -27,6 +27,7 @@ const (
 
 func (c *cli) serverCommand() *cobra.Command {
 	var cfg app.Config
+	var keep keepFlags
 	cmd := &cobra.Command{
 		Use: "server --kubeconfig FILE --s3 HOST:PORT", Short: "Start the server alone, for a cluster you have",
 		Long: `Server serves UI, REST and gRPC for a Kubernetes cluster with Argo Workflows, the MPI operator and an S3 store. The keys of
@@ -44,6 +45,7 @@ standard output. argosy up is the same with a cluster of its own.`,
 			}
 			cfg.Home, cfg.HTTP, cfg.GRPC = settings.Home, settings.HTTP, settings.GRPC
 			cfg.S3.AccessKey, cfg.S3.SecretKey = os.Getenv(envS3AccessKey), os.Getenv(envS3SecretKey)
+			keep.set(&cfg)
 			return c.runServer(cmd.Context(), cfg)
 		},
 	}
@@ -54,6 +56,7 @@ standard output. argosy up is the same with a cluster of its own.`,
 	f.StringVar(&cfg.S3.Bucket, "s3-bucket", "mlpipeline", "`bucket` of artifacts and logs")
 	f.BoolVar(&cfg.S3.Secure, "s3-tls", false, "use TLS towards the artifact store")
 	addListenFlags(cmd)
+	keep.add(cmd)
 	must(cmd.MarkFlagFilename("kubeconfig"))
 	for _, flag := range []string{"namespace", "s3", "s3-bucket"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))

@@ -31,6 +31,7 @@ func (c *cli) upCommand() *cobra.Command {
 	var sample string
 	var linger time.Duration
 	var flags clusterFlags
+	var keep keepFlags
 	cmd := &cobra.Command{
 		Use: "up", Short: "Start the server with a cluster of its own; Ctrl-C stops both",
 		Long: `Up starts the embedded cluster (kube-apiserver, etcd, the Argo and MPI controllers and a kubelet of its own, no Docker) and the
@@ -59,11 +60,12 @@ argosy cluster start started is used, and left running.`,
 			if info, err := os.Stat(sample); sample != "" && (err != nil || !info.IsDir()) {
 				return exit.Usagef("--demo %s: no such folder", sample)
 			}
-			u := &upper{cli: c, screen: terminal.New(c.err), settings: settings, sample: sample, linger: linger, options: options}
+			u := &upper{cli: c, screen: terminal.New(c.err), settings: settings, sample: sample, linger: linger, options: options, keep: keep}
 			return u.run()
 		},
 	}
 	addListenFlags(cmd)
+	keep.add(cmd)
 	flags.add(cmd)
 	cmd.Flags().StringVar(&sample, "demo", "", "run the sample in this `folder` once the server is ready, such as samples/mpi_run")
 	cmd.Flags().DurationVar(&linger, "linger", 10*time.Minute, "how long the cluster waits for another up when this one was killed; 0 is for ever")
@@ -80,6 +82,7 @@ type upper struct {
 	sample   string
 	linger   time.Duration
 	options  embedded.Options
+	keep     keepFlags
 }
 
 // run starts everything, serves until a signal, and stops everything. The root's own signal handling would leave at the
@@ -151,10 +154,12 @@ func (u *upper) startServer(ctx context.Context, h home.Home, cluster *embedded.
 	begin := time.Now()
 	defer u.screen.Busy("starting the server")()
 	s3 := cluster.Info.S3
-	server, err := startServer(ctx, h, app.Config{
+	cfg := app.Config{
 		HTTP: u.settings.HTTP, GRPC: u.settings.GRPC, Kubeconfig: cluster.Info.Kubeconfig,
 		S3: app.S3{Endpoint: s3.Endpoint, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Bucket: s3.Bucket},
-	}, u.screen.Logger(&u.level))
+	}
+	u.keep.set(&cfg)
+	server, err := startServer(ctx, h, cfg, u.screen.Logger(&u.level))
 	if err == nil {
 		u.screen.Printf("  server ready %.1fs", time.Since(begin).Seconds())
 	}

@@ -8,6 +8,23 @@ import (
 	"database/sql"
 )
 
+type CacheEntry struct {
+	Run          int64
+	NodeID       string
+	ExecutionKey string
+	Family       string
+	FinishedAt   int64
+	Artifacts    string
+	Outputs      []byte
+}
+
+type CacheHit struct {
+	Run      int64
+	NodeID   string
+	FromRun  string
+	FromNode string
+}
+
 type Clock struct {
 	ID       int64
 	Revision int64
@@ -50,6 +67,8 @@ type Node struct {
 	LogKey      string
 	Harvested   bool
 	Digest      int64
+	FromRun     string
+	FromNode    string
 	Revision    int64
 	LogRevision int64
 	Scrape      string

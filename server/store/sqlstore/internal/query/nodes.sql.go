@@ -121,7 +121,7 @@ func (q *Queries) NodePod(ctx context.Context, arg NodePodParams) (string, error
 }
 
 const nodes = `-- name: Nodes :many
-SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.harvested, nodes.digest, nodes.revision, nodes.log_revision, nodes.scrape FROM nodes JOIN runs ON runs.seq = nodes.run
+SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.harvested, nodes.digest, nodes.from_run, nodes.from_node, nodes.revision, nodes.log_revision, nodes.scrape FROM nodes JOIN runs ON runs.seq = nodes.run
 WHERE runs.id = ?
 ORDER BY nodes.started_at = 0, nodes.started_at, nodes.id
 `
@@ -156,6 +156,8 @@ func (q *Queries) Nodes(ctx context.Context, id string) ([]Node, error) {
 			&i.LogKey,
 			&i.Harvested,
 			&i.Digest,
+			&i.FromRun,
+			&i.FromNode,
 			&i.Revision,
 			&i.LogRevision,
 			&i.Scrape,
@@ -176,14 +178,15 @@ func (q *Queries) Nodes(ctx context.Context, id string) ([]Node, error) {
 const putNode = `-- name: PutNode :exec
 INSERT INTO nodes (
     run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id,
-    children, inputs, outputs, artifacts, started_at, finished_at, digest, scrape, revision, log_key, harvested, log_revision
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)
+    children, inputs, outputs, artifacts, started_at, finished_at, digest, scrape, revision,
+    from_run, from_node, log_key, harvested, log_revision
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)
 ON CONFLICT (run, id) DO UPDATE SET
     name = excluded.name, display_name = excluded.display_name, type = excluded.type, template = excluded.template,
     phase = excluded.phase, message = excluded.message, exit_code = excluded.exit_code, pod_name = excluded.pod_name,
     boundary_id = excluded.boundary_id, children = excluded.children, inputs = excluded.inputs, outputs = excluded.outputs,
     artifacts = excluded.artifacts, started_at = excluded.started_at, finished_at = excluded.finished_at, digest = excluded.digest,
-    scrape = excluded.scrape, revision = excluded.revision,
+    scrape = excluded.scrape, revision = excluded.revision, from_run = excluded.from_run, from_node = excluded.from_node,
     -- a node that was run again, under its old id, is to be harvested again
     harvested = CASE WHEN excluded.finished_at = nodes.finished_at THEN nodes.harvested ELSE 0 END
 `
@@ -209,6 +212,8 @@ type PutNodeParams struct {
 	Digest      int64
 	Scrape      string
 	Revision    int64
+	FromRun     string
+	FromNode    string
 }
 
 func (q *Queries) PutNode(ctx context.Context, arg PutNodeParams) error {
@@ -233,6 +238,8 @@ func (q *Queries) PutNode(ctx context.Context, arg PutNodeParams) error {
 		arg.Digest,
 		arg.Scrape,
 		arg.Revision,
+		arg.FromRun,
+		arg.FromNode,
 	)
 	return err
 }
