@@ -46,8 +46,9 @@ func open(ctx context.Context, address string, patience time.Duration) (*sqlstor
 	if err := prepare(ctx, writes); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", place(config), err), writes.Close())
 	}
-	config.RuntimeParams["default_transaction_read_only"] = "on"
-	reads := stdlib.OpenDB(*config)
+	readOnly := config.Copy() // the other still makes connections
+	readOnly.RuntimeParams["default_transaction_read_only"] = "on"
+	reads := stdlib.OpenDB(*readOnly)
 	reads.SetMaxOpenConns(max(4, runtime.NumCPU()))
 	reads.SetMaxIdleConns(max(4, runtime.NumCPU()))
 	return sqlstore.New(sqlstore.Driver{

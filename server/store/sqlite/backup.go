@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -17,33 +18,94 @@ var sidecars = []string{"-wal", "-shm"}
 
 // Backup writes all that the store in file holds at this moment to another file, which must not be there yet. The store
 // may be in use: nobody waits for it.
-func Backup(ctx context.Context, file, to string) (err error) {
+func Backup(ctx context.Context, file, to string) error {
 	if _, err := os.Stat(file); err != nil {
 		return fmt.Errorf("there is no store to back up: %w", err)
 	}
+	return whole(to, func(part string) error {
+		from, err := plain(file)
+		if err != nil {
+			return fmt.Errorf("open store %s: %w", file, err)
+		}
+		_, err = from.ExecContext(ctx, "VACUUM INTO ?", part) // the file is empty, which SQLite takes for a new one
+		if err = errors.Join(err, from.Close()); err != nil {
+			return fmt.Errorf("back up %s: %w", file, err)
+		}
+		return nil
+	})
+}
+
+// Make writes a backup of a store that is kept elsewhere: fill puts its rows into the tables, in whatever order.
+func Make(ctx context.Context, to string, fill func(context.Context, *sql.Tx) error) error {
+	return whole(to, func(part string) error {
+		s, err := Open(ctx, part)
+		if err != nil {
+			return err
+		}
+		if err := s.Close(); err != nil {
+			return err
+		}
+		db, err := plain(part)
+		if err != nil {
+			return err
+		}
+		defer db.Close() //nolint:errcheck // what was committed is checked when the backup is restored
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // after Commit it has nothing to do
+		if err := fill(ctx, tx); err != nil {
+			return err
+		}
+		return errors.Join(tx.Commit(), db.Close())
+	})
+}
+
+// Examine checks a backup and lets look see a copy of it that is up to date.
+func Examine(ctx context.Context, backup string, look func(context.Context, *sql.DB) error) (err error) {
+	dir, err := os.MkdirTemp("", "argosy-restore-")
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "argosy.db")
+	if err := copyFile(backup, file); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	s, err := Open(ctx, file)
+	if err != nil {
+		return err
+	}
+	if err := s.Close(); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	db, err := plain(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(look(ctx, db), db.Close())
+}
+
+// whole makes a file that is there with all that write puts into it, or not at all. One that is there already is refused.
+func whole(to string, write func(part string) error) (err error) {
 	if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is there already; a backup does not replace another", to)
 	}
 	part := to + ".part"
-	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a backup that was cut off
+	if err := clearAway(part); err != nil { // of a backup that was cut off
 		return fmt.Errorf("backup: %w", err)
 	}
-	if err := private(part); err != nil { // the file is empty, which SQLite takes for a new one
+	if err := private(part); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(part)
+			_ = clearAway(part)
 		}
 	}()
-	key, value := pragma("busy_timeout", "10000")
-	from, err := sql.Open(driver, (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: url.Values{key: {value}}.Encode()}).String())
-	if err != nil {
-		return fmt.Errorf("open store %s: %w", file, err)
-	}
-	_, err = from.ExecContext(ctx, "VACUUM INTO ?", part)
-	if err = errors.Join(err, from.Close()); err != nil {
-		return fmt.Errorf("back up %s: %w", file, err)
+	if err := write(part); err != nil {
+		return err
 	}
 	if err := synced(part); err != nil {
 		return fmt.Errorf("backup: %w", err)
@@ -52,6 +114,12 @@ func Backup(ctx context.Context, file, to string) (err error) {
 		return fmt.Errorf("backup: %w", err)
 	}
 	return nil
+}
+
+// plain opens a file as it is, without the store's checks and rules.
+func plain(file string) (*sql.DB, error) {
+	key, value := pragma("busy_timeout", "10000")
+	return sql.Open(driver, (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: url.Values{key: {value}}.Encode()}).String())
 }
 
 // Restore puts a backup in the place of the store in file, which nobody may use meanwhile. The backup is checked, and

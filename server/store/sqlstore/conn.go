@@ -25,7 +25,7 @@ func (d Driver) conn(db query.DBTX) conn {
 }
 
 func (c conn) ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error) {
-	return c.db.ExecContext(ctx, c.text(statement), plain(args)...)
+	return c.db.ExecContext(ctx, c.text(statement), Plain(args)...)
 }
 
 func (c conn) PrepareContext(ctx context.Context, statement string) (*sql.Stmt, error) {
@@ -33,7 +33,7 @@ func (c conn) PrepareContext(ctx context.Context, statement string) (*sql.Stmt, 
 }
 
 func (c conn) QueryContext(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
-	statement, args = c.text(statement), plain(args)
+	statement, args = c.text(statement), Plain(args)
 	rows, err := c.db.QueryContext(ctx, statement, args...)
 	if c.repeat && unreachable(err) {
 		return c.db.QueryContext(ctx, statement, args...)
@@ -42,7 +42,7 @@ func (c conn) QueryContext(ctx context.Context, statement string, args ...any) (
 }
 
 func (c conn) QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row {
-	statement, args = c.text(statement), plain(args)
+	statement, args = c.text(statement), Plain(args)
 	row := c.db.QueryRowContext(ctx, statement, args...)
 	if c.repeat && unreachable(row.Err()) {
 		return c.db.QueryRowContext(ctx, statement, args...)
@@ -50,8 +50,8 @@ func (c conn) QueryRowContext(ctx context.Context, statement string, args ...any
 	return row
 }
 
-// plain gives arguments in the types that both databases keep alike: truth as 0 and 1, and text without what is none.
-func plain(args []any) []any {
+// Plain gives arguments in the types that both databases keep alike: truth as 0 and 1, and text without what is none.
+func Plain(args []any) []any {
 	args = slices.Clone(args)
 	for i, arg := range args {
 		switch v := arg.(type) {
