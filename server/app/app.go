@@ -21,7 +21,7 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/series"
-	"github.com/argosy-ml/argosy/server/store/sqlite"
+	"github.com/argosy-ml/argosy/server/store"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 	"github.com/argosy-ml/argosy/server/watch"
 )
@@ -70,7 +70,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(ctx, c.DB)
+	store, err := store.Open(ctx, c.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +88,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		Store: store, Cache: store, Cluster: cluster, Artifacts: objects, Feed: feed, Log: c.Log, NoCache: c.NoCache,
 	})
 	a.workers = []worker{
+		{"store", store.Keep},
 		{"outbox", runs.Run},
 		{"reconciler", reconciler.Run},
 		{"schedules", schedules.Run},

@@ -24,9 +24,10 @@ import (
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/app"
+	"github.com/argosy-ml/argosy/server/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(m)) }
 
 // config is that of a server whose cluster does not answer: what a server has to live through. The live cluster is in test/e2e.
 func config(t *testing.T) app.Config {
@@ -42,7 +43,7 @@ users: [{name: u, user: {}}]
 current-context: c
 `), 0o600))
 	return app.Config{
-		HTTP: "127.0.0.1:0", GRPC: "localhost:0", Home: home, Kubeconfig: kubeconfig, S3: app.S3{Endpoint: "127.0.0.1:1"},
+		HTTP: "127.0.0.1:0", GRPC: "localhost:0", Home: home, Kubeconfig: kubeconfig, S3: app.S3{Endpoint: "127.0.0.1:1"}, Store: storetest.Place(t),
 		Version: "v1", Log: slog.New(slog.DiscardHandler),
 	}
 }
@@ -159,11 +160,12 @@ func TestStartRefusals(t *testing.T) {
 		"gRPC address":   func(c *app.Config) { c.GRPC = "192.168.1.1:8887" },
 		"127.0.0.1:8888": func(c *app.Config) { c.HTTP = "8888" },
 		"machines, and":  func(c *app.Config) { c.HTTP = ":8888" },
-		"data folder":    func(c *app.Config) { c.Home = "" },
+		"data folder":    func(c *app.Config) { c.Home, c.Store = "", "" },
 		"S3 endpoint":    func(c *app.Config) { c.S3.Endpoint = "" },
 		"kubeconfig":     func(c *app.Config) { c.Kubeconfig = filepath.Join(c.Home, "none") },
 		"artifact store": func(c *app.Config) { c.S3.Endpoint = "http://nonsense/x" },
-		"no such file":   func(c *app.Config) { c.DB = filepath.Join(c.Home, "none", "argosy.db") },
+		"no such file":   func(c *app.Config) { c.Store = filepath.Join(c.Home, "none", "argosy.db") },
+		"cannot be read": func(c *app.Config) { c.Store = "postgres://user:secret@host:port/db" },
 	} {
 		c := config(t)
 		change(&c)

@@ -17,7 +17,9 @@ type Config struct {
 	HTTP string // address of REST and UI, on loopback; port 0 picks a free one
 	GRPC string // address of gRPC, on loopback; port 0 picks a free one
 	Home string // data folder; it must be there
-	DB   string // file of the store; Home/argosy.db unless said
+	// Store is where the store is kept: a file, or the address of a PostgreSQL database (postgres://user@host/database);
+	// Home/argosy.db unless said. An address may hold a password, so it goes into no log.
+	Store string
 
 	Kubeconfig string // file; empty: that of the pod the server runs in
 	Namespace  string // where Workflows run; "kubeflow" unless said
@@ -46,11 +48,11 @@ func StoreFile(home string) string { return filepath.Join(home, "argosy.db") }
 
 // withDefaults fills in what was not said, and refuses what cannot be.
 func (c Config) withDefaults() (Config, error) {
-	if c.Home == "" && c.DB == "" {
+	if c.Home == "" && c.Store == "" {
 		return c, errors.New("no data folder is set")
 	}
-	if c.DB == "" {
-		c.DB = StoreFile(c.Home)
+	if c.Store == "" {
+		c.Store = StoreFile(c.Home)
 	}
 	if c.Namespace == "" {
 		c.Namespace = "kubeflow"

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -35,14 +34,15 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/series"
-	"github.com/argosy-ml/argosy/server/store/sqlite"
+	"github.com/argosy-ml/argosy/server/store"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
+	"github.com/argosy-ml/argosy/server/store/storetest"
 	"github.com/argosy-ml/argosy/server/watch"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(m)) }
 
-// server is the whole API on a store in a temporary folder, over real connections. Only the cluster is not there:
+// server is the whole API on a store (see storetest), over real connections. Only the cluster is not there:
 // apiOnlyEngine stands in for it, as what a cluster does with a Workflow is no matter of the API.
 type server struct {
 	url     string
@@ -56,7 +56,7 @@ type server struct {
 
 	stop  context.CancelFunc // ends streams
 	close func()             // ends all of it
-	file  string             // of the store
+	place string             // of the store
 	log   *bytes.Buffer
 }
 
@@ -76,7 +76,7 @@ func (c *clock) look() time.Time {
 func start(t *testing.T) *server {
 	t.Helper()
 	s := &server{
-		file:   filepath.Join(t.TempDir(), "argosy.db"),
+		place:  storetest.Place(t),
 		engine: &apiOnlyEngine{logs: map[string]io.ReadCloser{}, growing: map[string]*growingLog{}}, objects: &objects{data: map[string][]byte{}},
 	}
 	s.open(t)
@@ -86,7 +86,7 @@ func start(t *testing.T) *server {
 // open starts the server on what is in its store.
 func (s *server) open(t *testing.T) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), s.file)
+	store, err := store.Open(t.Context(), s.place)
 	require.NoError(t, err)
 	s.store, s.feed, s.log = store, &run.Feed{}, &bytes.Buffer{}
 	streams, stop := context.WithCancel(context.Background())

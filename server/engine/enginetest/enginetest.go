@@ -1,4 +1,4 @@
-// Package enginetest puts the real parts of the server together for tests: the SQLite store in a temporary folder and the
+// Package enginetest puts the real parts of the server together for tests: the store (see storetest) and the
 // engine on Argo's and Kubernetes' fake clientsets. Only the object store is a stand-in, in memory.
 package enginetest
 
@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -26,8 +25,8 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
-	"github.com/argosy-ml/argosy/server/store/sqlite"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
+	"github.com/argosy-ml/argosy/server/store/storetest"
 )
 
 // Namespace is where the workflows of tests live.
@@ -64,15 +63,7 @@ type Bundle struct {
 // New makes a bundle that lives as long as the test.
 func New(t *testing.T) *Bundle {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "argosy.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	store := storetest.Open(t)
 	b := &Bundle{
 		Store: store, Argo: argofake.NewSimpleClientset(), Kube: fake.NewClientset(), Artifacts: &Objects{}, Feed: &run.Feed{},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),

@@ -22,12 +22,12 @@ func Backup(ctx context.Context, address, to string) error {
 	}
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return fmt.Errorf("back up %s: %w", place(config), err)
+		return fmt.Errorf("back up %s: %w", place(config), reason(err))
 	}
 	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
 	from, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return fmt.Errorf("back up %s: %w", place(config), err)
+		return fmt.Errorf("back up %s: %w", place(config), reason(err))
 	}
 	err = sqlite.Make(ctx, to, func(ctx context.Context, into *sql.Tx) error {
 		if err := sameVersion(ctx, from, into); err != nil {
@@ -45,7 +45,7 @@ func Backup(ctx context.Context, address, to string) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("back up %s: %w", place(config), err)
+		return fmt.Errorf("back up %s: %w", place(config), reason(err))
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func Restore(ctx context.Context, backup, address string) error {
 	}
 	return sqlite.Examine(ctx, backup, func(ctx context.Context, from *sql.DB) error {
 		if err := restore(ctx, from, address, config); err != nil {
-			return fmt.Errorf("restore into %s: %w", place(config), err)
+			return fmt.Errorf("restore into %s: %w", place(config), reason(err))
 		}
 		return nil
 	})

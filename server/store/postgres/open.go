@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ func open(ctx context.Context, address string, patience time.Duration) (*sqlstor
 	writes := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(lock(patience)))
 	writes.SetMaxOpenConns(1) // it has the lock, and one writer is what the store promises its transactions
 	if err := prepare(ctx, writes); err != nil {
-		return nil, errors.Join(fmt.Errorf("open store %s: %w", place(config), err), writes.Close())
+		return nil, errors.Join(fmt.Errorf("open store %s: %w", place(config), reason(err)), writes.Close())
 	}
 	readOnly := config.Copy() // the other still makes connections
 	readOnly.RuntimeParams["default_transaction_read_only"] = "on"
@@ -78,6 +79,17 @@ func parse(address string) (*pgx.ConnConfig, error) {
 // place names the database without what is secret.
 func place(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("PostgreSQL database %q at %s:%d", c.Database, c.Host, c.Port)
+}
+
+// reason gives the error of a connection that could not be made in one line; a database is tried with TLS and without.
+func reason(err error) error {
+	var e *pgconn.ConnectError
+	if !errors.As(err, &e) {
+		return err
+	}
+	lines := strings.Split(e.Unwrap().Error(), "\n")
+	slices.Sort(lines)
+	return errors.New(strings.Join(slices.Compact(lines), "; "))
 }
 
 // prepare checks the database and migrates it.

@@ -38,11 +38,7 @@ func Backup(ctx context.Context, file, to string) error {
 // Make writes a backup of a store that is kept elsewhere: fill puts its rows into the tables, in whatever order.
 func Make(ctx context.Context, to string, fill func(context.Context, *sql.Tx) error) error {
 	return whole(to, func(part string) error {
-		s, err := Open(ctx, part)
-		if err != nil {
-			return err
-		}
-		if err := s.Close(); err != nil {
+		if err := upToDate(ctx, part); err != nil {
 			return err
 		}
 		db, err := plain(part)
@@ -73,12 +69,8 @@ func Examine(ctx context.Context, backup string, look func(context.Context, *sql
 	if err := copyFile(backup, file); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	s, err := Open(ctx, file)
-	if err != nil {
-		return err
-	}
-	if err := s.Close(); err != nil {
-		return fmt.Errorf("restore: %w", err)
+	if err := upToDate(ctx, file); err != nil {
+		return fmt.Errorf("%s cannot be restored: %w", backup, err)
 	}
 	db, err := plain(file)
 	if err != nil {
@@ -116,6 +108,15 @@ func whole(to string, write func(part string) error) (err error) {
 	return nil
 }
 
+// upToDate checks the file of a store and migrates it; what SQLite kept beside it is then in it.
+func upToDate(ctx context.Context, file string) error {
+	db, err := sql.Open(driver, dsn(file, true))
+	if err != nil {
+		return err
+	}
+	return errors.Join(prepare(ctx, db), db.Close())
+}
+
 // plain opens a file as it is, without the store's checks and rules.
 func plain(file string) (*sql.DB, error) {
 	key, value := pragma("busy_timeout", "10000")
@@ -138,12 +139,8 @@ func Restore(ctx context.Context, backup, file string) (kept string, err error) 
 	if err := copyFile(backup, part); err != nil {
 		return "", fmt.Errorf("restore: %w", err)
 	}
-	s, err := Open(ctx, part)
-	if err != nil {
-		return "", err
-	}
-	if err := s.Close(); err != nil { // which writes what lies beside it into the file
-		return "", fmt.Errorf("restore: %w", err)
+	if err := upToDate(ctx, part); err != nil {
+		return "", fmt.Errorf("%s cannot be restored: %w", backup, err)
 	}
 	if err := synced(part); err != nil {
 		return "", fmt.Errorf("restore: %w", err)

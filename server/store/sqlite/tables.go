@@ -26,7 +26,9 @@ func Tables(ctx context.Context, db querier) ([]Table, error) {
 		return nil, err
 	}
 	var tables []Table
-	listed := func(name string) bool { return slices.ContainsFunc(tables, func(t Table) bool { return t.Name == name }) }
+	listed := func(name string) bool {
+		return slices.ContainsFunc(tables, func(t Table) bool { return t.Name == name })
+	}
 	for len(tables) < len(names) {
 		before := len(tables)
 		for _, name := range names {

@@ -43,7 +43,7 @@ standard output. argosy up is the same with a cluster of its own.`,
 			if cfg.S3.Endpoint == "" {
 				return exit.Usagef("say where artifacts and logs are kept: --s3 HOST:PORT")
 			}
-			cfg.Home, cfg.HTTP, cfg.GRPC = settings.Home, settings.HTTP, settings.GRPC
+			cfg.Home, cfg.HTTP, cfg.GRPC, cfg.Store = settings.Home, settings.HTTP, settings.GRPC, settings.Store
 			cfg.S3.AccessKey, cfg.S3.SecretKey = os.Getenv(envS3AccessKey), os.Getenv(envS3SecretKey)
 			keep.set(&cfg)
 			return c.runServer(cmd.Context(), cfg)
@@ -73,6 +73,21 @@ func addListenFlags(cmd *cobra.Command) {
 	for _, flag := range []string{"http", "grpc"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
+	storeFlag(cmd)
+}
+
+// storeFlag adds the flag that says where the store is; home.Resolve reads it.
+func storeFlag(cmd *cobra.Command) {
+	cmd.Flags().String("store", "", "`place` of the store: a file, or postgres://user@host:5432/database, whose password is better in $PGPASSWORD"+
+		" or ~/.pgpass than where others can read it (default: in the data folder) ($ARGOSY_STORE)")
+}
+
+// storePlace is where the store is.
+func storePlace(settings home.Settings) string {
+	if settings.Store != "" {
+		return settings.Store
+	}
+	return app.StoreFile(settings.Home)
 }
 
 // runServer serves until ctx ends.

@@ -155,7 +155,7 @@ func (u *upper) startServer(ctx context.Context, h home.Home, cluster *embedded.
 	defer u.screen.Busy("starting the server")()
 	s3 := cluster.Info.S3
 	cfg := app.Config{
-		HTTP: u.settings.HTTP, GRPC: u.settings.GRPC, Kubeconfig: cluster.Info.Kubeconfig,
+		HTTP: u.settings.HTTP, GRPC: u.settings.GRPC, Store: u.settings.Store, Kubeconfig: cluster.Info.Kubeconfig,
 		S3: app.S3{Endpoint: s3.Endpoint, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Bucket: s3.Bucket},
 	}
 	u.keep.set(&cfg)

@@ -12,9 +12,10 @@ import (
 
 // Settings are what `argosy up` can be told by flag or environment.
 type Settings struct {
-	Home string `koanf:"home"` // ARGOSY_HOME
-	HTTP string `koanf:"http"` // ARGOSY_HTTP
-	GRPC string `koanf:"grpc"` // ARGOSY_GRPC
+	Home  string `koanf:"home"`  // ARGOSY_HOME
+	HTTP  string `koanf:"http"`  // ARGOSY_HTTP
+	GRPC  string `koanf:"grpc"`  // ARGOSY_GRPC
+	Store string `koanf:"store"` // ARGOSY_STORE; empty: in the data folder
 }
 
 // Where the server listens unless told otherwise; the ports are those of KFP.
