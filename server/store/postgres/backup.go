@@ -75,6 +75,9 @@ func sameVersion(ctx context.Context, from pgx.Tx, into *sql.Tx) error {
 
 // dump copies the rows of a table into a file.
 func dump(ctx context.Context, from pgx.Tx, into *sql.Tx, t sqlite.Table) error {
+	if _, err := into.ExecContext(ctx, "DELETE FROM "+t.Name); err != nil { // what its migrations put there
+		return err
+	}
 	columns := quoted(t.Columns)
 	insert, err := into.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", t.Name, columns, strings.Repeat(", ?", len(t.Columns)-1)))
 	if err != nil {
@@ -168,7 +171,7 @@ func clearOut(ctx context.Context, into pgx.Tx, tables []sqlite.Table) error {
 
 // load copies the rows of a table out of a file, and has the numbers that the database gives out go on behind them.
 func load(ctx context.Context, from *sql.DB, into pgx.Tx, t sqlite.Table) error {
-	rows, err := from.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s", quoted(t.Columns), t.Name))
+	rows, err := from.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s", quoted(t.Columns), t.Name)) //nolint:sqlclosecheck // it is
 	if err != nil {
 		return err
 	}
