@@ -6,7 +6,7 @@ SHELL := /bin/bash
 export GOFLAGS ?= -buildvcs=false
 export GOTOOLCHAIN ?= local
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/argosy/internal/version.Version=$(VERSION)
+LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/internal/version.Version=$(VERSION)
 TOOL     = go tool -modfile=tools/go.mod
 NPM      = npm --prefix frontend --no-audit --no-fund --no-update-notifier --loglevel=error
 

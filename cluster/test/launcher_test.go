@@ -30,6 +30,7 @@ type launched struct {
 	args   []string
 	script string
 	node   string // tells steps of one test apart
+	pod    string // its own, if it is to have one
 }
 
 // launcher is argosy-launcher for a job of a kind that runs a script on this machine's files.
@@ -76,7 +77,7 @@ func (l *launched) start(t *testing.T) *launched {
 	l.out, l.ended = newFollower(), make(chan int, 1)
 	l.errs.Reset()
 	l.cmd = exec.CommandContext(t.Context(), filepath.Join(binaries, "argosy-launcher"), append(append([]string{}, l.args...), "--", l.script)...)
-	l.cmd.Env = append(os.Environ(), "WORKFLOW_NAME="+l.c.namespace, "NODE_ID="+t.Name()+l.node, "POD_NAME=")
+	l.cmd.Env = append(os.Environ(), "WORKFLOW_NAME="+l.c.namespace, "NODE_ID="+t.Name()+l.node, "POD_NAME="+l.pod)
 	l.cmd.Stdout, l.cmd.Stderr = l.out, &l.errs
 	require.NoError(t, l.cmd.Start())
 	go func() {

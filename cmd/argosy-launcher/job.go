@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/argosy-ml/argosy/cmd/internal/version"
 	"github.com/argosy-ml/argosy/launcher/job"
 )
 
@@ -165,6 +166,6 @@ func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("how to reach the cluster: %w", err)
 	}
-	config.UserAgent = "argosy-launcher/" + version()
+	config.UserAgent = "argosy-launcher/" + version.Version
 	return config, nil
 }

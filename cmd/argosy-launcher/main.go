@@ -9,23 +9,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"github.com/argosy-ml/argosy/cmd/internal/version"
 	"github.com/argosy-ml/argosy/launcher/job"
 )
-
-// version is that of the module this was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
-}
 
 // Exit codes beside those of the user's command.
 const (
@@ -56,11 +48,12 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root := &cobra.Command{
 		Use:           "argosy-launcher",
 		Short:         "Runs distributed jobs for the steps of a pipeline",
-		Version:       version(),
+		Version:       version.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetVersionTemplate("argosy-launcher {{.Version}}\n")
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)

@@ -19,6 +19,7 @@ import (
 	"github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/validation"
 
 	"github.com/argosy-ml/argosy/launcher/job"
+	"github.com/argosy-ml/argosy/sdk/train"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -177,7 +178,7 @@ func TestBuildEnv(t *testing.T) {
 		}
 	}
 	init := made.Spec.MPIReplicaSpecs[kubeflow.MPIReplicaTypeWorker].Template.Spec.InitContainers[0]
-	require.Equal(t, job.DefaultImage, init.Image)
+	require.Equal(t, train.LauncherImage, init.Image)
 	require.Contains(t, init.Env, corev1.EnvVar{Name: "GIT_SYNC_USERNAME", Value: "ada"})
 }
 

@@ -15,13 +15,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
 // ensure creates the job, or finds the one that an earlier start of this
 // launcher created. Faults that may pass are tried again until ctx ends.
 func (l *Launcher) ensure(ctx context.Context) (*unstructured.Unstructured, error) {
-	want, err := Build(l.Spec, l.ID)
+	want, err := l.build(l.noted())
 	if err != nil {
 		return nil, err
 	}
@@ -95,20 +96,18 @@ func attempt(job *unstructured.Unstructured) int {
 	return max(indexOf(job.GetAnnotations()[annotationAttempt]), 1)
 }
 
-// again replaces a job that failed by a new one. The count is with the job, so that a launcher that starts again
-// tries no more often.
+// again replaces a job that failed by a new one. The count is with the job and, for while there is none, with the
+// launcher's pod, so that a launcher that starts again tries no more often.
 func (l *Launcher) again(ctx context.Context, old *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	l.attempt = attempt(old) + 1
+	l.note(ctx, l.attempt)
 	if err := l.remove(ctx, old); err != nil {
 		return nil, err
 	}
-	l.attempt = attempt(old) + 1
-	want, err := Build(l.Spec, l.ID)
+	want, err := l.build(l.attempt)
 	if err != nil {
 		return nil, err
 	}
-	annotations := want.GetAnnotations()
-	annotations[annotationAttempt] = strconv.Itoa(l.attempt)
-	want.SetAnnotations(annotations)
 	return backoff.Retry(ctx, func() (*unstructured.Unstructured, error) {
 		job, err := l.createOrAttach(ctx, want)
 		if err != nil && !transient(err) {
@@ -116,6 +115,37 @@ func (l *Launcher) again(ctx context.Context, old *unstructured.Unstructured) (*
 		}
 		return job, err
 	}, retryForever(l.out.say)...)
+}
+
+// build makes the job of an attempt.
+func (l *Launcher) build(attempt int) (*unstructured.Unstructured, error) {
+	want, err := Build(l.Spec, l.ID)
+	if err != nil || attempt == 1 {
+		return want, err
+	}
+	annotations := want.GetAnnotations()
+	annotations[annotationAttempt] = strconv.Itoa(attempt)
+	want.SetAnnotations(annotations)
+	return want, nil
+}
+
+// note writes on the launcher's own pod which attempt it begins.
+func (l *Launcher) note(ctx context.Context, attempt int) {
+	if l.ID.Pod == nil {
+		return
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d"}}}`, annotationAttempt, attempt)
+	if _, err := l.Pods.Patch(ctx, l.ID.Pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		l.out.say("attempts are counted anew if the launcher is started again just now: its service account needs patch of pods: %v", err)
+	}
+}
+
+// noted is the attempt that a launcher in this pod began last, 1 when there was none.
+func (l *Launcher) noted() int {
+	if l.ID.Pod == nil {
+		return 1
+	}
+	return max(indexOf(l.ID.Pod.Annotations[annotationAttempt]), 1)
 }
 
 // remove deletes a job and waits until it and its pods are gone.

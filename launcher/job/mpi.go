@@ -83,7 +83,7 @@ func mpiLauncher(s *Spec, id Identity, workers *Role) corev1.PodTemplateSpec {
 	}
 	c.Command = []string{"sh", "-c", verbatim(launcherScript), "sh", verbatim(workers.Command), strconv.Itoa(int(patience.Seconds()))}
 	if s.Shell != "sh" {
-		c.Command = append(c.Command, s.Shell)
+		c.Command = append(c.Command, verbatim(s.Shell))
 	}
 	c.Env = mergeEnv(openMPIEnv(s), verbatimEnv(s.Env))
 	return t

@@ -13,12 +13,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/argosy-ml/argosy/launcher/gitsync"
+	"github.com/argosy-ml/argosy/sdk/train"
 )
 
 const (
-	// DefaultImage is the launcher's own image, which also fetches code.
-	DefaultImage = "argosyml/argosy-launcher:dev"
-
 	labelRun  = "pipeline/runid"
 	labelStep = "argosy.dev/step"
 	labelNode = "argosy.dev/node-id"
@@ -27,7 +25,8 @@ const (
 	// annotationLauncher is the uid of the pod that created the job: a failed job
 	// of an earlier pod is one whose step is being retried.
 	annotationLauncher = "argosy.dev/launcher-uid"
-	// annotationAttempt counts the jobs that were made anew because one failed.
+	// annotationAttempt counts the jobs that were made anew because one failed: on the job which it is, and on the
+	// launcher's own pod the newest that it began to make.
 	annotationAttempt = "argosy.dev/attempt"
 	annotationQueue   = "scheduling.volcano.sh/queue-name"
 
@@ -40,11 +39,14 @@ const (
 func trainPod(s *Spec, id Identity, role *Role, container string) corev1.PodTemplateSpec {
 	t := podTemplate(s, id, role, container)
 	c := &t.Spec.Containers[0]
-	c.Command = []string{s.Shell, "-c", verbatim(role.Command)}
+	c.Command = []string{verbatim(s.Shell), "-c", verbatim(role.Command)}
 	t.Spec.RestartPolicy = corev1.RestartPolicyNever
 	computes(s, role, &t)
 	return t
 }
+
+// noGPUs is for pods without a limit of GPUs: the NVIDIA runtime shows every GPU of the node to images that ask for all.
+var noGPUs = corev1.EnvVar{Name: "NVIDIA_VISIBLE_DEVICES", Value: "void"}
 
 // computes gives a pod what its role needs for its work.
 func computes(s *Spec, role *Role, t *corev1.PodTemplateSpec) {
@@ -62,8 +64,7 @@ func computes(s *Spec, role *Role, t *corev1.PodTemplateSpec) {
 	if role.GPUs > 0 {
 		count(gpuResource, role.GPUs)
 	} else {
-		// Without a limit the NVIDIA runtime shows every GPU of the node to images that ask for all.
-		c.Env = mergeEnv([]corev1.EnvVar{{Name: "NVIDIA_VISIBLE_DEVICES", Value: "void"}}, c.Env)
+		c.Env = mergeEnv([]corev1.EnvVar{noGPUs}, c.Env)
 	}
 	if role.Trains {
 		for name, n := range s.Devices {
@@ -193,7 +194,7 @@ func ownImage(pod *corev1.Pod) string {
 			}
 		}
 	}
-	return DefaultImage
+	return train.LauncherImage
 }
 
 // mergeEnv puts the user's variables over ours.

@@ -138,9 +138,7 @@ func (l *Launcher) follow(ctx context.Context, job *unstructured.Unstructured) e
 		}
 	})
 	logs := l.newReader(watching)
-	if err := l.showTensorBoard(ctx, job); err != nil {
-		l.out.say("%v", err) // the job trains without
-	}
+	wg.Go(func() { l.showTensorBoard(watching, job) })
 	failed, err := l.await(ctx, v, broken, logs, job)
 	if err != nil {
 		if ctx.Err() != nil {

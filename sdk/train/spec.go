@@ -6,7 +6,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl"
 )
 
-// LauncherImage is the container image of the launcher.
+// LauncherImage is the container image of the launcher, in which steps of this package run and which fetches code from git.
 const LauncherImage = "argosyml/argosy-launcher:dev"
 
 // Spec says what a job is. Only Image and Command are required. Fields that are empty when the pipeline runs

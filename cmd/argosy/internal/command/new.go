@@ -11,7 +11,7 @@ import (
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/starter"
-	"github.com/argosy-ml/argosy/cmd/argosy/internal/version"
+	"github.com/argosy-ml/argosy/cmd/internal/version"
 )
 
 // release is the form of the versions that the Go module proxy knows.

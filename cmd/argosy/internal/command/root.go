@@ -17,7 +17,7 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
-	"github.com/argosy-ml/argosy/cmd/argosy/internal/version"
+	"github.com/argosy-ml/argosy/cmd/internal/version"
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/home"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
-	"github.com/argosy-ml/argosy/cmd/argosy/internal/version"
+	"github.com/argosy-ml/argosy/cmd/internal/version"
 	"github.com/argosy-ml/argosy/frontend"
 	"github.com/argosy-ml/argosy/server/app"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/argosy-ml/argosy/cmd/argosy/internal/version"
+	"github.com/argosy-ml/argosy/cmd/internal/version"
 )
 
 func (c *cli) versionCommand() *cobra.Command {
