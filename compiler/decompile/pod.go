@@ -2,88 +2,90 @@ package decompile
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// cacheKey is the annotation of steps with a cache key. Earlier compilers had Argo keep their outputs, in cacheConfigMap.
+// The annotation and the label by which Kubeflow Pipelines' cache is told what is good enough, and where Argo keeps the
+// outputs of steps with a cache key.
 const (
-	cacheKey       = "argosy.dev/cache-key"
+	staleness      = "pipelines.kubeflow.org/max_cache_staleness"
+	caching        = "pipelines.kubeflow.org/enable_caching"
 	cacheConfigMap = "argosy-cache"
 )
 
-// options writes what a template asks of the cluster.
-func (d *decompiler) options(t *object, s *scope) []string {
-	here := &scope{inputs: s.inputs, outputs: s.outputs, at: t.node, path: t.path}
-	var options []string
-	add := func(format string, args ...any) { options = append(options, fmt.Sprintf(format, args...)) }
+// pod reads what a template asks of the cluster.
+func (r *raiser) pod(n graph.Node, t *object, s *scope, volumes map[string]graph.Volume) {
+	p := n.Pod
 	if m := t.object("metadata"); m != nil {
-		options = append(options, d.mapping("dsl.Labels", here, m.pairs("labels"))...)
-		var annotations [][2]string
-		for _, a := range m.pairs("annotations") {
-			if a[0] == cacheKey {
-				add("dsl.CacheKey(%s)", d.value(here, a[1]))
-				continue
-			}
-			annotations = append(annotations, a)
-		}
-		options = append(options, d.mapping("dsl.Annotations", here, annotations)...)
+		p.Labels, p.Annotations = r.pairs(s, m, "labels"), r.pairs(s, m, "annotations")
 		m.finish()
 	}
-	options = append(options, d.mapping("dsl.NodeSelector", here, t.pairs("nodeSelector"))...)
-	for _, tol := range t.list("tolerations") {
-		add("dsl.Tolerate(%s)", d.toleration(tol, here))
+	unsaid := func(pair graph.Pair) bool {
+		return pair.Name == componentAnnotation || slices.Contains(ownLabels, pair.Name)
+	}
+	p.Annotations, p.Labels = slices.DeleteFunc(p.Annotations, unsaid), slices.DeleteFunc(p.Labels, unsaid)
+	p.NodeSelector = r.pairs(s, t, "nodeSelector")
+	for _, o := range t.list("tolerations") {
+		p.Tolerations = append(p.Tolerations, r.toleration(o, s))
 	}
 	if a := t.object("affinity"); a != nil {
-		add("dsl.Near(dsl.Affinity{%s})", d.affinity(a, here))
+		p.Affinity = r.affinity(a, s)
 	}
-	for _, field := range []struct{ key, option string }{
-		{"serviceAccountName", "ServiceAccount"}, {"priorityClassName", "Priority"}, {"schedulerName", "Scheduler"}, {"podSpecPatch", "PodSpecPatch"},
-	} {
-		if v := t.text(field.key); v != "" {
-			add("dsl.%s(%s)", field.option, d.value(here, v))
-		}
+	p.ServiceAccount = r.optional(s, t, "serviceAccountName")
+	p.PriorityClass = r.optional(s, t, "priorityClassName")
+	p.Scheduler = r.optional(s, t, "schedulerName")
+	if text := t.text("activeDeadlineSeconds"); text != "" {
+		p.Timeout = r.timeout(t, s, text)
 	}
-	if v := t.text("activeDeadlineSeconds"); v != "" {
-		add("dsl.Timeout(%s)", d.timeout(t, here, v))
+	if o := t.object("retryStrategy"); o != nil {
+		p.Retry = r.retry(o, s)
 	}
-	if r := t.object("retryStrategy"); r != nil {
-		add("dsl.Retries(dsl.Retry{%s})", d.retry(r, here))
+	r.cache(p, t.object("memoize"), s)
+	for _, c := range t.list("initContainers") {
+		p.InitContainers = append(p.InitContainers, r.beside(n, c, s, volumes))
 	}
-	if m := t.object("memoize"); m != nil {
-		options = append(options, d.memoize(m, here)...)
+	for _, c := range t.list("sidecars") {
+		p.Sidecars = append(p.Sidecars, r.beside(n, c, s, volumes))
 	}
-	for _, kind := range []struct{ key, option string }{{"initContainers", "InitContainer"}, {"sidecars", "Sidecar"}} {
-		for _, c := range t.list(kind.key) {
-			name := c.text("name")
-			code, more := d.container(c, s, nil)
-			add("dsl.%s(%s)", kind.option, strings.Join(append([]string{fmt.Sprintf("%q, dsl.Container{\n%s}", name, code)}, more...), ", "))
-		}
-	}
-	return options
+	r.patch(n, t, s)
 }
 
-func (d *decompiler) toleration(t *object, s *scope) string {
-	var fields []string
-	if k := t.text("key"); k != "" {
-		fields = append(fields, fmt.Sprintf("Key: %q", k))
+func (r *raiser) beside(n graph.Node, c *object, s *scope, volumes map[string]graph.Volume) graph.Sidecar {
+	out := graph.Sidecar{Name: c.text("name")}
+	r.container(&out.Container, c, s, volumes)
+	if c.text("mirrorVolumeMounts") != "true" && len(n.Container.Mounts)+len(n.Container.Files) > 0 {
+		c.fault("without mirrorVolumeMounts: true it cannot be expressed in the DSL: containers beside a step see its volumes")
 	}
-	operator, value := t.text("operator"), t.get("value")
+	c.finish()
+	return out
+}
+
+func (r *raiser) toleration(o *object, s *scope) graph.Toleration {
+	out := graph.Toleration{Key: o.text("key"), Operator: o.text("operator"), Effect: o.text("effect")}
 	switch {
-	case value != nil:
-		fields = append(fields, "Value: "+d.value(s, value.Value))
-	case operator != "Exists":
-		fields = append(fields, `Value: dsl.Lit("")`)
+	case out.Operator == "" || out.Operator == "Equal":
+		out.Operator, out.Value = "Equal", r.text(s, o.text("value"))
+	case o.has("value"):
+		o.fault("a value with operator %s cannot be expressed in the DSL", out.Operator)
 	}
-	if e := t.text("effect"); e != "" {
-		fields = append(fields, fmt.Sprintf("Effect: %q", e))
+	if out.Key == "" && out.Operator == "Equal" {
+		o.fault("a toleration without a key must have operator Exists")
 	}
-	if n := t.number("tolerationSeconds"); n != "" {
-		fields = append(fields, "For: "+n+" * time.Second")
+	if o.has("tolerationSeconds") {
+		seconds := o.number("tolerationSeconds")
+		out.Seconds = &seconds
+		if seconds == 0 || out.Effect != "NoExecute" {
+			o.fault("tolerationSeconds: %d with effect %s cannot be expressed in the DSL", seconds, out.Effect)
+		}
 	}
-	t.finish()
-	return "dsl.Toleration{" + strings.Join(fields, ", ") + "}"
+	o.finish()
+	return out
 }
 
 // The names that Kubernetes has for what must be and what is wished for.
@@ -92,157 +94,233 @@ const (
 	preferred = "preferredDuringSchedulingIgnoredDuringExecution"
 )
 
-func (d *decompiler) affinity(a *object, s *scope) string {
-	var fields []string
-	add := func(name, kind string, terms []string) {
-		if len(terms) > 0 {
-			fields = append(fields, fmt.Sprintf("%s: []dsl.%s{%s}", name, kind, strings.Join(terms, ", ")))
-		}
-	}
+func (r *raiser) affinity(a *object, s *scope) *graph.Affinity {
+	out := &graph.Affinity{}
 	if n := a.object("nodeAffinity"); n != nil {
-		var must, wish []string
-		if r := n.object(required); r != nil {
-			for _, term := range r.list("nodeSelectorTerms") {
-				must = append(must, "{"+d.requirements(term, s)+"}")
+		if must := n.object(required); must != nil {
+			for _, term := range must.list("nodeSelectorTerms") {
+				out.Nodes = append(out.Nodes, graph.NodeTerm{Labels: r.requirements(term, s)})
 			}
-			r.finish()
+			must.finish()
 		}
 		for _, w := range n.list(preferred) {
 			if term := w.object("preference"); term != nil {
-				wish = append(wish, fmt.Sprintf("{Weight: %s, %s}", w.number("weight"), d.requirements(term, s)))
+				out.PreferNodes = append(out.PreferNodes, graph.NodeTerm{Weight: int(w.number("weight")), Labels: r.requirements(term, s)})
 			}
 			w.finish()
 		}
 		n.finish()
-		add("Nodes", "NodeTerm", must)
-		add("PreferNodes", "NodeTerm", wish)
 	}
-	for _, kind := range []struct{ key, must, wish string }{{"podAffinity", "Pods", "PreferPods"}, {"podAntiAffinity", "AvoidPods", "ShunPods"}} {
-		n := a.object(kind.key)
-		if n == nil {
-			continue
+	out.Pods, out.PreferPods = r.podAffinity(a.object("podAffinity"), s)
+	out.AvoidPods, out.ShunPods = r.podAffinity(a.object("podAntiAffinity"), s)
+	a.finish()
+	return out
+}
+
+func (r *raiser) podAffinity(a *object, s *scope) (must, wish []graph.PodTerm) {
+	if a == nil {
+		return nil, nil
+	}
+	for _, term := range a.list(required) {
+		must = append(must, r.podTerm(term, s, 0))
+	}
+	for _, w := range a.list(preferred) {
+		if term := w.object("podAffinityTerm"); term != nil {
+			wish = append(wish, r.podTerm(term, s, int(w.number("weight"))))
 		}
-		var must, wish []string
-		for _, term := range n.list(required) {
-			must = append(must, "{"+d.podTerm(term, s)+"}")
-		}
-		for _, w := range n.list(preferred) {
-			if term := w.object("podAffinityTerm"); term != nil {
-				wish = append(wish, fmt.Sprintf("{Weight: %s, %s}", w.number("weight"), d.podTerm(term, s)))
-			}
-			w.finish()
-		}
-		n.finish()
-		add(kind.must, "PodTerm", must)
-		add(kind.wish, "PodTerm", wish)
+		w.finish()
 	}
 	a.finish()
-	return strings.Join(fields, ",\n")
+	return must, wish
 }
 
-func (d *decompiler) podTerm(t *object, s *scope) string {
-	labels := ""
+func (r *raiser) podTerm(t *object, s *scope, weight int) graph.PodTerm {
+	out := graph.PodTerm{Weight: weight, Topology: t.text("topologyKey")}
 	if l := t.object("labelSelector"); l != nil {
-		labels = d.requirements(l, s) + ", "
+		out.Labels = r.requirements(l, s)
+	} else {
+		t.fault("a term without a labelSelector cannot be expressed in the DSL")
 	}
-	code := fmt.Sprintf("%sTopology: %q", labels, t.text("topologyKey"))
 	t.finish()
-	return code
+	return out
 }
 
-func (d *decompiler) requirements(t *object, s *scope) string {
-	var list []string
-	for _, r := range t.list("matchExpressions") {
-		code := fmt.Sprintf("{Key: %q, Operator: %q", r.text("key"), r.text("operator"))
-		if values := r.texts("values"); len(values) > 0 {
-			texts := make([]string, len(values))
-			for i, v := range values {
-				texts[i] = d.value(s, v)
-			}
-			code += ", Values: []dsl.Value[string]{" + strings.Join(texts, ", ") + "}"
+func (r *raiser) requirements(t *object, s *scope) []graph.Requirement {
+	var list []graph.Requirement
+	for _, o := range t.list("matchExpressions") {
+		req := graph.Requirement{Key: o.text("key"), Operator: o.text("operator")}
+		for _, v := range o.texts("values") {
+			req.Values = append(req.Values, r.text(s, v))
 		}
-		r.finish()
-		list = append(list, code+"}")
+		o.finish()
+		list = append(list, req)
 	}
 	for _, l := range t.pairs("matchLabels") {
-		list = append(list, fmt.Sprintf("{Key: %q, Values: []dsl.Value[string]{%s}}", l[0], d.value(s, l[1])))
+		list = append(list, graph.Requirement{Key: l[0], Operator: "In", Values: []graph.Text{r.text(s, l[1])}})
 	}
 	t.finish()
-	return "Labels: []dsl.Requirement{" + strings.Join(list, ", ") + "}"
+	if len(list) == 0 {
+		t.fault("a term without labels cannot be expressed in the DSL")
+	}
+	return list
 }
 
 // timeout is a number of seconds, or the expression that the compiler writes for a duration that is known late.
-func (d *decompiler) timeout(t *object, s *scope, text string) string {
-	if _, err := strconv.Atoi(text); err == nil {
-		return "dsl.Lit(" + text + " * time.Second)"
+func (r *raiser) timeout(t *object, s *scope, text string) graph.Text {
+	if n, err := strconv.Atoi(text); err == nil {
+		if n < 1 {
+			t.fault("activeDeadlineSeconds must be at least 1 in the DSL")
+		}
+		return graph.Text{{Text: (time.Duration(n) * time.Second).String()}}
 	}
-	if m := durationCall.FindStringSubmatch(strings.TrimSuffix(strings.TrimPrefix(text, "{{="), "}}")); m != nil {
-		if v, ok := d.reference(s, path(m[1])); ok {
-			return d.as(v, "time.Duration")
+	if len(text) > 5 {
+		if m := durationCall.FindStringSubmatch(text[3 : len(text)-2]); m != nil && text == "{{="+text[3:len(text)-2]+"}}" {
+			if v, ok := r.expression(s, m[1]); ok {
+				return v
+			}
 		}
 	}
 	t.fault("activeDeadlineSeconds: %s cannot be expressed in the DSL", text)
-	return "dsl.Lit(time.Second)"
+	return nil
 }
 
 // duration is a time as Argo writes it: a number of seconds, or a duration of Go.
-func (d *decompiler) duration(s *scope, text string) string {
-	if _, err := strconv.Atoi(text); err == nil {
-		return "dsl.Lit(" + text + " * time.Second)"
+func (r *raiser) duration(o *object, s *scope, key string) graph.Text {
+	text := o.text(key)
+	if text == "" {
+		return nil
 	}
-	return d.as(value{kind: "string", pieces: d.pieces(s, text, false)}, "time.Duration")
+	if n, err := strconv.Atoi(text); err == nil {
+		return graph.Text{{Text: (time.Duration(n) * time.Second).String()}}
+	}
+	v := r.text(s, text)
+	if constant, ok := v.Constant(); ok {
+		d, err := time.ParseDuration(constant)
+		if err != nil {
+			o.fault("%s: %q is no duration", key, constant)
+		}
+		return graph.Text{{Text: d.String()}}
+	}
+	return v
 }
 
-func (d *decompiler) retry(r *object, s *scope) string {
-	limit := r.text("limit")
-	fields := []string{"Limit: " + d.as(value{kind: "string", pieces: d.pieces(s, limit, false)}, "int")}
-	if n, err := strconv.Atoi(limit); err == nil {
-		fields[0] = fmt.Sprintf("Limit: dsl.Lit(%d)", n)
+func (r *raiser) retry(o *object, s *scope) *graph.Retry {
+	out := &graph.Retry{Limit: r.text(s, o.text("limit")), Policy: o.text("retryPolicy"), When: o.text("expression")}
+	if !o.has("limit") {
+		o.fault("a retry without a limit cannot be expressed in the DSL")
 	}
-	if limit == "" {
-		r.fault("a retry without a limit cannot be expressed in the DSL")
-	}
-	if p := r.text("retryPolicy"); p != "" {
-		fields = append(fields, fmt.Sprintf("Policy: %q", p))
-	}
-	if e := r.text("expression"); e != "" {
-		fields = append(fields, "When: "+literal(e))
-	}
-	if b := r.object("backoff"); b != nil {
-		var parts []string
-		for _, f := range []struct{ key, field string }{{"duration", "Wait"}, {"cap", "MaxWait"}, {"maxDuration", "MaxTime"}} {
-			if v := b.text(f.key); v != "" {
-				parts = append(parts, f.field+": "+d.duration(s, v))
-			}
+	r.types.compared(r.sub, out.Limit, graph.Integer)
+	if b := o.object("backoff"); b != nil {
+		out.Wait, out.MaxWait, out.MaxTime = r.duration(b, s, "duration"), r.duration(b, s, "cap"), r.duration(b, s, "maxDuration")
+		if out.Factor = int(b.number("factor")); out.Factor == 0 {
+			out.Factor = 1 // Argo's, when it is not said
 		}
-		if f := b.number("factor"); f != "" && f != "2" {
-			parts = append(parts, "Factor: "+f)
+		if len(out.Wait) == 0 {
+			b.fault("a backoff without a duration cannot be expressed in the DSL")
 		}
 		b.finish()
-		fields = append(fields, "Backoff: dsl.Backoff{"+strings.Join(parts, ", ")+"}")
 	}
-	r.finish()
-	return strings.Join(fields, ", ")
+	o.finish()
+	return out
 }
 
-func (d *decompiler) memoize(m *object, s *scope) []string {
-	options := []string{"dsl.CacheKey(" + d.value(s, m.text("key")) + ")"}
-	if age := m.text("maxAge"); age != "" && age != "87600h" {
-		t, err := time.ParseDuration(age)
-		if err != nil {
-			m.fault("maxAge: %v", err)
+var seconds = regexp.MustCompile(`^PT([0-9]+)S$`)
+
+// cache reads how a step may take the outputs of another run.
+func (r *raiser) cache(p *graph.Pod, m *object, s *scope) {
+	at := func(pairs []graph.Pair, name string) int {
+		return slices.IndexFunc(pairs, func(p graph.Pair) bool { return p.Name == name })
+	}
+	stale, off := at(p.Annotations, staleness), at(p.Labels, caching)
+	age := ""
+	if stale >= 0 {
+		age, _ = p.Annotations[stale].Value.Constant()
+	}
+	if off >= 0 && age == "P0D" && m == nil {
+		if value, _ := p.Labels[off].Value.Constant(); value == "false" {
+			p.Cache = &graph.Cache{Off: true}
+			p.Annotations, p.Labels = slices.Delete(p.Annotations, stale, stale+1), slices.Delete(p.Labels, off, off+1)
+			return
 		}
-		options = append(options, fmt.Sprintf("dsl.CacheFor(%d * time.Second)", int64(t.Seconds())))
+	}
+	if found := seconds.FindStringSubmatch(age); found != nil {
+		if n, err := strconv.Atoi(found[1]); err == nil && n > 0 && n < 1<<32 {
+			p.Cache = &graph.Cache{MaxAge: (time.Duration(n) * time.Second).String()}
+			p.Annotations = slices.Delete(p.Annotations, stale, stale+1)
+		}
+	}
+	if m == nil {
+		return
+	}
+	if p.Cache == nil {
+		p.Cache = &graph.Cache{}
+	}
+	p.Cache.Key = r.text(s, m.text("key"))
+	const forEver = "87600h"
+	if own := m.text("maxAge"); own != p.Cache.MaxAge && (own != forEver || p.Cache.MaxAge != "") {
+		m.fault("maxAge: %s cannot be expressed in the DSL without annotation %s of the same time", own, staleness)
 	}
 	if c := m.object("cache"); c != nil {
 		if name := c.object("configMap"); name != nil {
-			if n := name.text("name"); n != cacheConfigMap {
-				name.fault("a cache in config map %s cannot be expressed in the DSL: it uses %s", n, cacheConfigMap)
+			if own := name.text("name"); own != cacheConfigMap {
+				name.fault("a cache in config map %s cannot be expressed in the DSL: it uses %s", own, cacheConfigMap)
 			}
 			name.finish()
 		}
 		c.finish()
 	}
 	m.finish()
-	return options
+}
+
+// volumesOf are those that the containers of a template may mount, by their names.
+func (r *raiser) volumesOf(t *object, s *scope) map[string]graph.Volume {
+	volumes := map[string]graph.Volume{}
+	for name := range r.claims {
+		volumes[name] = graph.Volume{RunClaim: name}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.volumes)) {
+		volumes[name] = r.volume(r.volumes[name], s)
+	}
+	for _, v := range t.list("volumes") {
+		volumes[v.text("name")] = r.volume(v, s)
+	}
+	return volumes
+}
+
+func (r *raiser) volume(v *object, s *scope) graph.Volume {
+	var out graph.Volume
+	here := s.within(v)
+	v.get("name")
+	for _, kind := range []struct {
+		key, field string
+		into       *graph.Text
+	}{
+		{"persistentVolumeClaim", "claimName", &out.Claim},
+		{"secret", "secretName", &out.Secret},
+		{"configMap", "name", &out.ConfigMap},
+		{"hostPath", "path", &out.HostPath},
+	} {
+		if source := v.object(kind.key); source != nil {
+			*kind.into = r.text(here, source.text(kind.field))
+			source.finish()
+		}
+	}
+	if node, ok := field(v.node, "emptyDir"); ok {
+		e := &object{node: node, path: v.path + ".emptyDir", all: &r.reader}
+		v.read = append(v.read, "emptyDir")
+		out.Scratch, out.Size = "disk", e.text("sizeLimit")
+		switch medium := e.text("medium"); medium {
+		case "":
+		case "Memory":
+			out.Scratch = "memory"
+		default:
+			e.fault("medium %s cannot be expressed in the DSL", medium)
+		}
+		e.finish()
+	}
+	v.finish()
+	if fmt.Sprint(out) == fmt.Sprint(graph.Volume{}) {
+		v.fault("a volume of this kind cannot be expressed in the DSL")
+	}
+	return out
 }

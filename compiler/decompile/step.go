@@ -1,253 +1,279 @@
 package decompile
 
 import (
-	"fmt"
-	"strconv"
+	"encoding/json"
+	"slices"
 	"strings"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// step writes a container template as a step. It returns its variable and its outputs.
-func (d *decompiler) step(name string, t *object, s *scope, after []string) (string, map[string]value) {
-	unique := name
-	for i := 2; d.steps[unique]; i++ {
-		unique = name + "-" + strconv.Itoa(i)
-	}
-	d.steps[unique] = true
-	variable := d.variable(unique)
-	c := t.object("container")
-	if c == nil {
-		t.fault("it runs no container: of what steps run, only containers can be expressed in the DSL")
-		return "", nil
-	}
+// step raises a template that runs a container or a script.
+func (r *raiser) step(called string, t *object, s *scope) (graph.Node, outputs) {
+	n := graph.Node{Name: r.name(called), Kind: "Container", Container: &graph.Container{}, Pod: &graph.Pod{}}
+	out := outputs{params: map[string]graph.Text{}, files: map[string]file{}}
+	s = s.within(t)
 	t.get("name")
-	after = append(after, d.pending...)
-	d.pending = nil
-	code, options := d.container(c, s, d.volumes(t, s))
-	artifacts, lines, outputs := d.outputs(t.object("outputs"), variable)
-	if artifacts != "" {
-		code += "Artifacts: []dsl.Artifact{" + artifacts + "},\n"
+	t.get("inputs")
+	c, script := t.object("container"), t.object("script")
+	switch {
+	case c == nil && script == nil:
+		r.refuseKind(t)
+		return n, out
+	case script != nil:
+		c = script
 	}
-	options = append(options, d.options(t, s)...)
-	for i, h := range after {
-		d.use(h)
-		if i == 0 {
-			options = append(options, "dsl.After("+strings.Join(after, ", ")+")")
+	volumes := r.volumesOf(t, s)
+	r.container(n.Container, c, s, volumes)
+	if script != nil {
+		n.Container.Source = r.text(withEnv(s.within(c), c), script.text("source"))
+		if len(n.Container.Args) > 0 {
+			c.fault("a script with args cannot be expressed in the DSL, where a script is given them behind its name")
+		}
+		if len(n.Container.Command) == 0 {
+			c.fault("a script without a command, its interpreter, cannot be expressed in the DSL")
 		}
 	}
-	t.get("inputs") // they are in the scope already
+	c.finish()
+	r.filesOf(n.Container, t, s)
+	r.outputs(n, t, out)
+	r.pod(n, t, s, volumes)
+	if n.Pod.Sidecars == nil && n.Pod.InitContainers == nil && isZero(*n.Pod) {
+		n.Pod = nil
+	}
 	t.finish()
-	call := fmt.Sprintf("dsl.Run(p, %q, dsl.Container{\n%s}", unique, code)
-	for _, o := range options {
-		call += ",\n" + o
-	}
-	if len(lines) > 0 {
-		d.uses[variable] = true
-	}
-	d.out.WriteString(d.define(variable, call+")", "*dsl.Step"))
-	for _, l := range lines {
-		d.out.WriteString(l)
-	}
-	if d.firstStep == "" {
-		d.firstStep = variable
-	}
-	return variable, outputs
+	return n, out
 }
 
-// outputs reads what a container leaves.
-func (d *decompiler) outputs(o *object, step string) (artifacts string, lines []string, values map[string]value) {
-	values = map[string]value{}
-	if o == nil {
-		return "", nil, values
+func isZero(p graph.Pod) bool {
+	text, err := json.Marshal(p)
+	return err == nil && string(text) == "{}"
+}
+
+// refuseKind says what a template is that the DSL has not.
+func (r *raiser) refuseKind(t *object) {
+	for _, kind := range []struct{ key, what string }{
+		{"suspend", "a step that waits for somebody"},
+		{"resource", "a step that makes an object of Kubernetes; a distributed job is a step of package train, made by its launcher"},
+		{"http", "a step that asks a web server"},
+		{"data", "a step that lists files"},
+		{"containerSet", "a step of several containers in an order"},
+		{"plugin", "a step of a plugin of Argo's"},
+	} {
+		for i := 0; i+1 < len(t.node.Content); i += 2 {
+			if k := t.node.Content[i]; k.Value == kind.key {
+				r.fault(k, joinPath(t.path, kind.key), "%s cannot be expressed in the DSL: its steps run containers, scripts and functions", kind.what)
+				return
+			}
+		}
 	}
+	t.fault("it runs nothing")
+}
+
+// withEnv is a scope in which Kubernetes reads the variables of a container. The empty name stands for all there may be.
+func withEnv(s *scope, c *object) *scope {
+	inner := *s
+	inner.env = map[string]bool{"": c.has("envFrom")}
+	for _, e := range c.list("env") {
+		inner.env[e.text("name")] = true
+	}
+	return &inner
+}
+
+// container reads the fields that the step's own container and those beside it have in common.
+func (r *raiser) container(out *graph.Container, c *object, s *scope, volumes map[string]graph.Volume) {
+	plain := s.within(c)
+	plain.env = nil
+	here := withEnv(plain, c)
+	c.get("name")
+	out.Image = r.text(plain, c.text("image"))
+	out.ImagePullPolicy = c.text("imagePullPolicy")
+	for _, text := range c.texts("command") {
+		out.Command = append(out.Command, r.text(here, text))
+	}
+	for _, text := range c.texts("args") {
+		out.Args = append(out.Args, r.text(here, text))
+	}
+	out.WorkingDir = r.optional(plain, c, "workingDir")
+	for _, e := range c.list("env") {
+		out.Env = append(out.Env, r.variable(e, here))
+	}
+	slices.SortStableFunc(out.Env, func(a, b graph.EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	r.checkEnv(c, out.Env)
+	for _, from := range c.list("envFrom") {
+		if ref := from.object("secretRef"); ref != nil {
+			out.EnvFrom = append(out.EnvFrom, graph.EnvFrom{Secret: ref.text("name")})
+			ref.finish()
+		}
+		if ref := from.object("configMapRef"); ref != nil {
+			out.EnvFrom = append(out.EnvFrom, graph.EnvFrom{ConfigMap: ref.text("name")})
+			ref.finish()
+		}
+		from.finish()
+	}
+	if res := c.object("resources"); res != nil {
+		out.Requests = r.pairs(plain, res, "requests")
+		out.Limits = r.pairs(plain, res, "limits")
+		res.finish()
+	}
+	for _, m := range c.list("volumeMounts") {
+		r.mount(out, m, plain, volumes)
+	}
+}
+
+// checkEnv refuses variables whose order means something: the DSL sorts them by name.
+func (r *raiser) checkEnv(c *object, env []graph.EnvVar) {
+	for i, e := range env {
+		if i > 0 && env[i-1].Name == e.Name {
+			c.fault("the variable %s is set twice", e.Name)
+		}
+		for _, ref := range e.Value.Refs() {
+			if j := slices.IndexFunc(env, func(o graph.EnvVar) bool { return o.Name == ref.Env && ref.Env != "" }); j > i {
+				c.fault("the variable %s is made of %s, which comes after it: the DSL sorts variables by name", e.Name, ref.Env)
+			}
+		}
+	}
+}
+
+func (r *raiser) pairs(s *scope, o *object, key string) []graph.Pair {
+	var pairs []graph.Pair
+	for _, p := range o.pairs(key) {
+		pairs = append(pairs, graph.Pair{Name: p[0], Value: r.text(s, p[1])})
+	}
+	sortPairs(pairs)
+	return pairs
+}
+
+func (r *raiser) variable(e *object, s *scope) graph.EnvVar {
+	out := graph.EnvVar{Name: e.text("name")}
+	from := e.object("valueFrom")
+	if from == nil {
+		out.Value = r.text(s.within(e), e.text("value"))
+		e.finish()
+		return out
+	}
+	key := func(o *object) *graph.KeyRef {
+		k := &graph.KeyRef{Name: o.text("name"), Key: o.text("key")}
+		o.finish()
+		return k
+	}
+	if ref := from.object("secretKeyRef"); ref != nil {
+		out.Secret = key(ref)
+	}
+	if ref := from.object("configMapKeyRef"); ref != nil {
+		out.ConfigMap = key(ref)
+	}
+	if ref := from.object("fieldRef"); ref != nil {
+		out.FieldRef = ref.text("fieldPath")
+		if v := ref.text("apiVersion"); v != "" && v != "v1" {
+			ref.fault("apiVersion %s cannot be expressed in the DSL", v)
+		}
+		ref.finish()
+	}
+	from.finish()
+	e.finish()
+	return out
+}
+
+func (r *raiser) mount(out *graph.Container, m *object, s *scope, volumes map[string]graph.Volume) {
+	volume, ok := volumes[m.text("name")]
+	if !ok {
+		m.fault("its volume is not one of the template's or the workflow's, which the DSL needs")
+	}
+	out.Mounts = append(out.Mounts, graph.Mount{
+		Path: m.text("mountPath"), ReadOnly: m.text("readOnly") == "true", SubPath: r.optional(s.within(m), m, "subPath"), Volume: volume,
+	})
+	m.finish()
+}
+
+// outputs reads what a step leaves.
+func (r *raiser) outputs(n graph.Node, t *object, out outputs) {
+	o := t.object("outputs")
+	if o == nil {
+		return
+	}
+	kinds := r.kinds(n.Name, t)
+	c := n.Container
 	for _, p := range o.list("parameters") {
-		name, from := p.text("name"), p.object("valueFrom")
+		g := graph.Output{Name: p.text("name")}
+		g.Type = kinds[g.Name]
+		from := p.object("valueFrom")
 		if from == nil || !from.has("path") {
 			p.fault("an output that is no file cannot be expressed in the DSL")
 			continue
 		}
-		variable := d.variable(step + " " + name)
-		kind := d.kind(variable, "string")
-		code := fmt.Sprintf("dsl.Output[%s](%s, %q, %q", kind, step, name, from.text("path"))
-		if def := from.get("default"); def != nil {
-			code += ", dsl.Default(" + literal(def.Value) + ")"
+		g.Path = from.text("path")
+		if own := from.get("default"); own != nil || from.isNull("default") {
+			constant, ok := variables(from.text("default"), map[string]bool{}).Constant()
+			if !ok {
+				p.fault("a default with variables cannot be expressed in the DSL")
+			}
+			g.Default = &constant
 		}
 		from.finish()
 		p.finish()
-		lines = append(lines, d.define(variable, code+")", "dsl.Value["+kind+"]"))
-		values[name] = value{code: variable, kind: kind, variable: variable}
+		c.Outputs = append(c.Outputs, g)
+		out.params[g.Name] = refText(graph.Ref{Step: n.Name, Output: g.Name})
 	}
-	var list []string
 	for _, a := range o.list("artifacts") {
-		code := fmt.Sprintf("{Name: %q, Path: %q", a.text("name"), a.text("path"))
-		if a.text("optional") == "true" {
-			code += ", Optional: true"
-		}
+		g := graph.Artifact{Name: a.text("name"), Path: a.text("path"), Optional: a.text("optional") == "true"}
+		g.Kind = kinds[g.Name]
+		r.checkStore(a)
 		a.finish()
-		list = append(list, code+"}")
+		c.Artifacts = append(c.Artifacts, g)
+		out.files[g.Name] = file{ref: &graph.Ref{Step: n.Name, Output: g.Name, File: true}}
 	}
 	o.finish()
-	return strings.Join(list, ", "), lines, values
 }
 
-// container writes the fields of a dsl.Container, and the options for the rest.
-func (d *decompiler) container(c *object, s *scope, volumes map[string]string) (code string, options []string) {
-	here := &scope{inputs: s.inputs, outputs: s.outputs, at: c.node, path: c.path}
-	var b strings.Builder
-	c.get("name")
-	fmt.Fprintf(&b, "Image: %s,\n", d.value(here, c.text("image")))
-	if p := c.text("imagePullPolicy"); p != "" {
-		fmt.Fprintf(&b, "ImagePullPolicy: %q,\n", p)
+// checkStore passes over the store of Kubeflow Pipelines, which its first SDKs name in full, and refuses others.
+func (r *raiser) checkStore(a *object) {
+	s3 := a.object("s3")
+	if s3 == nil {
+		return
 	}
-	if list := c.texts("command"); list != nil {
-		fmt.Fprintf(&b, "Command: %s,\n", d.args(here, list))
+	if s3.text("bucket") != "mlpipeline" || !strings.HasPrefix(s3.text("endpoint"), "minio-service.") {
+		s3.fault("a place of its own for an artifact cannot be expressed in the DSL: artifacts are kept where the cluster keeps them")
 	}
-	if list := c.texts("args"); list != nil {
-		fmt.Fprintf(&b, "Args: %s,\n", d.args(here, list))
-	}
-	if w := c.text("workingDir"); w != "" {
-		fmt.Fprintf(&b, "WorkingDir: %s,\n", d.value(here, w))
-	}
-	if env := d.env(c, here); env != "" {
-		fmt.Fprintf(&b, "Env: dsl.Env{\n%s},\n", env)
-	}
-	for _, from := range c.list("envFrom") {
-		for key, option := range map[string]string{"secretRef": "dsl.SecretEnv", "configMapRef": "dsl.ConfigMapEnv"} {
-			if ref := from.object(key); ref != nil {
-				options = append(options, fmt.Sprintf("%s(%q)", option, ref.text("name")))
-				ref.finish()
-			}
-		}
-		from.finish()
-	}
-	if r := c.object("resources"); r != nil {
-		for _, kind := range []struct{ key, option string }{{"requests", "dsl.Requests"}, {"limits", "dsl.Limits"}} {
-			if pairs := r.pairs(kind.key); len(pairs) > 0 {
-				options = append(options, kind.option+"("+d.resources(here, pairs)+")")
-			}
-		}
-		r.finish()
-	}
-	options = append(options, d.mounts(c, here, volumes)...)
-	if c.text("mirrorVolumeMounts") == "false" {
-		c.fault("mirrorVolumeMounts: false cannot be expressed in the DSL: containers beside a step see its volumes")
-	}
-	c.finish()
-	return b.String(), options
 }
 
-func (d *decompiler) env(c *object, s *scope) string {
-	var b strings.Builder
-	for _, e := range c.list("env") {
-		name, from := e.text("name"), e.object("valueFrom")
-		code := d.written(d.pieces(s, e.text("value"), true))
-		if from != nil {
-			code = d.envSource(from)
-		}
-		e.finish()
-		fmt.Fprintf(&b, "%q: %s,\n", name, code)
+// componentSpec is what the annotation of the same name says of a step.
+type componentSpec struct {
+	Name    string
+	Outputs []struct {
+		Name string
+		Type any
 	}
-	return b.String()
 }
 
-func (d *decompiler) envSource(from *object) string {
-	code := ""
-	for _, ref := range []struct{ key, option string }{{"secretKeyRef", "dsl.Secret"}, {"configMapKeyRef", "dsl.ConfigMap"}} {
-		if r := from.object(ref.key); r != nil {
-			code = fmt.Sprintf("%s(%q, %q)", ref.option, r.text("name"), r.text("key"))
-			r.finish()
-		}
-	}
-	if r := from.object("fieldRef"); r != nil {
-		code = fmt.Sprintf("dsl.FieldRef(%q)", r.text("fieldPath"))
-		if v := r.text("apiVersion"); v != "" && v != "v1" {
-			r.fault("apiVersion %s cannot be expressed in the DSL", v)
-		}
-		r.finish()
-	}
-	from.finish()
-	return code
-}
+const componentAnnotation = "pipelines.kubeflow.org/component_spec"
 
-func (d *decompiler) resources(s *scope, pairs [][2]string) string {
-	var fields []string
-	var others [][2]string
-	for _, p := range pairs {
-		field := map[string]string{"cpu": "CPU", "memory": "Memory", "ephemeral-storage": "Storage"}[p[0]]
-		if field == "" {
-			others = append(others, p)
+// kinds are the types of a step's outputs, where the step says them. Kubeflow Pipelines' SDKs put the step's name before
+// those of the outputs.
+func (r *raiser) kinds(step string, t *object) map[string]graph.Type {
+	kinds := map[string]graph.Type{}
+	for _, a := range t.object("metadata").pairs("annotations") {
+		var spec componentSpec
+		if a[0] != componentAnnotation || json.Unmarshal([]byte(a[1]), &spec) != nil {
 			continue
 		}
-		fields = append(fields, field+": "+d.value(s, p[1]))
-	}
-	if len(others) > 0 {
-		fields = append(fields, "Others: "+d.valueMap(s, others))
-	}
-	return "dsl.Resources{" + strings.Join(fields, ", ") + "}"
-}
-
-// volumes are those of a pod as Go, by their names.
-func (d *decompiler) volumes(t *object, s *scope) map[string]string {
-	here := &scope{inputs: s.inputs, outputs: s.outputs, at: t.node, path: t.path}
-	volumes := map[string]string{}
-	for name, variable := range d.claims {
-		volumes[name] = variable
-	}
-	for _, v := range t.list("volumes") {
-		name := v.text("name")
-		for _, kind := range []struct{ key, field, option string }{
-			{"persistentVolumeClaim", "claimName", "dsl.Claim"},
-			{"secret", "secretName", "dsl.SecretFiles"},
-			{"configMap", "name", "dsl.ConfigMapFiles"},
-			{"hostPath", "path", "dsl.HostPath"},
-		} {
-			if source := v.object(kind.key); source != nil {
-				volumes[name] = kind.option + "(" + d.value(here, source.text(kind.field)) + ")"
-				source.finish()
+		for _, o := range spec.Outputs {
+			word, ok := o.Type.(string)
+			if !ok {
+				continue
 			}
+			kinds[o.Name] = graph.Type(word)
+			kinds[step+"-"+slug(o.Name)] = graph.Type(word)
 		}
-		if n := v.node; volumes[name] == "" {
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == "emptyDir" {
-					volumes[name] = d.scratch(&object{node: n.Content[i+1], path: v.path + ".emptyDir", all: d})
-					v.read = append(v.read, "emptyDir")
-				}
-			}
-		}
-		v.finish()
 	}
-	return volumes
+	for name, kind := range kinds {
+		if !typeName.MatchString(string(kind)) {
+			delete(kinds, name)
+		}
+	}
+	return kinds
 }
 
-func (d *decompiler) scratch(e *object) string {
-	option, size := "dsl.Scratch", e.text("sizeLimit")
-	switch m := e.text("medium"); m {
-	case "":
-	case "Memory":
-		option = "dsl.SharedMemory"
-	default:
-		e.fault("medium %s cannot be expressed in the DSL", m)
-	}
-	e.finish()
-	return fmt.Sprintf("%s(%q)", option, size)
-}
-
-func (d *decompiler) mounts(c *object, s *scope, volumes map[string]string) []string {
-	var options []string
-	for _, m := range c.list("volumeMounts") {
-		volume, ok := volumes[m.text("name")]
-		if !ok {
-			m.fault("its volume is not one of the template's, which the DSL needs")
-			continue
-		}
-		d.use(volume)
-		if m.text("readOnly") == "true" {
-			volume += ".ReadOnly()"
-		}
-		if sub := m.text("subPath"); sub != "" {
-			volume += ".SubPath(" + d.value(s, sub) + ")"
-		}
-		options = append(options, fmt.Sprintf("dsl.Mount(%q, %s)", m.text("mountPath"), volume))
-		m.finish()
-	}
-	return options
+func slug(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }), "-")
 }

@@ -1,0 +1,87 @@
+package decompile
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+var typeName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9]*$`)
+
+// scriptFile is where the compiler puts a script that is given arguments.
+const scriptFile = "/tmp/argosy/script"
+
+// filesOf reads the artifacts that are put into a step's container.
+func (r *raiser) filesOf(c *graph.Container, t *object, s *scope) {
+	for _, a := range t.object("inputs").list("artifacts") {
+		name, at := a.text("name"), a.text("path")
+		f := s.files[name]
+		switch {
+		case at == "":
+			a.fault("it has no path, at which the DSL puts it into the container")
+			continue
+		case name == "script" && at == scriptFile && f.imported != nil && isScript(c, f.imported):
+			c.Source = f.imported.Raw
+			c.Command = c.Command[:len(c.Command)-1]
+			continue
+		}
+		out := graph.File{Path: at, Import: f.imported}
+		if f.ref != nil {
+			out.From = graph.Text{{Ref: f.ref}}
+		}
+		if out.Import == nil && slices.ContainsFunc(c.Files, func(o graph.File) bool { return o.Import == nil && reflect.DeepEqual(o.From, out.From) }) {
+			a.fault("the same artifact at two paths cannot be expressed in the DSL")
+		}
+		c.Files = append(c.Files, out)
+	}
+}
+
+// isScript says whether a container runs the script as the compiler has it run.
+func isScript(c *graph.Container, i *graph.Import) bool {
+	if len(i.Raw) == 0 || len(c.Command) < 2 || len(c.Args) == 0 {
+		return false
+	}
+	last, ok := c.Command[len(c.Command)-1].Constant()
+	return ok && last == scriptFile
+}
+
+// located reads where an artifact lies that no step leaves; nil where it is not said.
+func (r *raiser) located(s *scope, a, at *object) *graph.Import {
+	var out *graph.Import
+	here := s.within(at)
+	here.env = map[string]bool{} // Argo hands the place to its executor in a variable
+	archived := "unsaid"
+	if o := a.object("archive"); o != nil {
+		archived = "some"
+		if _, ok := field(o.node, "none"); ok {
+			archived = "none"
+			o.read = append(o.read, "none")
+		}
+		o.finish()
+	}
+	if o := a.object("http"); o != nil {
+		out = &graph.Import{HTTP: r.text(here, o.text("url"))}
+		if archived != "none" {
+			o.fault("the file would be unpacked if it is an archive, and the DSL leaves it as it is: add archive: {none: {}} where that is right")
+		}
+		o.finish()
+	}
+	if o := a.object("git"); o != nil {
+		out = &graph.Import{Git: r.text(here, o.text("repo")), Revision: r.optional(here, o, "revision")}
+		o.finish()
+	}
+	if o := a.object("raw"); o != nil {
+		out = &graph.Import{Raw: r.text(here, o.text("data"))}
+		o.finish()
+	}
+	if o := a.object("s3"); o != nil {
+		out = &graph.Import{Key: r.text(here, o.text("key"))}
+		if archived == "none" {
+			o.fault("archive: none cannot be expressed in the DSL for a file of the cluster's artifact repository")
+		}
+		o.finish()
+	}
+	return out
+}

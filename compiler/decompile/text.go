@@ -1,0 +1,301 @@
+package decompile
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+)
+
+// scope is what the names in a template stand for.
+type scope struct {
+	inputs map[string]graph.Text // parameters of the template
+	files  map[string]file       // artifacts of the template
+	tasks  map[string]outputs    // of tasks beside each other
+	item   *item                 // of the loop that a task is
+	env    map[string]bool       // variables of the container; nil where Kubernetes reads none
+	at     *yaml.Node            // for faults
+	path   string
+}
+
+// file is an artifact: one of a step or of the sub-pipeline, or data from elsewhere.
+type file struct {
+	ref      *graph.Ref
+	imported *graph.Import
+}
+
+// outputs are what a task gives.
+type outputs struct {
+	params map[string]graph.Text
+	files  map[string]file
+	lost   string // why it gives nothing
+}
+
+// item is what a loop goes through, and how it is read.
+type item struct {
+	loop          string
+	quoted, plain bool // as a text whose escapes are taken back, or as it is
+}
+
+func (s *scope) within(o *object) *scope {
+	inner := *s
+	inner.at, inner.path = o.node, o.path
+	return &inner
+}
+
+var (
+	stringItem   = `fromJSON("\"" + item + "\"")`
+	numberList   = regexp.MustCompile(`^"\[" \+ join\(fromJSON\(([^()]+)\), ","\) \+ "\]"$`)
+	boolList     = regexp.MustCompile(`^lower\("\[" \+ join\(fromJSON\(([^()]+)\), ","\) \+ "\]"\)$`)
+	stringList   = regexp.MustCompile(`^toJson\(map\(fromJSON\(([^()]+)\), type\(#\) == "string" \? # : toJson\(#\)\)\)$`)
+	durationCall = regexp.MustCompile(`^int\(duration\((.+)\)\.Seconds\(\)\)$`)
+	bracket      = regexp.MustCompile(`\['([^']*)'\]`)
+	builtIn      = regexp.MustCompile(`^(workflow\.(name|namespace|uid|mainEntrypoint|serviceAccountName|status|failures|creationTimestamp|creationTimestamp\.[-a-zA-Z0-9]+|duration|priority|labels\.[-_.a-zA-Z0-9]+|annotations\.[-_.a-zA-Z0-9]+)|pod\.name|retries|lastRetry\.[a-zA-Z]+|tasks\.name|steps\.name|node\.name)$`)
+)
+
+// path turns a['b-c'].d into a.b-c.d.
+func path(member string) string { return bracket.ReplaceAllString(member, ".$1") }
+
+func refText(r graph.Ref) graph.Text { return graph.Text{{Ref: &r}} }
+
+// expression resolves what stands in {{=...}}, as the compiler writes it: values and constants put together with +.
+func (r *raiser) expression(s *scope, text string) (graph.Text, bool) {
+	text = strings.TrimSpace(text)
+	if text == stringItem {
+		if s.item == nil {
+			return nil, false
+		}
+		s.item.quoted = true
+		return refText(graph.Ref{Loop: s.item.loop}), true
+	}
+	for _, list := range []struct {
+		form *regexp.Regexp
+		kind graph.Type
+	}{{numberList, graph.Float}, {boolList, graph.Bool}, {stringList, graph.String}} {
+		if m := list.form.FindStringSubmatch(text); m != nil {
+			v, ok := r.resolve(s, path(m[1]))
+			r.types.collected(r.sub, v, list.kind)
+			return v, ok
+		}
+	}
+	operands := plus(text)
+	if len(operands) == 1 {
+		if constant, ok := unquote(text); ok {
+			return graph.Text{{Text: constant}}, true
+		}
+		v, ok := r.resolve(s, path(text))
+		r.types.plain(r.sub, v)
+		return v, ok
+	}
+	var out graph.Text
+	for _, operand := range operands {
+		v, ok := r.expression(s, operand)
+		if !ok {
+			return nil, false
+		}
+		out = join(out, v)
+	}
+	return out, true
+}
+
+// unquote reads a constant of an expression.
+func unquote(text string) (string, bool) {
+	if len(text) < 2 {
+		return "", false
+	}
+	if text[0] == '\'' && text[len(text)-1] == '\'' && !strings.ContainsAny(text[1:len(text)-1], `'\"`) {
+		return text[1 : len(text)-1], true
+	}
+	if text[0] != '"' {
+		return "", false
+	}
+	constant, err := strconv.Unquote(text)
+	return constant, err == nil
+}
+
+// join puts texts together; constants beside each other become one.
+func join(a, b graph.Text) graph.Text {
+	out := append(graph.Text{}, a...)
+	for _, p := range b {
+		if last := len(out) - 1; p.Ref == nil && last >= 0 && out[last].Ref == nil {
+			out[last].Text += p.Text
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// resolve finds what a path of Argo's variables stands for.
+func (r *raiser) resolve(s *scope, p string) (graph.Text, bool) {
+	parts := strings.Split(p, ".")
+	switch {
+	case p == "item" && s.item != nil:
+		s.item.plain = true
+		return refText(graph.Ref{Loop: s.item.loop}), true
+	case strings.HasPrefix(p, "inputs.parameters."):
+		v, ok := s.inputs[strings.TrimPrefix(p, "inputs.parameters.")]
+		return v, ok
+	case strings.HasPrefix(p, "workflow.parameters."):
+		name := strings.TrimPrefix(p, "workflow.parameters.")
+		return refText(graph.Ref{Param: name}), r.params[name]
+	case len(parts) >= 5 && (parts[0] == "tasks" || parts[0] == "steps") && parts[2] == "outputs" && parts[3] == "parameters":
+		v, ok := s.tasks[parts[1]].params[strings.Join(parts[4:], ".")]
+		return v, ok
+	case builtIn.MatchString(p):
+		return refText(graph.Ref{Variable: p}), true
+	}
+	return nil, false
+}
+
+// why says why a variable cannot be used.
+func (s *scope) why(tag string) string {
+	p := path(strings.TrimSpace(strings.TrimPrefix(tag, "=")))
+	parts := strings.Split(p, ".")
+	switch {
+	case strings.HasPrefix(p, "item."):
+		return "fields of a loop's item have no place in the DSL, where an item is given to a step as a whole"
+	case len(parts) > 3 && (parts[0] == "tasks" || parts[0] == "steps") && s.tasks[parts[1]].lost != "":
+		return s.tasks[parts[1]].lost
+	case len(parts) == 4 && parts[2] == "outputs" && parts[3] == "result":
+		return "what a program prints is no output in the DSL: it must be written to a file"
+	case len(parts) == 3 && (parts[2] == "status" || parts[2] == "exitCode" || parts[2] == "id" || parts[2] == "ip" || parts[2] == "startedAt" || parts[2] == "finishedAt"):
+		return "what Argo knows of another step cannot be used in the DSL"
+	case strings.HasPrefix(p, "workflow.outputs."):
+		return "global outputs have no place in the DSL"
+	case strings.HasPrefix(p, "inputs.parameters."), strings.HasPrefix(p, "workflow.parameters."), strings.HasPrefix(p, "inputs.artifacts."):
+		return "it is not there"
+	}
+	return "it cannot be expressed in the DSL, or is not there"
+}
+
+// text reads a text with variables in it.
+func (r *raiser) text(s *scope, text string) graph.Text {
+	var out graph.Text
+	constant := func(t string) {
+		if s.env != nil {
+			out = join(out, variables(t, s.env))
+		} else if t != "" {
+			out = join(out, graph.Text{{Text: t}})
+		}
+	}
+	for {
+		before, rest, found := strings.Cut(text, "{{")
+		constant(before)
+		if !found {
+			break
+		}
+		tag, after, closed := strings.Cut(rest, "}}")
+		v, ok := r.tag(s, tag)
+		if !closed || !ok {
+			r.fault(s.at, s.path, "{{%s}}: %s", tag, s.why(tag))
+			return graph.Text{{Text: ""}}
+		}
+		out, text = join(out, v), after
+	}
+	if out == nil {
+		return graph.Text{{Text: ""}}
+	}
+	return out
+}
+
+func (r *raiser) tag(s *scope, tag string) (graph.Text, bool) {
+	if e, is := strings.CutPrefix(tag, "="); is {
+		return r.expression(s, e)
+	}
+	v, ok := r.resolve(s, strings.TrimSpace(tag))
+	r.types.plain(r.sub, v)
+	return v, ok
+}
+
+// optional is a field with variables in it, or nil where it is not there.
+func (r *raiser) optional(s *scope, o *object, key string) graph.Text {
+	if n := o.get(key); n != nil {
+		return r.text(s, o.text(key))
+	}
+	return nil
+}
+
+var envName = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
+
+// variables finds $(NAME) in a text, and takes back what was written so that it is none. A name that is not among the
+// container's variables stays what it is, unless it looks like one that Kubernetes or an image may bring.
+func variables(text string, env map[string]bool) graph.Text {
+	var out graph.Text
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '$' || i+1 == len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		if text[i+1] == '$' {
+			b.WriteByte('$')
+			i++
+			continue
+		}
+		if end := strings.IndexByte(text[i:], ')'); text[i+1] == '(' && end > 2 {
+			name := text[i+2 : i+end]
+			if envName.MatchString(name) && (env[name] || env[""] || name == strings.ToUpper(name)) {
+				if b.Len() > 0 {
+					out = append(out, graph.Part{Text: b.String()})
+					b.Reset()
+				}
+				out = append(out, graph.Part{Ref: &graph.Ref{Env: name}})
+				i += end
+				continue
+			}
+		}
+		b.WriteByte('$')
+	}
+	if b.Len() > 0 {
+		out = append(out, graph.Part{Text: b.String()})
+	}
+	return out
+}
+
+// plus cuts an expression at the + that are in neither quotes nor parentheses.
+func plus(text string) []string {
+	var parts []string
+	depth, start := 0, 0
+	quote := byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '(' || c == '[':
+			depth++
+		case c == ')' || c == ']':
+			depth--
+		case c == '+' && depth == 0:
+			parts = append(parts, strings.TrimSpace(text[start:i]))
+			start = i + 1
+		}
+	}
+	return append(parts, strings.TrimSpace(text[start:]))
+}
+
+// artifact finds the artifact that {{tasks.a.outputs.artifacts.b}} or {{inputs.artifacts.b}} stands for.
+func (r *raiser) artifact(s *scope, text string) (file, bool) {
+	p := path(strings.TrimSpace(strings.TrimPrefix(strings.Trim(text, "{} "), "=")))
+	if name, ok := strings.CutPrefix(p, "inputs.artifacts."); ok {
+		f, ok := s.files[name]
+		return f, ok
+	}
+	parts := strings.Split(p, ".")
+	if len(parts) >= 5 && (parts[0] == "tasks" || parts[0] == "steps") && parts[2] == "outputs" && parts[3] == "artifacts" {
+		f, ok := s.tasks[parts[1]].files[strings.Join(parts[4:], ".")]
+		return f, ok
+	}
+	r.fault(s.at, s.path, "%s: %s", text, fmt.Sprintf("it is no artifact: %s", s.why(p)))
+	return file{}, true // told already
+}
