@@ -22,28 +22,34 @@ import (
 func TestRandomPipelinesCompileToValidWorkflows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		g := &generator{T: t, p: dsl.New(rapid.StringMatching(`[a-zA-Z0-9 _.-]{1,60}x`).Draw(t, "name"))}
-		for i := range rapid.IntRange(0, 4).Draw(t, "params") {
-			g.texts = append(g.texts, dsl.Param(g.p, fmt.Sprintf("p%d", i), rapid.String().Filter(plain).Draw(t, "default")))
-		}
-		g.numbers = append(g.numbers, dsl.Param(g.p, "number", rapid.Float64().Filter(finite).Draw(t, "number")))
-		g.lists = append(g.lists, dsl.Param(g.p, "list", []string{"a", "b"}))
-		g.step()
-		g.steps(rapid.IntRange(0, 2).Draw(t, "depth"))
-		if rapid.Bool().Draw(t, "exit") {
-			g.texts, g.numbers, g.lists, g.files, g.folders, g.handles = g.texts[:0:0], nil, nil, nil, nil, nil
-			g.p.OnExit(func() {
-				g.texts = append(g.texts, dsl.Argo("workflow.status"))
-				g.steps(1)
-			})
-		}
-		manifest, err := compiler.Compile(g.p)
+		p := randomPipeline(t)
+		manifest, err := compiler.Compile(p)
 		require.NoError(t, err)
 		validate(t, manifest)
-		again, err := compiler.Compile(g.p)
+		again, err := compiler.Compile(p)
 		require.NoError(t, err)
 		require.Equal(t, string(manifest), string(again))
 	})
+}
+
+// randomPipeline puts steps, conditions and loops together.
+func randomPipeline(t *rapid.T) *dsl.Pipeline {
+	g := &generator{T: t, p: dsl.New(rapid.StringMatching(`[a-zA-Z0-9 _.-]{1,60}x`).Draw(t, "name"))}
+	for i := range rapid.IntRange(0, 4).Draw(t, "params") {
+		g.texts = append(g.texts, dsl.Param(g.p, fmt.Sprintf("p%d", i), rapid.String().Filter(plain).Draw(t, "default")))
+	}
+	g.numbers = append(g.numbers, dsl.Param(g.p, "number", rapid.Float64().Filter(finite).Draw(t, "number")))
+	g.lists = append(g.lists, dsl.Param(g.p, "list", []string{"a", "b"}))
+	g.step()
+	g.steps(rapid.IntRange(0, 2).Draw(t, "depth"))
+	if rapid.Bool().Draw(t, "exit") {
+		g.texts, g.numbers, g.lists, g.files, g.folders, g.handles = g.texts[:0:0], nil, nil, nil, nil, nil
+		g.p.OnExit(func() {
+			g.texts = append(g.texts, dsl.Argo("workflow.status"))
+			g.steps(1)
+		})
+	}
+	return g.p
 }
 
 // generator writes a pipeline and knows which values may be used where it stands.

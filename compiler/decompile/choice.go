@@ -112,7 +112,9 @@ func (r *raiser) merges(t *object, s *scope, n graph.Node, given []outputs) outp
 	}
 	for _, a := range o.list("artifacts") {
 		m := r.merge(s.within(a), a, n, given, a.text("fromExpression"), true)
-		out.files[m.Name] = file{ref: &graph.Ref{Step: n.Name, Output: m.Name, File: true}}
+		ref := graph.Ref{Step: n.Name, Output: m.Name, File: true}
+		out.files[m.Name] = file{ref: &ref}
+		r.mayBeCollected(ref)
 	}
 	o.finish()
 	return out

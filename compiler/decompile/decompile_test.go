@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,8 @@ import (
 	"github.com/argosy-ml/argosy/compiler/decompile"
 	"github.com/argosy-ml/argosy/compiler/decompile/source"
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
+	"github.com/argosy-ml/argosy/server/engine/manifest"
+	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
 
 var keep = flag.Bool("keep", false, "keep the programs that were made")
@@ -39,12 +42,28 @@ func build(t *testing.T, graphs []*graph.Pipeline) [][]byte {
 	var workflows [][]byte
 	out := t.TempDir()
 	require.NoError(t, compiler.RunDir(t.Context(), dir, []string{"-o", out}, io.Discard), "%s", text)
+	packages, err := filepath.Glob(filepath.Join(out, "*.tar.gz"))
+	require.NoError(t, err)
+	require.Len(t, packages, len(graphs))
+	byGraph := map[string][]byte{}
+	for _, file := range packages {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		text, err := pkgfile.Read(file, data)
+		require.NoError(t, err)
+		byGraph[generateName.FindString(string(text))] = text
+	}
 	for _, g := range graphs {
-		file := filepath.Join(out, packageName(g.Name))
-		workflows = append(workflows, unpacked(t, file))
+		direct, err := compiler.CompileGraph(g)
+		require.NoError(t, err)
+		workflow := byGraph[generateName.FindString(string(direct))]
+		require.NotNil(t, workflow, g.Name)
+		workflows = append(workflows, workflow)
 	}
 	return workflows
 }
+
+var generateName = regexp.MustCompile(`(?m)^  generateName: (.*)$`)
 
 func goldens(t *testing.T) map[string][]byte {
 	t.Helper()
@@ -92,5 +111,33 @@ func TestProgramsOfGoldens(t *testing.T) {
 		if diff := cmp.Diff(string(texts[names[i]]), string(again)); diff != "" {
 			t.Errorf("%s: -golden +again:\n%s", names[i], diff)
 		}
+	}
+}
+
+// What others wrote comes back as what does the same.
+func TestForeignPackages(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.yaml")
+	require.NoError(t, err)
+	more, err := filepath.Glob("../../test/e2e/testdata/kfp/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, more)
+	files = append(files, more...)
+	var graphs []*graph.Pipeline
+	var texts [][]byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		g, err := decompile.Raise(text)
+		require.NoError(t, err, file)
+		graphs, texts = append(graphs, g), append(texts, text)
+	}
+	for i, again := range build(t, graphs) {
+		want, got := unfold(t, texts[i]), unfold(t, again)
+		if diff := cmp.Diff(differing(want, got), differing(got, want)); diff != "" {
+			t.Errorf("%s: -package +again:\n%s\nby way of\n%s", files[i], diff, again)
+		}
+		require.Equal(t, want, got)
+		require.Empty(t, manifest.Lint(again), files[i])
 	}
 }

@@ -47,23 +47,15 @@ func isScript(c *graph.Container, i *graph.Import) bool {
 	return ok && last == scriptFile
 }
 
-// located reads where an artifact lies that no step leaves; nil where it is not said.
-func (r *raiser) located(s *scope, a, at *object) *graph.Import {
+// located reads where an artifact lies that no step leaves, if it is said.
+func (r *raiser) located(s *scope, a *object) (file, bool) {
 	var out *graph.Import
-	here := s.within(at)
+	here := s.within(a)
 	here.env = map[string]bool{} // Argo hands the place to its executor in a variable
-	archived := "unsaid"
-	if o := a.object("archive"); o != nil {
-		archived = "some"
-		if _, ok := field(o.node, "none"); ok {
-			archived = "none"
-			o.read = append(o.read, "none")
-		}
-		o.finish()
-	}
+	asItIs := unpackedNever(a)
 	if o := a.object("http"); o != nil {
 		out = &graph.Import{HTTP: r.text(here, o.text("url"))}
-		if archived != "none" {
+		if !asItIs {
 			o.fault("the file would be unpacked if it is an archive, and the DSL leaves it as it is: add archive: {none: {}} where that is right")
 		}
 		o.finish()
@@ -77,11 +69,27 @@ func (r *raiser) located(s *scope, a, at *object) *graph.Import {
 		o.finish()
 	}
 	if o := a.object("s3"); o != nil {
-		out = &graph.Import{Key: r.text(here, o.text("key"))}
-		if archived == "none" {
+		key := r.text(here, o.text("key"))
+		o.finish()
+		if ref, ok := r.folder(key); ok && asItIs {
+			return file{ref: &ref}, true
+		}
+		out = &graph.Import{Key: key}
+		if asItIs {
 			o.fault("archive: none cannot be expressed in the DSL for a file of the cluster's artifact repository")
 		}
-		o.finish()
 	}
-	return out
+	return file{imported: out}, out != nil
+}
+
+// unpackedNever says whether an artifact is left as it is.
+func unpackedNever(a *object) bool {
+	o := a.object("archive")
+	if o == nil {
+		return false
+	}
+	_, none := field(o.node, "none")
+	o.read = append(o.read, "none")
+	o.finish()
+	return none
 }

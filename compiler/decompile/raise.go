@@ -21,19 +21,25 @@ type raiser struct {
 	volumes   map[string]*object
 	claims    map[string]bool
 	params    map[string]bool
-	exit      string
+	entry     string // the template with which the workflow begins
+	exit      string // and that which it runs at its end
+	fromSDK   bool   // of Kubeflow Pipelines
 
 	groups map[string]int  // how many conditions and loops there are, for their names
 	names  map[string]bool // of nodes, in the pipeline or the sub-pipeline that is raised
 	subs   map[string]int  // the sub-pipelines of templates, in g.Subs
 	sub    string          // the sub-pipeline that is raised; empty for the pipeline
 	types  types
+
+	around []string                    // the loops around what is raised
+	kept   map[string]map[string]place // files that may be collected, by sub-pipelines and their names in keys
 }
 
 func newRaiser() *raiser {
 	return &raiser{
 		templates: map[string]*object{}, uses: map[string]int{}, volumes: map[string]*object{}, claims: map[string]bool{}, params: map[string]bool{},
 		groups: map[string]int{}, names: map[string]bool{}, subs: map[string]int{}, types: newTypes(),
+		kept: map[string]map[string]place{},
 	}
 }
 
@@ -71,9 +77,9 @@ func (r *raiser) workflow(wf *object) {
 	for _, t := range s.list("templates") {
 		r.templates[t.text("name")] = t
 	}
-	entry := s.text("entrypoint")
-	r.exit = s.text("onExit")
-	r.countUses(entry, r.exit)
+	r.entry, r.exit = s.text("entrypoint"), s.text("onExit")
+	r.fromSDK = r.fromSDK && s.text("serviceAccountName") == "pipeline-runner"
+	r.countUses(r.entry, r.exit)
 	r.settings(s)
 	for _, v := range s.list("volumes") {
 		r.volumes[v.text("name")] = v
@@ -81,7 +87,7 @@ func (r *raiser) workflow(wf *object) {
 	inputs := r.parameters(s.object("arguments"), spec)
 	s.finish()
 
-	r.g.Nodes = r.root(s, entry, inputs)
+	r.g.Nodes = r.root(s, r.entry, inputs)
 	if r.exit != "" {
 		r.g.Exit = r.root(s, r.exit, inputs)
 	}
@@ -132,6 +138,7 @@ func (r *raiser) root(at *object, name string, inputs map[string]graph.Text) []g
 func (r *raiser) metadata(m *object) about {
 	var spec about
 	name := ""
+	r.fromSDK = true
 	if m != nil {
 		name = strings.TrimSuffix(m.text("generateName"), "-")
 		if n := m.text("name"); n != "" {
@@ -143,6 +150,7 @@ func (r *raiser) metadata(m *object) about {
 			if a[0] == ownAnnotations[0] && json.Unmarshal([]byte(a[1]), &spec) == nil && spec.Name != "" {
 				name = spec.Name
 			}
+			r.fromSDK = r.fromSDK && a[0] != "argosy.dev/sdk_version"
 			if !slices.Contains(ownAnnotations, a[0]) {
 				r.g.Settings.Annotations = append(r.g.Settings.Annotations, graph.Pair{Name: a[0], Value: graph.Text{{Text: a[1]}}})
 			}

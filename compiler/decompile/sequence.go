@@ -36,12 +36,11 @@ func (r *raiser) sequence(o *object) string {
 	const most = 10000
 	var items []string
 	for n := start; step*n <= step*end && len(items) < most; n += step {
-		switch {
-		case format == "":
-			items = append(items, strconv.Itoa(n))
-		default:
-			items = append(items, encode(fmt.Sprintf(format, n)))
+		item := strconv.Itoa(n)
+		if format != "" {
+			item = encode(fmt.Sprintf(format, n))
 		}
+		items = append(items, item)
 	}
 	if len(items) == 0 || len(items) == most {
 		o.fault("a sequence of %d items cannot be expressed in the DSL", len(items))

@@ -26,7 +26,9 @@ func (r *raiser) step(called string, t *object, s *scope) (graph.Node, outputs) 
 	volumes := r.volumesOf(t, s)
 	r.container(n.Container, c, s, volumes)
 	if script != nil {
-		n.Container.Source = r.text(withEnv(s.within(c), c), script.text("source"))
+		here := s.within(c)
+		here.env = map[string]bool{} // it goes by way of Argo's executor
+		n.Container.Source = r.text(here, script.text("source"))
 		if len(n.Container.Args) > 0 {
 			c.fault("a script with args cannot be expressed in the DSL, where a script is given them behind its name")
 		}
@@ -36,7 +38,7 @@ func (r *raiser) step(called string, t *object, s *scope) (graph.Node, outputs) 
 	}
 	c.finish()
 	r.filesOf(n.Container, t, s)
-	r.outputs(n, t, out)
+	r.outputs(n, t, s, out)
 	r.pod(n, t, s, volumes)
 	if n.Pod.Sidecars == nil && n.Pod.InitContainers == nil && isZero(*n.Pod) {
 		n.Pod = nil
@@ -96,7 +98,11 @@ func (r *raiser) container(out *graph.Container, c *object, s *scope, volumes ma
 	}
 	out.WorkingDir = r.optional(plain, c, "workingDir")
 	for _, e := range c.list("env") {
+		here.env[e.text("name")] = false
+	}
+	for _, e := range c.list("env") {
 		out.Env = append(out.Env, r.variable(e, here))
+		here.env[e.text("name")] = true
 	}
 	slices.SortStableFunc(out.Env, func(a, b graph.EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	r.checkEnv(c, out.Env)
@@ -187,7 +193,7 @@ func (r *raiser) mount(out *graph.Container, m *object, s *scope, volumes map[st
 }
 
 // outputs reads what a step leaves.
-func (r *raiser) outputs(n graph.Node, t *object, out outputs) {
+func (r *raiser) outputs(n graph.Node, t *object, s *scope, out outputs) {
 	o := t.object("outputs")
 	if o == nil {
 		return
@@ -218,23 +224,17 @@ func (r *raiser) outputs(n graph.Node, t *object, out outputs) {
 	for _, a := range o.list("artifacts") {
 		g := graph.Artifact{Name: a.text("name"), Path: a.text("path"), Optional: a.text("optional") == "true"}
 		g.Kind = kinds[g.Name]
-		r.checkStore(a)
+		again := r.store(a, s.within(a), c.Artifacts, g)
 		a.finish()
+		if again {
+			continue
+		}
 		c.Artifacts = append(c.Artifacts, g)
-		out.files[g.Name] = file{ref: &graph.Ref{Step: n.Name, Output: g.Name, File: true}}
+		ref := graph.Ref{Step: n.Name, Output: g.Name, File: true}
+		out.files[g.Name] = file{ref: &ref, optional: g.Optional}
+		r.mayBeCollected(ref)
 	}
 	o.finish()
-}
-
-// checkStore passes over the store of Kubeflow Pipelines, which its first SDKs name in full, and refuses others.
-func (r *raiser) checkStore(a *object) {
-	s3 := a.object("s3")
-	if s3 == nil {
-		return
-	}
-	if s3.text("bucket") != "mlpipeline" || !strings.HasPrefix(s3.text("endpoint"), "minio-service.") {
-		s3.fault("a place of its own for an artifact cannot be expressed in the DSL: artifacts are kept where the cluster keeps them")
-	}
 }
 
 // componentSpec is what the annotation of the same name says of a step.

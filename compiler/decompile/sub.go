@@ -41,9 +41,9 @@ func (r *raiser) subName(template, call string) string {
 
 // raiseSub raises the body of a sub-pipeline, in which names are free again.
 func (r *raiser) raiseSub(i int, t *object) {
-	names, sub := r.names, r.sub
-	r.names, r.sub = map[string]bool{}, r.g.Subs[i].Name
-	defer func() { r.names, r.sub = names, sub }()
+	names, sub, around := r.names, r.sub, r.around
+	r.names, r.sub, r.around = map[string]bool{}, r.g.Subs[i].Name, nil
+	defer func() { r.names, r.sub, r.around = names, sub, around }()
 	s := &scope{inputs: map[string]graph.Text{}, files: map[string]file{}, tasks: map[string]outputs{}, at: t.node, path: t.path}
 	if in := t.object("inputs"); in != nil {
 		for _, p := range in.list("parameters") {

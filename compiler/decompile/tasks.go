@@ -68,7 +68,7 @@ func (r *raiser) nodes(t *object, s *scope) []graph.Node {
 // isExitTwin says whether a task is the exit handler, which Kubeflow Pipelines' first SDKs name twice: the server runs it
 // at the end only.
 func (r *raiser) isExitTwin(j job, t *object, jobs []job) bool {
-	if r.exit == "" || j.text("template") != r.exit || len(j.after) > 0 || r.sub != "" || r.g.Settings.ServiceAccount != "" || len(r.g.Nodes) > 0 || t.object("dag") == nil {
+	if r.exit == "" || j.text("template") != r.exit || len(j.after) > 0 || !r.fromSDK || t != r.templates[r.entry] || !t.has("dag") {
 		return false
 	}
 	return !slices.ContainsFunc(jobs, func(other job) bool { return slices.Contains(other.after, j.name) })
@@ -222,6 +222,9 @@ func (r *raiser) contents(j job, t *object, s *scope) ([]graph.Node, outputs) {
 	name := j.text("template")
 	if isGroup(t) && !isChoice(t) && r.uses[name] == 1 {
 		inside := r.call(j, t, s)
+		if s.item != nil {
+			inside.loop = s.item.loop
+		}
 		nodes := r.nodes(t, inside)
 		return nodes, r.exports(t, inside)
 	}
@@ -248,6 +251,7 @@ func (r *raiser) loop(j job, t *object, s *scope, when string) (graph.Node, outp
 	n := graph.Node{Name: r.group("for-loop"), Kind: "Each", Each: &graph.Each{Items: r.items(j, s)}}
 	s.item = &item{loop: n.Name}
 	r.types.items[n.Name] = s.item
+	r.around = append([]string{n.Name}, r.around...)
 	var inner outputs
 	if when != "" {
 		n.Each.Nodes = []graph.Node{r.guarded(j, t, s, when)}
@@ -255,6 +259,7 @@ func (r *raiser) loop(j job, t *object, s *scope, when string) (graph.Node, outp
 	} else {
 		n.Each.Nodes, inner = r.contents(j, t, s)
 	}
+	r.around = r.around[1:]
 	if s.item.quoted && s.item.plain {
 		j.fault("the item is used both as it is and as text whose escapes are taken back, which are two types in the DSL")
 	}
@@ -267,13 +272,6 @@ func (r *raiser) loop(j job, t *object, s *scope, when string) (graph.Node, outp
 		ref := *v[0].Ref
 		ref.Collected++
 		out.params[name] = refText(ref)
-	}
-	for name, f := range inner.files {
-		if f.ref != nil && f.ref.Step != "" {
-			ref := *f.ref
-			ref.Collected++
-			out.files[name] = file{ref: &ref}
-		}
 	}
 	return n, out
 }
@@ -299,121 +297,4 @@ func (r *raiser) items(j job, s *scope) graph.Text {
 	}
 	r.types.compared(r.sub, items, graph.List)
 	return items
-}
-
-// call is the scope of a template that a task runs: its inputs are the task's arguments, or defaults.
-func (r *raiser) call(j job, t *object, s *scope) *scope {
-	given, files := r.arguments(j, s)
-	inner := &scope{inputs: map[string]graph.Text{}, files: map[string]file{}, tasks: map[string]outputs{}, at: t.node, path: t.path}
-	inputs := t.object("inputs")
-	if inputs == nil {
-		return inner
-	}
-	for _, p := range inputs.list("parameters") {
-		name := p.text("name")
-		v, ok := given[name]
-		if own := p.get("value"); !ok && own != nil {
-			v, ok = r.text(inner.within(p), own.Value), true
-		}
-		if own := p.get("default"); !ok && own != nil {
-			v, ok = graph.Text{{Text: own.Value}}, true
-		}
-		if !ok {
-			p.fault("the task %s gives no value for it", j.name)
-		}
-		p.get("description")
-		inner.inputs[name] = v
-		p.finish()
-	}
-	for _, a := range inputs.list("artifacts") {
-		name := a.text("name")
-		f, ok := files[name]
-		switch imported := r.located(inner.within(a), a, a); {
-		case ok:
-			inner.files[name] = f
-		case imported != nil:
-			inner.files[name] = file{imported: imported}
-		default:
-			a.fault("the task %s gives no artifact for it", j.name)
-		}
-		a.get("path")
-		a.finish()
-	}
-	inputs.finish()
-	return inner
-}
-
-// arguments reads what a task passes to its template.
-func (r *raiser) arguments(j job, s *scope) (map[string]graph.Text, map[string]file) {
-	given, files := map[string]graph.Text{}, map[string]file{}
-	arguments := j.object.object("arguments")
-	if arguments == nil {
-		return given, files
-	}
-	for _, p := range arguments.list("parameters") {
-		given[p.text("name")] = r.text(s.within(p), p.text("value"))
-		p.finish()
-	}
-	for _, a := range arguments.list("artifacts") {
-		name, here := a.text("name"), s.within(a)
-		if from := a.text("from"); from != "" {
-			if f, ok := r.artifact(here, from); ok {
-				files[name] = f
-			} else {
-				a.fault("%s: %s", from, here.why(strings.Trim(from, "{} ")))
-			}
-			a.finish()
-			continue
-		}
-		if imported := r.located(here, a, a); imported != nil {
-			files[name] = file{imported: imported}
-		} else {
-			a.fault("it is not said where the artifact comes from")
-		}
-		a.finish()
-	}
-	arguments.finish()
-	return given, files
-}
-
-// exports reads what a template of tasks hands out.
-func (r *raiser) exports(t *object, inside *scope) outputs {
-	out := outputs{params: map[string]graph.Text{}, files: map[string]file{}}
-	o := t.object("outputs")
-	if o == nil {
-		return out
-	}
-	for _, p := range o.list("parameters") {
-		out.params[p.text("name")] = r.exported(p, inside.within(p))
-		p.finish()
-	}
-	for _, a := range o.list("artifacts") {
-		from, here := a.text("from"), inside.within(a)
-		if f, ok := r.artifact(here, from); ok && from != "" {
-			out.files[a.text("name")] = f
-		} else {
-			a.fault("%s: %s", from, here.why(strings.Trim(from, "{} ")))
-		}
-		a.finish()
-	}
-	o.finish()
-	return out
-}
-
-// exported reads an output of a template of tasks: a value of one of them.
-func (r *raiser) exported(p *object, s *scope) graph.Text {
-	from := p.object("valueFrom")
-	if from == nil {
-		p.fault("an output of several steps that has no valueFrom cannot be expressed in the DSL")
-		return nil
-	}
-	defer from.finish()
-	if text := from.text("expression"); text != "" {
-		v, ok := r.expression(s, text)
-		if !ok {
-			p.fault("the expression %s cannot be expressed in the DSL", text)
-		}
-		return v
-	}
-	return r.text(s, from.text("parameter"))
 }

@@ -1,7 +1,6 @@
 package decompile
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,7 +16,8 @@ type scope struct {
 	files  map[string]file       // artifacts of the template
 	tasks  map[string]outputs    // of tasks beside each other
 	item   *item                 // of the loop that a task is
-	env    map[string]bool       // variables of the container; nil where Kubernetes reads none
+	loop   string                // of which the template is the inside
+	env    map[string]bool       // variables of the container, if any; nil where Kubernetes does not read the text at all
 	at     *yaml.Node            // for faults
 	path   string
 }
@@ -26,6 +26,7 @@ type scope struct {
 type file struct {
 	ref      *graph.Ref
 	imported *graph.Import
+	optional bool // the step may leave none
 }
 
 // outputs are what a task gives.
@@ -71,6 +72,12 @@ func (r *raiser) expression(s *scope, text string) (graph.Text, bool) {
 		}
 		s.item.quoted = true
 		return refText(graph.Ref{Loop: s.item.loop}), true
+	}
+	switch {
+	case text == indexOfItem && s.loop != "":
+		return refText(graph.Ref{Loop: s.loop, Index: true}), true
+	case text == wordOfCall && r.sub != "":
+		return refText(graph.Ref{Call: true}), true
 	}
 	for _, list := range []struct {
 		form *regexp.Regexp
@@ -238,8 +245,7 @@ func variables(text string, env map[string]bool) graph.Text {
 			continue
 		}
 		if end := strings.IndexByte(text[i:], ')'); text[i+1] == '(' && end > 2 {
-			name := text[i+2 : i+end]
-			if envName.MatchString(name) && (env[name] || env[""] || name == strings.ToUpper(name)) {
+			if name := text[i+2 : i+end]; isVariable(name, env) {
 				if b.Len() > 0 {
 					out = append(out, graph.Part{Text: b.String()})
 					b.Reset()
@@ -255,6 +261,15 @@ func variables(text string, env map[string]bool) graph.Text {
 		out = append(out, graph.Part{Text: b.String()})
 	}
 	return out
+}
+
+// isVariable says whether Kubernetes may know the variable where the text stands. One that comes later in the list it does
+// not know yet.
+func isVariable(name string, env map[string]bool) bool {
+	if before, listed := env[name]; listed && name != "" {
+		return before
+	}
+	return envName.MatchString(name) && len(env) > 0 && (env[""] || name == strings.ToUpper(name))
 }
 
 // plus cuts an expression at the + that are in neither quotes nor parentheses.
@@ -287,15 +302,16 @@ func plus(text string) []string {
 // artifact finds the artifact that {{tasks.a.outputs.artifacts.b}} or {{inputs.artifacts.b}} stands for.
 func (r *raiser) artifact(s *scope, text string) (file, bool) {
 	p := path(strings.TrimSpace(strings.TrimPrefix(strings.Trim(text, "{} "), "=")))
-	if name, ok := strings.CutPrefix(p, "inputs.artifacts."); ok {
-		f, ok := s.files[name]
-		return f, ok
-	}
 	parts := strings.Split(p, ".")
-	if len(parts) >= 5 && (parts[0] == "tasks" || parts[0] == "steps") && parts[2] == "outputs" && parts[3] == "artifacts" {
-		f, ok := s.tasks[parts[1]].files[strings.Join(parts[4:], ".")]
-		return f, ok
+	var f file
+	ok := false
+	if name, input := strings.CutPrefix(p, "inputs.artifacts."); input {
+		f, ok = s.files[name]
+	} else if len(parts) >= 5 && (parts[0] == "tasks" || parts[0] == "steps") && parts[2] == "outputs" && parts[3] == "artifacts" {
+		f, ok = s.tasks[parts[1]].files[strings.Join(parts[4:], ".")]
 	}
-	r.fault(s.at, s.path, "%s: %s", text, fmt.Sprintf("it is no artifact: %s", s.why(p)))
-	return file{}, true // told already
+	if f.optional {
+		r.fault(s.at, s.path, "%s: a file that a step may leave or not cannot be given to others in the DSL", text)
+	}
+	return f, ok
 }

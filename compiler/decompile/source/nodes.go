@@ -36,24 +36,24 @@ func (w *writer) predeclare(p *place) {
 }
 
 func (w *writer) predeclareOf(p *place, outside []string) {
-	outputs := []string{""}
+	own := []variable{{}}
 	switch {
 	case p.job != nil:
 	case p.Container != nil:
 		for _, o := range p.Container.Outputs {
-			outputs = append(outputs, o.Name)
+			own = append(own, variable{output: o.Name})
 		}
 		for _, a := range p.Container.Artifacts {
-			outputs = append(outputs, a.Name)
+			own = append(own, variable{output: a.Name, file: true})
 		}
 	case p.If != nil:
 		for _, m := range p.If.Outputs {
-			outputs = append(outputs, m.Name)
+			own = append(own, variable{output: m.Name, file: m.File})
 		}
 	}
-	for _, output := range outputs {
-		d := w.vars[variable{sub: w.in.name, step: p.Name, output: output}]
-		if d != nil && d.escapes && slices.Equal(d.outside, outside) {
+	for _, v := range own {
+		v.sub, v.step = w.in.name, p.Name
+		if d := w.vars[v]; d != nil && d.escapes && slices.Equal(d.outside, outside) {
 			w.printf("var %s %s\n", d.name, d.goType)
 		}
 	}
@@ -96,7 +96,7 @@ func (w *writer) condition(p *place) {
 	}
 	w.printf("})\n")
 	for _, m := range p.If.Outputs {
-		v := variable{sub: w.in.name, step: p.Name, output: m.Name}
+		v := variable{sub: w.in.name, step: p.Name, output: m.Name, file: m.File}
 		w.define(v, w.oneOf(m, w.vars[v].goType))
 	}
 }

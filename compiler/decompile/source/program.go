@@ -4,7 +4,10 @@ package source
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
 	"go/format"
+	"go/parser"
+	"go/token"
 	"slices"
 	"strings"
 
@@ -28,28 +31,61 @@ func Program(pipelines ...*graph.Pipeline) ([]byte, error) {
 		fmt.Fprintf(&body, "\n// %s is a kind of file.\ntype %s struct{}\n", name, name)
 	}
 	text := body.String()
-	if strings.Contains(text, "object{") || strings.Contains(text, "[object]") {
+	packages, err := packagesIn(text)
+	if err != nil {
+		return nil, err
+	}
+	if packages["object"] {
 		text += "\n// object is a JSON object as it is written.\ntype object struct{ json.RawMessage }\n"
+		packages["json"] = true
 	}
 	var out bytes.Buffer
 	out.WriteString("package main\n\nimport (\n")
-	for _, p := range []struct{ path, word string }{{"encoding/json", "json."}, {"time", "time."}} {
-		if strings.Contains(text, p.word) {
+	for _, p := range []struct{ name, path string }{
+		{"json", "encoding/json"},
+		{"time", "time"},
+		{"", ""},
+		{"compiler", modulePath + "/compiler"},
+		{"dsl", modulePath + "/sdk/dsl"},
+		{"train", modulePath + "/sdk/train"},
+	} {
+		switch {
+		case p.name == "":
+			out.WriteByte('\n')
+		case packages[p.name] || p.name == "compiler":
 			fmt.Fprintf(&out, "%q\n", p.path)
 		}
-	}
-	out.WriteString("\n\"github.com/argosy-ml/argosy/compiler\"\n\"github.com/argosy-ml/argosy/sdk/dsl\"\n")
-	if strings.Contains(text, "train.") {
-		out.WriteString("\"github.com/argosy-ml/argosy/sdk/train\"\n")
 	}
 	out.WriteString(")\n")
 	out.WriteString(text)
 	fmt.Fprintf(&out, "\nfunc main() { compiler.Main(%s) }\n", strings.Join(functions, ", "))
 	formatted, err := format.Source(out.Bytes())
 	if err != nil {
-		return nil, fmt.Errorf("the source that was made is no Go, which is a fault of this program: %w", err)
+		return nil, noGo(err)
 	}
 	return formatted, nil
+}
+
+const modulePath = "github.com/argosy-ml/argosy"
+
+func noGo(err error) error {
+	return fmt.Errorf("the source that was made is no Go, which is a fault of this program: %w", err)
+}
+
+// packagesIn finds the names that a source uses, those of packages among them.
+func packagesIn(text string) (map[string]bool, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), "main.go", "package main\n"+text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, noGo(err)
+	}
+	used := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			used[id.Name] = true
+		}
+		return true
+	})
+	return used, nil
 }
 
 // function writes the function that records a pipeline.

@@ -35,7 +35,7 @@ func (w *writer) step(p *place) {
 	}
 	for _, a := range c.Artifacts {
 		if w.isOutput(p.Name, a) {
-			v := variable{sub: w.in.name, step: p.Name, output: a.Name}
+			v := variable{sub: w.in.name, step: p.Name, output: a.Name, file: true}
 			goType := strings.TrimPrefix(w.vars[v].goType, "dsl.File")
 			w.define(v, fmt.Sprintf("dsl.OutputFile%s(%s, %q, %q)", goType, step, a.Name, a.Path))
 		}
@@ -44,7 +44,7 @@ func (w *writer) step(p *place) {
 
 // isOutput says whether an artifact is one that others use, or of which the kind is said.
 func (w *writer) isOutput(step string, a graph.Artifact) bool {
-	d := w.vars[variable{sub: w.in.name, step: step, output: a.Name}]
+	d := w.vars[variable{sub: w.in.name, step: step, output: a.Name, file: true}]
 	return !a.Optional && (a.Kind != "" || d != nil && d.used)
 }
 

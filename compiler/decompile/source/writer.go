@@ -29,6 +29,7 @@ type variable struct {
 	param, claim string
 	sub          string // where it is
 	step, output string // without an output it is the step, the job, or what a call returned
+	file         bool   // of outputs: a step may leave a value and a file of the same name
 	loop         string // the item
 }
 
@@ -264,7 +265,7 @@ func (w *writer) declare(p *place) {
 			add(variable{step: p.Name, output: o.Name}, outputName(o.Name), "dsl.Value["+w.listType(p.Name, o.Name, o.Type)+"]")
 		}
 		for _, a := range p.Container.Artifacts {
-			add(variable{step: p.Name, output: a.Name}, outputName(a.Name), "dsl.File["+w.kinds.goType(a.Kind)+"]")
+			add(variable{step: p.Name, output: a.Name, file: true}, outputName(a.Name), "dsl.File["+w.kinds.goType(a.Kind)+"]")
 		}
 	case p.Call != nil:
 		add(variable{step: p.Name}, p.Name, w.subs[p.Call.Sub].outType)
@@ -292,7 +293,7 @@ func (w *writer) declare(p *place) {
 				}
 				break
 			}
-			add(variable{step: p.Name, output: m.Name}, called, goType)
+			add(variable{step: p.Name, output: m.Name, file: m.File}, called, goType)
 		}
 	}
 }
@@ -360,9 +361,9 @@ func (w *writer) variable(r graph.Ref) (variable, bool) {
 	case r.Step == "":
 		return variable{}, false
 	}
-	v := variable{sub: w.in.name, step: r.Step, output: r.Output}
+	v := variable{sub: w.in.name, step: r.Step, output: r.Output, file: r.File}
 	if p := w.in.places[r.Step]; p != nil && (p.job != nil || p.Call != nil) {
-		v.output = ""
+		v.output, v.file = "", false
 	}
 	return v, w.vars[v] != nil
 }
