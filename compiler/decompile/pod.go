@@ -11,11 +11,12 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// The annotation and the label by which Kubeflow Pipelines' cache is told what is good enough, and where Argo keeps the
-// outputs of steps with a cache key.
+// The annotations and the label by which the cache is told what is good enough. Earlier compilers had Argo keep the outputs
+// of steps with a cache key, in cacheConfigMap.
 const (
 	staleness      = "pipelines.kubeflow.org/max_cache_staleness"
 	caching        = "pipelines.kubeflow.org/enable_caching"
+	cacheKey       = "argosy.dev/cache-key"
 	cacheConfigMap = "argosy-cache"
 )
 
@@ -248,6 +249,13 @@ func (r *raiser) cache(p *graph.Pod, m *object, s *scope) {
 			p.Cache = &graph.Cache{MaxAge: (time.Duration(n) * time.Second).String()}
 			p.Annotations = slices.Delete(p.Annotations, stale, stale+1)
 		}
+	}
+	if key := at(p.Annotations, cacheKey); key >= 0 {
+		if p.Cache == nil {
+			p.Cache = &graph.Cache{}
+		}
+		p.Cache.Key = p.Annotations[key].Value
+		p.Annotations = slices.Delete(p.Annotations, key, key+1)
 	}
 	if m == nil {
 		return
