@@ -13,11 +13,13 @@ import (
 type conn struct {
 	db     query.DBTX
 	text   func(string) string
-	repeat bool // queries whose connection broke are asked once more: there is no transaction that they belong to
+	hints  bool                               // a statement may name the index that it is to use
+	seen   func(statement string, args []any) // told of every query, if it is set
+	repeat bool                               // queries whose connection broke are asked once more: there is no transaction that they belong to
 }
 
 func (d Driver) conn(db query.DBTX) conn {
-	c := conn{db: db, text: d.Text}
+	c := conn{db: db, text: d.Text, hints: d.Hints}
 	if c.text == nil {
 		c.text = func(statement string) string { return statement }
 	}
@@ -33,6 +35,7 @@ func (c conn) PrepareContext(ctx context.Context, statement string) (*sql.Stmt, 
 }
 
 func (c conn) QueryContext(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
+	c.tell(statement, args)
 	statement, args = c.text(statement), Plain(args)
 	rows, err := c.db.QueryContext(ctx, statement, args...)
 	if c.repeat && unreachable(err) {
@@ -42,12 +45,35 @@ func (c conn) QueryContext(ctx context.Context, statement string, args ...any) (
 }
 
 func (c conn) QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row {
+	c.tell(statement, args)
 	statement, args = c.text(statement), Plain(args)
 	row := c.db.QueryRowContext(ctx, statement, args...)
 	if c.repeat && unreachable(row.Err()) {
 		return c.db.QueryRowContext(ctx, statement, args...)
 	}
 	return row
+}
+
+func (c conn) tell(statement string, args []any) {
+	if c.seen != nil {
+		c.seen(statement, args)
+	}
+}
+
+// hint is what follows a table's name to have an index of it used.
+func (c conn) hint(index string) string {
+	if !c.hints || index == "" {
+		return ""
+	}
+	return " INDEXED BY " + index
+}
+
+// unhinted has a table read in its own order.
+func (c conn) unhinted() string {
+	if !c.hints {
+		return ""
+	}
+	return " NOT INDEXED"
 }
 
 // Plain gives arguments in the types that both databases keep alike: truth as 0 and 1, and text without what is none.

@@ -83,7 +83,7 @@ func (s *Store) ArchiveExperiment(ctx context.Context, id string, isArchived boo
 		if err != nil {
 			return trouble("tick", err)
 		}
-		err = q.SetRunStatesOfExperiment(ctx, query.SetRunStatesOfExperimentParams{ExperimentID: id, StorageState: archived, Revision: revision})
+		err = q.ArchiveRunsOfExperiment(ctx, query.ArchiveRunsOfExperimentParams{ExperimentID: id, Revision: revision})
 		return trouble("archive runs", err)
 	})
 }

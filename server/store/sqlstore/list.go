@@ -69,19 +69,19 @@ func (s *Store) page(ctx context.Context, l listing, q page.Query) (rows, error)
 		return rows{}, trouble("count "+l.table, err)
 	}
 	size := min(max(q.Size, 1), 200)
-	var found []entry
-	if name, ok := strings.CutPrefix(q.SortBy, metricPrefix); ok && l.table == "runs" && name != "" {
-		found, err = byMetric(ctx, db, name, where, q, size+1)
-	} else {
-		var statement string
-		var args []any
-		if statement, args, err = l.statement(where, q, size+1); err == nil {
-			found, err = entries(ctx, db, statement, args)
-		}
-	}
+	statement, args, err := l.statement(where, q, size+1)
 	if err != nil {
 		return rows{}, err
 	}
+	found, err := entries(ctx, db, statement, args)
+	if err != nil {
+		return rows{}, err
+	}
+	return rowsOf(found, size, total), nil
+}
+
+// rowsOf makes a page of the rows that were found, one more than its size if there is a next page.
+func rowsOf(found []entry, size int, total int64) rows {
 	r := rows{total: total}
 	if len(found) > size {
 		r.next = &page.Cursor{Value: found[size].value, ID: found[size].id}
@@ -90,7 +90,7 @@ func (s *Store) page(ctx context.Context, l listing, q page.Query) (rows, error)
 	for _, e := range found {
 		r.seqs = append(r.seqs, e.seq)
 	}
-	return r, nil
+	return r
 }
 
 // entry is a chosen row with what a cursor needs.
@@ -136,40 +136,6 @@ func (l listing) statement(where []condition, q page.Query, limit int) (string, 
 	statement := fmt.Sprintf("SELECT seq, id, %s FROM %s%s ORDER BY %s %s, id %s LIMIT ?",
 		f.column, l.table, whereClause(where), f.column, direction, direction)
 	return statement, append(arguments(where), limit), nil
-}
-
-// byMetric gives the runs that have the metric in the order of their first value of it, then those that have it not.
-// A cursor without a value stands in the second part.
-func byMetric(ctx context.Context, db conn, name string, where []condition, q page.Query, limit int) ([]entry, error) {
-	direction, compare := direction(q.Desc)
-	var found []entry
-	if q.Start == nil || q.Start.Value != nil {
-		having := append([]condition{{"m.name = ? AND m.leads = 1", []any{name}}}, where...)
-		if q.Start != nil {
-			value, ok := q.Start.Value.(float64)
-			if !ok {
-				return nil, staleCursor()
-			}
-			having = append(having, condition{ // the first comparison is implied by the second, and serves the index
-				fmt.Sprintf("m.value %s ? AND (m.value, runs.id) %s (?, ?)", compare, compare), []any{value, value, q.Start.ID},
-			})
-		}
-		statement := fmt.Sprintf("SELECT runs.seq, runs.id, m.value FROM run_metrics m JOIN runs ON runs.seq = m.run%s ORDER BY m.value %s, runs.id %s LIMIT ?",
-			whereClause(having), direction, direction)
-		var err error
-		if found, err = entries(ctx, db, statement, append(arguments(having), limit)); err != nil || len(found) == limit {
-			return found, err
-		}
-	}
-	lacking := append([]condition{{
-		"NOT EXISTS (SELECT 1 FROM run_metrics m WHERE m.run = runs.seq AND m.name = ? AND m.leads = 1)", []any{name},
-	}}, where...)
-	if q.Start != nil && q.Start.Value == nil {
-		lacking = append(lacking, condition{fmt.Sprintf("runs.id %s ?", compare), []any{q.Start.ID}})
-	}
-	statement := fmt.Sprintf("SELECT runs.seq, runs.id, NULL FROM runs%s ORDER BY runs.id %s LIMIT ?", whereClause(lacking), direction)
-	rest, err := entries(ctx, db, statement, append(arguments(lacking), limit-len(found)))
-	return append(found, rest...), err
 }
 
 func entries(ctx context.Context, db conn, statement string, args []any) ([]entry, error) {

@@ -12,22 +12,6 @@ import (
 
 var _ run.Store = (*Store)(nil)
 
-func runList(sc run.Scope) listing {
-	l := listing{table: "runs", fields: map[string]field{
-		"id": {"runs.id", text}, "name": {"runs.name", text}, "description": {"runs.description", text},
-		"status": {"runs.status", text}, "storage_state": {"runs.storage_state", text},
-		"experiment_id": {"runs.experiment_id", text}, "pipeline_id": {"runs.pipeline_id", text},
-		"created_at": {"runs.created_at", moment}, "scheduled_at": {"runs.scheduled_at", moment},
-	}}
-	if sc.ExperimentID != "" {
-		l.scope = append(l.scope, condition{"runs.experiment_id = ?", []any{sc.ExperimentID}})
-	}
-	if sc.ScheduleID != "" {
-		l.scope = append(l.scope, condition{"runs.schedule_id = ? AND runs.schedule_id <> ''", []any{sc.ScheduleID}})
-	}
-	return l
-}
-
 // Accept implements run.Store.
 func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte) error {
 	return s.write(ctx, func(q *query.Queries) error {
@@ -118,7 +102,7 @@ func (s *Store) Run(ctx context.Context, id string) (run.Run, error) {
 
 // Runs implements run.Store.
 func (s *Store) Runs(ctx context.Context, q page.Query, sc run.Scope) (page.Page[run.Run], error) {
-	chosen, err := s.page(ctx, runList(sc), q)
+	chosen, err := s.chooseRuns(ctx, q, sc)
 	if err != nil {
 		return page.Page[run.Run]{}, err
 	}
@@ -250,7 +234,7 @@ func (s *Store) AddMetrics(ctx context.Context, id string, ms []run.Metric) (dup
 	err = s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		duplicates = nil
 		for _, m := range ms {
-			n, err := q.InsertMetric(ctx, query.InsertMetricParams{Run: row.Seq, NodeID: m.NodeID, Name: m.Name, Value: m.Value, Format: m.Format})
+			n, err := q.InsertMetric(ctx, query.InsertMetricParams{Run: row.Seq, NodeID: m.NodeID, Name: m.Name, Value: m.Value, Format: m.Format, ExperimentID: row.ExperimentID})
 			if err != nil {
 				return trouble("insert metric", err)
 			}

@@ -22,6 +22,7 @@ import (
 type Driver struct {
 	Name     string              // of the database, for errors
 	Text     func(string) string // gives a statement as this database wants it; nil: as it is
+	Hints    bool                // whether it understands INDEXED BY; a database that keeps statistics needs none
 	Snapshot sql.TxOptions       // of a transaction whose reads agree with each other
 	Write    sql.TxOptions       // of a transaction that writes
 	// Taken tells whether err says that a UNIQUE rule over column, written table.column, was broken.

@@ -13,9 +13,9 @@ SELECT * FROM experiments WHERE seq IN (sqlc.slice(seqs));
 -- name: SetExperimentState :execrows
 UPDATE experiments SET storage_state = ? WHERE id = ?;
 
--- name: SetRunStatesOfExperiment :exec
-UPDATE runs SET storage_state = sqlc.arg(storage_state), revision = sqlc.arg(revision)
-WHERE experiment_id = sqlc.arg(experiment_id) AND storage_state <> sqlc.arg(storage_state);
+-- name: ArchiveRunsOfExperiment :exec
+UPDATE runs SET storage_state = 'STORAGESTATE_ARCHIVED', revision = sqlc.arg(revision)
+WHERE experiment_id = sqlc.arg(experiment_id) AND storage_state = 'STORAGESTATE_AVAILABLE';
 
 -- name: DeleteExperiment :execrows
 DELETE FROM experiments WHERE id = ?;

@@ -39,4 +39,4 @@ DELETE FROM schedules WHERE seq = ?;
 SELECT manifests.data FROM schedules JOIN manifests ON manifests.seq = schedules.manifest WHERE schedules.id = ?;
 
 -- name: OpenRunsOfSchedule :one
-SELECT COUNT(*) FROM runs WHERE schedule_id = ? AND schedule_id <> '' AND status NOT IN ('Succeeded', 'Failed', 'Error');
+SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM run_counts WHERE schedule_id = ? AND schedule_id <> '' AND status NOT IN ('Succeeded', 'Failed', 'Error');

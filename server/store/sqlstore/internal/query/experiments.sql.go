@@ -10,6 +10,21 @@ import (
 	"strings"
 )
 
+const archiveRunsOfExperiment = `-- name: ArchiveRunsOfExperiment :exec
+UPDATE runs SET storage_state = 'STORAGESTATE_ARCHIVED', revision = ?1
+WHERE experiment_id = ?2 AND storage_state = 'STORAGESTATE_AVAILABLE'
+`
+
+type ArchiveRunsOfExperimentParams struct {
+	Revision     int64
+	ExperimentID string
+}
+
+func (q *Queries) ArchiveRunsOfExperiment(ctx context.Context, arg ArchiveRunsOfExperimentParams) error {
+	_, err := q.db.ExecContext(ctx, archiveRunsOfExperiment, arg.Revision, arg.ExperimentID)
+	return err
+}
+
 const deleteExperiment = `-- name: DeleteExperiment :execrows
 DELETE FROM experiments WHERE id = ?
 `
@@ -140,20 +155,4 @@ func (q *Queries) SetExperimentState(ctx context.Context, arg SetExperimentState
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const setRunStatesOfExperiment = `-- name: SetRunStatesOfExperiment :exec
-UPDATE runs SET storage_state = ?1, revision = ?2
-WHERE experiment_id = ?3 AND storage_state <> ?1
-`
-
-type SetRunStatesOfExperimentParams struct {
-	StorageState string
-	Revision     int64
-	ExperimentID string
-}
-
-func (q *Queries) SetRunStatesOfExperiment(ctx context.Context, arg SetRunStatesOfExperimentParams) error {
-	_, err := q.db.ExecContext(ctx, setRunStatesOfExperiment, arg.StorageState, arg.Revision, arg.ExperimentID)
-	return err
 }

@@ -127,14 +127,24 @@ type Run struct {
 	Attempt        int64
 }
 
+type RunCount struct {
+	ExperimentID string
+	ScheduleID   string
+	PipelineID   string
+	Status       string
+	StorageState string
+	N            int64
+}
+
 type RunMetric struct {
-	Seq    int64
-	Run    int64
-	NodeID string
-	Name   string
-	Value  float64
-	Format string
-	Leads  bool
+	Seq          int64
+	Run          int64
+	NodeID       string
+	Name         string
+	Value        float64
+	Format       string
+	Leads        bool
+	ExperimentID string
 }
 
 type RunParameter struct {

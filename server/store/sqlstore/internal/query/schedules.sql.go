@@ -178,14 +178,14 @@ func (q *Queries) InsertSchedule(ctx context.Context, arg InsertScheduleParams) 
 }
 
 const openRunsOfSchedule = `-- name: OpenRunsOfSchedule :one
-SELECT COUNT(*) FROM runs WHERE schedule_id = ? AND schedule_id <> '' AND status NOT IN ('Succeeded', 'Failed', 'Error')
+SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM run_counts WHERE schedule_id = ? AND schedule_id <> '' AND status NOT IN ('Succeeded', 'Failed', 'Error')
 `
 
 func (q *Queries) OpenRunsOfSchedule(ctx context.Context, scheduleID string) (int64, error) {
 	row := q.db.QueryRowContext(ctx, openRunsOfSchedule, scheduleID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const schedule = `-- name: Schedule :one

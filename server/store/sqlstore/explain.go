@@ -1,0 +1,59 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// A Plan is a statement and the steps by which SQLite carries it out.
+type Plan struct {
+	Statement string   `json:"statement"`
+	Steps     []string `json:"steps"`
+}
+
+// Plans lists runs and gives the plan of every statement that this took. It is for SQLite alone, and for benchmarks and tests.
+func (s *Store) Plans(ctx context.Context, q page.Query, sc run.Scope) ([]Plan, error) {
+	type query struct {
+		statement string
+		args      []any
+	}
+	var seen []query
+	db := s.driver.conn(s.reads)
+	db.seen = func(statement string, args []any) { seen = append(seen, query{statement, args}) }
+	if _, err := chooseRuns(ctx, db, q, sc); err != nil {
+		return nil, err
+	}
+	var plans []Plan
+	for _, q := range seen {
+		steps, err := s.steps(ctx, q.statement, q.args)
+		if err != nil {
+			return nil, fmt.Errorf("explain %s: %w", q.statement, err)
+		}
+		plans = append(plans, Plan{q.statement, steps})
+	}
+	return plans, nil
+}
+
+func (s *Store) steps(ctx context.Context, statement string, args []any) ([]string, error) {
+	rows, err := s.reads.QueryContext(ctx, "EXPLAIN QUERY PLAN "+statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err tells
+	depth := map[int]int{}
+	var steps []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			return nil, err
+		}
+		depth[id] = depth[parent] + 1
+		steps = append(steps, strings.Repeat("  ", depth[id]-1)+detail)
+	}
+	return steps, rows.Err()
+}

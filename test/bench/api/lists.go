@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/test/bench/seed"
+)
+
+const pageSize = 100
+
+// A listed is what one shape and page took.
+type listed struct {
+	Shape string        `json:"shape"`
+	Page  string        `json:"page"` // first, middle or last
+	Rows  int           `json:"rows"` // of the page
+	Total int           `json:"total"`
+	Times []float64     `json:"-"` // milliseconds, in order
+	P50   float64       `json:"p50_ms"`
+	P99   float64       `json:"p99_ms"`
+}
+
+// measureLists asks for three pages of every shape, checks them against the model and takes their times.
+func measureLists(ctx context.Context, s *server, w *seed.World, shapes []shape, o options) ([]listed, error) {
+	m := newModel(w)
+	var all []listed
+	for _, sh := range shapes {
+		rows := m.list(sh)
+		for _, p := range pages(len(rows)) {
+			var start *page.Cursor
+			if p.value > 0 {
+				start = m.cursor(sh, rows[p.value])
+			}
+			want := rows[p.value:min(p.value+pageSize, len(rows))]
+			l, err := measureList(ctx, s, sh.query(pageSize, start), o, func(a answer) error {
+				return m.check(a, want, len(rows))
+			})
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s page: %w", sh, p.name, err)
+			}
+			l.Shape, l.Page = sh.String(), p.name
+			all = append(all, l)
+		}
+	}
+	return all, nil
+}
+
+// pages are where the first, middle and last page of so many rows begin, as far as there are so many.
+func pages(rows int) []named[int] {
+	all := []named[int]{{"first", 0}}
+	if rows > 2*pageSize {
+		all = append(all, named[int]{"middle", rows / 2})
+	}
+	if rows > pageSize {
+		all = append(all, named[int]{"last", rows - pageSize/2})
+	}
+	return all
+}
+
+// answer is what is checked of a list.
+type answer struct {
+	Total int    `json:"total_size"`
+	Next  string `json:"next_page_token"`
+	Runs  []struct {
+		ID string `json:"id"`
+	} `json:"runs"`
+}
+
+func (m *model) check(a answer, want []int32, total int) error {
+	if a.Total != total {
+		return fmt.Errorf("total_size is %d; %d match", a.Total, total)
+	}
+	if len(a.Runs) != len(want) {
+		return fmt.Errorf("the page has %d rows instead of %d", len(a.Runs), len(want))
+	}
+	for i, r := range a.Runs {
+		if id := m.rows[want[i]].id; r.ID != id {
+			return fmt.Errorf("row %d is run %s instead of %s", i, r.ID, id)
+		}
+	}
+	return nil
+}
+
+// measureList asks until there are enough times, or it has taken too long.
+func measureList(ctx context.Context, s *server, query string, o options, check func(answer) error) (l listed, err error) {
+	begin := time.Now()
+	for i := 0; i <= o.samples && (i < 3 || time.Since(begin) < o.patience); i++ {
+		start := time.Now()
+		body, err := get(ctx, s.url+"/apis/v1beta1/runs?"+query)
+		took := time.Since(start)
+		if err != nil {
+			return l, err
+		}
+		if i == 0 { // which finds what it reads on the disk
+			var a answer
+			if err := json.Unmarshal(body, &a); err != nil {
+				return l, err
+			}
+			if err := check(a); err != nil {
+				return l, err
+			}
+			l.Rows, l.Total = len(a.Runs), a.Total
+			continue
+		}
+		l.Times = append(l.Times, took.Seconds()*1000)
+	}
+	slices.Sort(l.Times)
+	l.P50, l.P99 = quantile(l.Times, 0.5), quantile(l.Times, 0.99)
+	return l, nil
+}
+
+func get(ctx context.Context, url string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %.300s", response.Status, body)
+	}
+	return body, err
+}
+
+// quantile of sorted values, by the nearest rank.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/test/bench/seed"
+)
+
+// A model lists runs the slow and plain way, so that what the server answers can be checked, and its tokens be made
+// without walking to the page that they stand for.
+type model struct{ rows []row }
+
+type row struct {
+	id, name, description, status, experiment, pipeline, schedule string
+	archived                                                      bool
+	created, scheduled, finished                                  int64 // microseconds
+	seq                                                           int64
+	metrics                                                       []run.Metric
+}
+
+func newModel(w *seed.World) *model {
+	m := &model{rows: make([]row, w.Runs)}
+	micros := func(t time.Time) int64 {
+		if t.IsZero() {
+			return 0
+		}
+		return t.UnixMicro()
+	}
+	for i := range m.rows {
+		r := w.Run(i)
+		m.rows[i] = row{
+			id: r.ID, name: r.Name, description: r.Description, status: r.Status, archived: r.Archived,
+			experiment: r.ExperimentID, pipeline: r.PipelineID, schedule: r.ScheduleID,
+			created: micros(r.CreatedAt), scheduled: micros(r.ScheduledAt), finished: micros(r.FinishedAt), seq: int64(i + 1), metrics: r.Metrics,
+		}
+	}
+	return m
+}
+
+// list gives the positions of the rows of a shape, in its order.
+func (m *model) list(s shape) []int32 {
+	var found []int32
+	for i := range m.rows {
+		if r := &m.rows[i]; (s.at.ExperimentID == "" || r.experiment == s.at.ExperimentID) &&
+			(s.at.ScheduleID == "" || r.schedule == s.at.ScheduleID) && r.matches(s.where) {
+			found = append(found, int32(i))
+		}
+	}
+	slices.SortFunc(found, func(a, b int32) int { return m.rows[a].compare(&m.rows[b], s) })
+	return found
+}
+
+func (r *row) compare(o *row, s shape) int {
+	sign := 1
+	if s.desc {
+		sign = -1
+	}
+	if name, ok := strings.CutPrefix(s.sortBy, "metric:"); ok {
+		mine, theirs := r.metric(name), o.metric(name)
+		switch {
+		case math.IsNaN(mine) && math.IsNaN(theirs):
+			return sign * int(r.seq-o.seq)
+		case math.IsNaN(mine):
+			return 1 // those that lack it come last whatever the direction
+		case math.IsNaN(theirs):
+			return -1
+		case mine != theirs:
+			return sign * int(math.Copysign(1, mine-theirs))
+		}
+		return sign * int(r.seq-o.seq)
+	}
+	a, aText := r.value(s.sortBy)
+	b, bText := o.value(s.sortBy)
+	if c := strings.Compare(aText, bText); c != 0 {
+		return sign * c
+	}
+	if a != b {
+		return sign * int(math.Copysign(1, float64(a-b)))
+	}
+	return sign * strings.Compare(r.id, o.id)
+}
+
+func (r *row) metric(name string) float64 {
+	for _, m := range r.metrics {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return math.NaN()
+}
+
+// value gives a field, a time or a text.
+func (r *row) value(key string) (int64, string) {
+	switch key {
+	case "created_at":
+		return r.created, ""
+	case "scheduled_at":
+		return r.scheduled, ""
+	case "finished_at":
+		return r.finished, ""
+	case "storage_state":
+		if r.archived {
+			return 0, archived
+		}
+		return 0, available
+	}
+	return 0, map[string]string{
+		"id": r.id, "name": r.name, "description": r.description, "status": r.status, "experiment_id": r.experiment, "pipeline_id": r.pipeline,
+	}[key]
+}
+
+func (r *row) matches(where []page.Predicate) bool {
+	for _, p := range where {
+		if !r.match(p) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *row) match(p page.Predicate) bool {
+	micros, text := r.value(p.Key)
+	compare := func(v any) int {
+		if t, ok := v.(time.Time); ok { // in whole seconds
+			switch second := t.Unix(); {
+			case micros/1e6 < second:
+				return -1
+			case micros/1e6 > second:
+				return 1
+			}
+			return 0
+		}
+		return strings.Compare(text, v.(string))
+	}
+	switch p.Op {
+	case page.Equals:
+		return compare(p.Values[0]) == 0
+	case page.NotEquals:
+		return compare(p.Values[0]) != 0
+	case page.GreaterThan:
+		return compare(p.Values[0]) > 0
+	case page.GreaterThanOrEqual:
+		return compare(p.Values[0]) >= 0
+	case page.LessThan:
+		return compare(p.Values[0]) < 0
+	case page.LessThanOrEqual:
+		return compare(p.Values[0]) <= 0
+	case page.Substring:
+		return strings.Contains(strings.ToLower(text), strings.ToLower(p.Values[0].(string)))
+	case page.In:
+		return slices.ContainsFunc(p.Values, func(v any) bool { return compare(v) == 0 })
+	}
+	panic("unknown operator")
+}
+
+// cursor names a row as the server's tokens do.
+func (m *model) cursor(s shape, position int32) *page.Cursor {
+	r := &m.rows[position]
+	c := &page.Cursor{ID: r.id}
+	if name, ok := strings.CutPrefix(s.sortBy, "metric:"); ok {
+		c.ID = strconv.FormatInt(r.seq, 10)
+		if v := r.metric(name); !math.IsNaN(v) {
+			c.Value = v
+		}
+		return c
+	}
+	micros, text := r.value(s.sortBy)
+	c.Value = text
+	if strings.HasSuffix(s.sortBy, "_at") {
+		c.Value = micros
+	}
+	return c
+}
+
+func pageToken(sortBy string, desc bool, filter string, start page.Cursor) string {
+	b, err := json.Marshal(map[string]any{"sort_by": sortBy, "desc": desc, "filter": filter, "start": start})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}
