@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/internal/version.Version=$(V
 TOOL     = go tool -modfile=tools/go.mod
 NPM      = npm --prefix frontend --no-audit --no-fund --no-update-notifier --loglevel=error
 
-ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/...
+ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/... ./test/bench/...
 # Packages with all of Kubernetes inside: the race detector would compile it a second time (docs/adr/0005).
 WHOLE_KUBERNETES = /(controllers|controlplane|cmd/argosy-controlplane|test)$$
 BINARIES := bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-controlplane bin/argosy-podinit bin/argoexec
@@ -123,6 +123,10 @@ bench: ## benchmarks: compile, scrape, store
 .PHONY: bench-cluster
 bench-cluster: build bin/dagu ## the embedded cluster's speed and size, beside stock Argo, make, snakemake and dagu (10 minutes; BENCH="-row 10000 -json FILE")
 	@cd cluster && go run -trimpath ./bench -bin ../bin $(BENCH)
+
+.PHONY: bench-api
+bench-api: build ## the API server on stores of 200,000 and 1,000,000 runs, with query plans (10 minutes; BENCH="-sizes 200000 -json FILE")
+	@go run -trimpath ./test/bench/api -bin bin $(BENCH)
 
 .PHONY: bin/dagu
 bin/dagu:

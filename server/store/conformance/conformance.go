@@ -52,6 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Sort":                  sortRuns,
 		"SortByMetric":          sortByMetric,
 		"Filter":                filter,
+		"Totals":                totals,
 		"RefusedQueries":        refusedQueries,
 		"PagingWhileRowsCome":   pagingWhileRowsCome,
 		"Concurrent":            concurrent,

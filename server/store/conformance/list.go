@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
@@ -48,7 +49,7 @@ func sortRuns(t *testing.T, s Store) {
 		odd := walk(t, s, page.Query{Size: size}, run.Scope{ExperimentID: "odd"})
 		require.Len(t, odd, 10)
 		require.Equal(t, "run-001", odd[0])
-		for _, field := range []string{"status", "storage_state", "description", "scheduled_at", "experiment_id", "pipeline_id"} {
+		for _, field := range []string{"status", "storage_state", "description", "scheduled_at", "finished_at", "experiment_id", "pipeline_id"} {
 			require.Len(t, walk(t, s, page.Query{Size: size, SortBy: field}, run.Scope{}), 20, field)
 		}
 	}
@@ -123,6 +124,47 @@ func filter(t *testing.T, s Store) {
 	} {
 		require.Equal(t, c.want, walk(t, s, page.Query{Size: 2, Filter: c.filter}, run.Scope{}), name)
 	}
+}
+
+// totals: how many match is known without counting, whatever became of the runs.
+func totals(t *testing.T, s Store) {
+	ctx := context.Background()
+	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "odd", Name: "odd", CreatedAt: at(0)}))
+	ids := seed(t, s, 12)
+	check := func(want map[string]int64) {
+		t.Helper()
+		for status, n := range want {
+			q := page.Query{Size: 1, Filter: []page.Predicate{{Key: "status", Op: page.Equals, Values: []any{status}}}}
+			p, err := s.Runs(ctx, q, run.Scope{})
+			require.NoError(t, err)
+			require.Equal(t, n, p.Total, "%q", status)
+			q.Filter = append(q.Filter, page.Predicate{Key: "created_at", Op: page.GreaterThanOrEqual, Values: []any{at(0)}})
+			counted, err := s.Runs(ctx, q, run.Scope{})
+			require.NoError(t, err)
+			require.Equal(t, n, counted.Total, "%q, counted one by one", status)
+		}
+	}
+	archived := func(op page.Op) int64 {
+		p, err := s.Runs(ctx, page.Query{Size: 1, Filter: []page.Predicate{{Key: "storage_state", Op: op, Values: []any{"STORAGESTATE_ARCHIVED"}}}}, run.Scope{})
+		require.NoError(t, err)
+		return p.Total
+	}
+	check(map[string]int64{"": 12, run.Running: 0})
+	require.NoError(t, s.SetStatus(ctx, ids[0], run.Running, ""))
+	require.NoError(t, s.SetStatus(ctx, ids[1], run.Running, ""))
+	require.NoError(t, s.SetStatus(ctx, ids[1], run.Failed, ""))
+	require.NoError(t, s.SetStatus(ctx, ids[1], run.Failed, "again"))
+	check(map[string]int64{"": 10, run.Running: 1, run.Failed: 1})
+	require.NoError(t, s.ArchiveRun(ctx, ids[0], true))
+	require.NoError(t, s.ArchiveRun(ctx, ids[0], true))
+	require.EqualValues(t, 1, archived(page.Equals))
+	require.NoError(t, s.ArchiveExperiment(ctx, "odd", true))
+	require.EqualValues(t, 7, archived(page.Equals))
+	require.EqualValues(t, 5, archived(page.NotEquals))
+	require.NoError(t, s.ArchiveRun(ctx, ids[0], false))
+	require.NoError(t, s.DeleteRun(ctx, ids[1]))
+	require.EqualValues(t, 5, archived(page.Equals))
+	check(map[string]int64{"": 10, run.Running: 1, run.Failed: 0})
 }
 
 func refusedQueries(t *testing.T, s Store) {

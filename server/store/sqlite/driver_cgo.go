@@ -4,6 +4,7 @@ package sqlite
 
 import (
 	"errors"
+	"net/url"
 
 	"github.com/mattn/go-sqlite3"
 )
@@ -13,6 +14,10 @@ const driver = "sqlite3"
 
 // pragma is the name and value of a connection's setting in a data source name.
 func pragma(name, value string) (key, text string) { return "_" + name, value }
+
+// tune adds what this driver can do beyond SQLite's own settings: each connection keeps the statements that it prepared last,
+// which is half of the work of those that find a row.
+func tune(dsn url.Values) { dsn.Set("_stmt_cache_size", "64") }
 
 // brokenUnique tells whether err says that a UNIQUE rule was broken.
 func brokenUnique(err error) bool {

@@ -59,6 +59,7 @@ func dsn(file string, write bool) string {
 	set("busy_timeout", "10000") // another process, such as a backup, may hold the file for a moment
 	set("foreign_keys", "on")
 	set("cache_size", "-8000") // KiB per connection
+	tune(p)
 	if write {
 		set("auto_vacuum", "incremental") // takes effect on a new file only, before anything is written
 		set("journal_mode", "WAL")        // readers never wait for the writer

@@ -11,9 +11,9 @@ import (
 // storage state. "" begins with nothing else.
 var indexes = map[string][]string{
 	"":              {"created_at", "scheduled_at", "finished_at", "name", "description"},
-	"experiment_id": {"created_at", "finished_at", "name"},
-	"schedule_id":   {"created_at"},
-	"pipeline_id":   {"created_at"},
+	"experiment_id": {"created_at", "scheduled_at", "finished_at", "name"},
+	"schedule_id":   {"created_at", "scheduled_at", "name"},
+	"pipeline_id":   {"created_at", "name"},
 	"status":        {"created_at"},
 }
 
@@ -51,7 +51,7 @@ func (l *runList) plan(p part, by string, leads []lead) string {
 		return ""
 	}
 	along := func(name string, of int64) {
-		if cost := float64(of) / float64(max(p.matches, 1)) * float64(l.limit) * visit; cost < cheapest || cost == cheapest && best == "" {
+		if cost := float64(of) / float64(max(p.matches, 1)) * float64(l.limit) * visit; cost <= cheapest {
 			best, cheapest = name, cost
 		}
 	}
@@ -89,7 +89,7 @@ func (l *runList) cheapest(p part, leads []lead, others []page.Predicate) string
 	}
 	best, least := "", 0.0
 	p.each(leads, func(lead lead, field string) {
-		if cost := l.access(p, lead, field, others); best == "" || cost < least {
+		if cost := l.access(p, lead, field, others); best == "" || cost <= least {
 			best, least = index(p.state, lead.name, field), cost
 		}
 	})

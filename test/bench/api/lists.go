@@ -10,25 +10,26 @@ import (
 	"time"
 
 	"github.com/argosy-ml/argosy/server/page"
-	"github.com/argosy-ml/argosy/test/bench/seed"
 )
 
 const pageSize = 100
 
 // A listed is what one shape and page took.
 type listed struct {
-	Shape string        `json:"shape"`
-	Page  string        `json:"page"` // first, middle or last
-	Rows  int           `json:"rows"` // of the page
-	Total int           `json:"total"`
-	Times []float64     `json:"-"` // milliseconds, in order
-	P50   float64       `json:"p50_ms"`
-	P99   float64       `json:"p99_ms"`
+	Runs     int       `json:"runs"` // of the store
+	Shape    string    `json:"shape"`
+	Filtered bool      `json:"filtered"` // otherwise it is of an order and a scope
+	Page     string    `json:"page"`     // first, middle or last
+	Rows     int       `json:"rows"`     // of the page
+	Total    int       `json:"total"`
+	Times    []float64 `json:"-"` // milliseconds, in order
+	P50      float64   `json:"p50_ms"`
+	P99      float64   `json:"p99_ms"`
+	CPU      float64   `json:"cpu_ms"` // of the server, a request
 }
 
 // measureLists asks for three pages of every shape, checks them against the model and takes their times.
-func measureLists(ctx context.Context, s *server, w *seed.World, shapes []shape, o options) ([]listed, error) {
-	m := newModel(w)
+func measureLists(ctx context.Context, s *server, m *model, shapes []shape, o options) ([]listed, error) {
 	var all []listed
 	for _, sh := range shapes {
 		rows := m.list(sh)
@@ -44,7 +45,7 @@ func measureLists(ctx context.Context, s *server, w *seed.World, shapes []shape,
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s page: %w", sh, p.name, err)
 			}
-			l.Shape, l.Page = sh.String(), p.name
+			l.Shape, l.Page, l.Filtered = sh.String(), p.name, sh.filtered
 			all = append(all, l)
 		}
 	}
@@ -90,6 +91,7 @@ func (m *model) check(a answer, want []int32, total int) error {
 // measureList asks until there are enough times, or it has taken too long.
 func measureList(ctx context.Context, s *server, query string, o options, check func(answer) error) (l listed, err error) {
 	begin := time.Now()
+	var before time.Duration
 	for i := 0; i <= o.samples && (i < 3 || time.Since(begin) < o.patience); i++ {
 		start := time.Now()
 		body, err := get(ctx, s.url+"/apis/v1beta1/runs?"+query)
@@ -106,10 +108,18 @@ func measureList(ctx context.Context, s *server, query string, o options, check 
 				return l, err
 			}
 			l.Rows, l.Total = len(a.Runs), a.Total
+			if before, err = s.cpu(); err != nil {
+				return l, err
+			}
 			continue
 		}
 		l.Times = append(l.Times, took.Seconds()*1000)
 	}
+	after, err := s.cpu()
+	if err != nil {
+		return l, err
+	}
+	l.CPU = (after - before).Seconds() * 1000 / float64(len(l.Times))
 	slices.Sort(l.Times)
 	l.P50, l.P99 = quantile(l.Times, 0.5), quantile(l.Times, 0.99)
 	return l, nil

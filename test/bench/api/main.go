@@ -1,9 +1,10 @@
-// Command api measures the API server on stores that have grown: `make bench-api`.
+// Command api measures the API server on stores that have grown, beside one that has not: `make bench-api` builds what it
+// needs and runs it.
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -11,75 +12,197 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/argosy-ml/argosy/server/app"
+	"github.com/argosy-ml/argosy/server/store/sqlite"
 	"github.com/argosy-ml/argosy/test/bench/seed"
 )
+
+// few is the size of the store that the others are compared with.
+const few = 1000
 
 // options are the flags.
 type options struct {
 	bin      string
-	sizes    string
-	samples  int
-	patience time.Duration
-	out      string
-	only string
+	sizes    string        // of stores, in runs
+	seed     uint64        // of their runs
+	samples  int           // requests of each list and page
+	patience time.Duration // that one list and page is measured for at most
+	only     string        // text in the description of the lists that are measured
+	parts    string        // what is measured
+	out      string        // file for the figures as JSON
+	fill     string        // file of a store to make, and nothing else
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.bin, "bin", "bin", "folder with the built programs")
-	flag.IntVar(&o.samples, "samples", 12, "requests of each list and page")
-	flag.DurationVar(&o.patience, "patience", time.Second, "how long one list and page is measured at most")
-	flag.StringVar(&o.only, "only", "", "measure only the lists whose description has this text")
+	flag.StringVar(&o.sizes, "sizes", "200000,1000000", "sizes of stores, in runs")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of what is in them")
+	flag.IntVar(&o.samples, "samples", 20, "requests of each list and page")
+	flag.DurationVar(&o.patience, "patience", 200*time.Millisecond, "how long one list and page is measured at most")
+	flag.StringVar(&o.only, "only", "", "measure only lists whose description has this text")
+	flag.StringVar(&o.parts, "parts", "lists,detail,clients,create", "what to measure")
+	flag.StringVar(&o.out, "json", "", "file for all figures, lists and plans as JSON")
+	flag.StringVar(&o.fill, "fill", "", "make a store of the first of -sizes in this file, and measure nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := quick(ctx, o, flag.Arg(0), flag.Arg(1)); err != nil {
+	if err := bench(ctx, o); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func quick(ctx context.Context, o options, runs, db string) error {
+func bench(ctx context.Context, o options) error {
+	var sizes []int
+	for text := range strings.SplitSeq(o.sizes, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("-sizes: %w", err)
+		}
+		sizes = append(sizes, n)
+	}
+	if o.fill != "" {
+		return seed.Fill(ctx, o.fill, seed.NewWorld(o.seed, sizes[0]))
+	}
 	dir, err := os.MkdirTemp("", "argosy-bench")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	var n int
-	fmt.Sscan(runs, &n)
-	w := seed.NewWorld(1, n)
-	if db == "" {
-		if err := seed.Fill(ctx, app.StoreFile(dir), w); err != nil {
+	defer func() { _ = os.RemoveAll(dir) }()
+	r := &report{Started: time.Now().UTC()}
+	for _, part := range []struct {
+		name    string
+		measure func() error
+	}{
+		{"lists", func() error { return measureSizes(ctx, o, dir, sizes, r) }},
+	} {
+		if !slices.Contains(strings.Split(o.parts, ","), part.name) {
+			continue
+		}
+		if err := part.measure(); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	r.print(os.Stdout)
+	if o.out == "" {
+		return nil
+	}
+	return r.write(o.out)
+}
+
+// measureSizes measures lists on a store of few runs and then on those of the sizes.
+func measureSizes(ctx context.Context, o options, dir string, sizes []int, r *report) error {
+	base := map[string]float64{}
+	for _, n := range append([]int{few}, sizes...) {
+		home := filepath.Join(dir, strconv.Itoa(n))
+		if err := os.Mkdir(home, 0o700); err != nil {
 			return err
 		}
-	} else if err := os.Link(db, app.StoreFile(dir)); err != nil {
+		if err := measureSize(ctx, o, home, n, r, base); err != nil {
+			return fmt.Errorf("%d runs: %w", n, err)
+		}
+		if err := os.RemoveAll(home); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func measureSize(ctx context.Context, o options, home string, n int, r *report, base map[string]float64) (err error) {
+	w := seed.NewWorld(o.seed, n)
+	begin := time.Now()
+	if err := seed.Fill(ctx, app.StoreFile(home), w); err != nil {
 		return err
 	}
-	s, err := startServer(ctx, o.bin, dir)
+	took := time.Since(begin)
+	info, err := os.Stat(app.StoreFile(home))
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	m := newModel(w)
 	var shapes []shape
 	for _, sh := range slices.Concat(sorted(w), filtered(w)) {
 		if strings.Contains(sh.String(), o.only) {
 			shapes = append(shapes, sh)
 		}
 	}
-	ls, err := measureLists(ctx, s, w, shapes, o)
+	if n != few {
+		r.note("A store of %d runs: made in %.0f s, %d MB.", n, took.Seconds(), info.Size()>>20)
+		if err := measurePlans(ctx, home, m, shapes, r); err != nil {
+			return err
+		}
+	}
+	s, err := startServer(ctx, o.bin, home)
 	if err != nil {
-		b, _ := os.ReadFile(filepath.Join(dir, "bench.log"))
-		fmt.Println(string(b))
 		return err
 	}
-	slices.SortFunc(ls, func(a, b listed) int { return cmp.Compare(b.P50, a.P50) })
-	for _, l := range ls[:min(400, len(ls))] {
-		fmt.Printf("%8.1f %8.1f %7d  %s, %s\n", l.P50, l.P99, l.Total, l.Shape, l.Page)
+	defer func() { err = errors.Join(err, s.stop()) }()
+	lists, err := measureLists(ctx, s, m, shapes, o)
+	if err != nil {
+		return err
 	}
-	fmt.Println(s.memory())
+	for i := range lists {
+		lists[i].Runs = n
+	}
+	r.Lists = append(r.Lists, lists...)
+	r.summarize(lists, n, base)
+	resident, files, err := s.memory()
+	if err != nil {
+		return err
+	}
+	f := figure{Name: fmt.Sprintf("server's resident memory, %d runs", n), Unit: "MB", Value: resident}
+	if n == 1_000_000 {
+		f.Aim = 150
+	}
+	if n != few {
+		r.add(f)
+		r.note("Of the %.0f MB of the server's memory at %d runs, %.0f MB are pages of the program's file.", resident, n, files)
+	}
 	return nil
+}
+
+func measurePlans(ctx context.Context, home string, m *model, shapes []shape, r *report) error {
+	store, err := sqlite.Open(ctx, app.StoreFile(home))
+	if err != nil {
+		return err
+	}
+	plans, err := planLists(ctx, store, m, shapes)
+	if err == nil {
+		r.Plans = append(r.Plans, plans...)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// summarize adds the figures of the lists of a size; those of few runs become the base of the others.
+func (r *report) summarize(lists []listed, n int, base map[string]float64) {
+	aim := map[int]float64{200_000: 20, 1_000_000: 40}[n]
+	for _, group := range []named[func(listed) bool]{
+		{"every order in every scope", func(l listed) bool { return !l.Filtered }},
+		{"every filter", func(l listed) bool { return l.Filtered }},
+	} {
+		var times []float64
+		for _, l := range lists {
+			if group.value(l) {
+				times = append(times, l.Times...)
+			}
+		}
+		slices.Sort(times)
+		for _, q := range []named[float64]{{"p50", 0.5}, {"p99", 0.99}} {
+			name, value := fmt.Sprintf("list of runs, %s, %s", group.name, q.name), quantile(times, q.value)
+			if n == few {
+				base[name] = value
+				continue
+			}
+			f := figure{Name: fmt.Sprintf("%s, %d runs", name, n), Unit: "ms", Value: value, Base: base[name]}
+			if q.name == "p99" {
+				f.Aim = aim
+			}
+			r.add(f)
+		}
+	}
 }

@@ -19,6 +19,7 @@ type shape struct {
 	sortBy              string
 	desc                bool
 	where               []page.Predicate
+	filtered            bool // it is of the filters, and not of the orders
 	encoded             bool // the filter is URL-encoded twice, as KFP's own UI does
 }
 
@@ -120,7 +121,7 @@ func filtered(w *seed.World) []shape {
 		for i, f := range filters {
 			for _, by := range []string{"created_at", "name"} {
 				shapes = append(shapes, shape{
-					scope: scope.name, at: scope.value, sort: by, sortBy: by, desc: by == "created_at", filter: f.name, where: f.value, encoded: i%2 == 0,
+					scope: scope.name, at: scope.value, sort: by, sortBy: by, desc: by == "created_at", filter: f.name, where: f.value, filtered: true, encoded: i%2 == 0,
 				})
 			}
 		}

@@ -187,23 +187,14 @@ func (w *World) outcome(random *rand.Rand, r *run.Run, past float64) {
 
 // Manifest is what a version was uploaded as.
 func (w *World) Manifest(v pipeline.Version) []byte {
-	step := func(name string) map[string]any {
-		return map[string]any{"name": name, "container": map[string]any{
-			"image": "example/" + name + ":1", "command": []string{"python3", "/" + name + ".py", "--learning-rate", "{{workflow.parameters.learning_rate}}"},
-		}}
-	}
 	text, err := json.Marshal(map[string]any{
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow",
 		"metadata": map[string]any{"generateName": "run-", "annotations": map[string]string{"version": v.Name}},
 		"spec": map[string]any{
-			"entrypoint": "main", "arguments": map[string]any{"parameters": []map[string]string{
+			"entrypoint": "train", "arguments": map[string]any{"parameters": []map[string]string{
 				{"name": "learning_rate", "value": "0.1"}, {"name": "workers", "value": "1"},
 			}},
-			"templates": []any{
-				map[string]any{"name": "main", "steps": []any{
-					[]map[string]string{{"name": "load", "template": "load"}}, []map[string]string{{"name": "train", "template": "train"}},
-				}}, step("load"), step("train"),
-			},
+			"templates": []any{map[string]any{"name": "train", "container": map[string]any{"image": "train", "command": []string{"./train"}}}},
 		},
 	})
 	if err != nil {
