@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
@@ -100,12 +99,11 @@ func (s *Store) Matching(ctx context.Context, ids []string, filter []page.Predic
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	l, args := runList(sc), make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
+	them := page.Predicate{Key: "id", Op: page.In}
+	for _, id := range ids {
+		them.Values = append(them.Values, id)
 	}
-	l.scope = append(l.scope, condition{"runs.id IN (?" + strings.Repeat(", ?", len(ids)-1) + ")", args})
-	chosen, err := s.page(ctx, l, page.Query{Size: len(ids), Filter: filter})
+	chosen, err := s.chooseRuns(ctx, page.Query{Size: len(ids), Filter: append(slices.Clip(filter), them)}, sc)
 	if err != nil {
 		return nil, err
 	}

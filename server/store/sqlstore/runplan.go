@@ -47,8 +47,8 @@ const (
 // when many match, the second when few do. At worst, when a few thousands of a million match, both touch some ten thousand rows.
 func (l *runList) plan(p part, by string, leads []lead) string {
 	best, cheapest := "", p.gather(l, leads)+float64(p.matches)*(visit+sortOne)
-	if p.known(l.others) { // no order that is asked for is better than the one run that is meant
-		return ""
+	if p.known(l.others) { // no order that is asked for is better than the few runs that are meant
+		return byID
 	}
 	along := func(name string, of int64) {
 		if cost := float64(of) / float64(max(p.matches, 1)) * float64(l.limit) * visit; cost <= cheapest {
@@ -82,10 +82,10 @@ func (p part) of(l lead) int64 {
 	return p.ofLead[l.name]
 }
 
-// cheapest is the index that finds what matches, in whatever order, with the least effort; "" leaves it to the database.
+// cheapest is the index that finds what matches, in whatever order, with the least effort.
 func (l *runList) cheapest(p part, leads []lead, others []page.Predicate) string {
 	if p.known(others) {
-		return ""
+		return byID
 	}
 	best, least := "", 0.0
 	p.each(leads, func(lead lead, field string) {
@@ -117,6 +117,9 @@ func (p part) each(leads []lead, f func(lead lead, field string)) {
 // tell enough.
 func (l *runList) access(p part, of lead, field string, others []page.Predicate) float64 {
 	cost, covered := float64(p.of(of)), true
+	if slices.ContainsFunc(others, func(o page.Predicate) bool { return o.Key == field && o.Op == page.Substring }) {
+		return cost * (indexOnly + visit/50) // few have it, and the others are passed by in the index
+	}
 	for _, k := range l.kinds {
 		covered = covered && of.name != "" && strings.HasPrefix(k.sql, "runs."+of.name+" ")
 	}

@@ -77,6 +77,7 @@ func fillRuns(ctx context.Context, db *sql.DB, w *World) error {
 	}
 	b.exec("BEGIN")
 	b.runs(w)
+	b.exec("UPDATE clock SET revision = ?", w.Runs+1)
 	b.exec("COMMIT")
 	for _, definition := range indexes {
 		b.exec(definition)

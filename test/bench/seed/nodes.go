@@ -10,7 +10,7 @@ import (
 func (w *World) Nodes(r run.Run) []run.Node {
 	steps := run.Node{
 		ID: r.Workflow, Name: r.Workflow, DisplayName: r.Workflow, Type: "Steps", Template: "main",
-		Phase: r.Status, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Children: []string{r.Workflow + "-0"}, Harvested: run.Final(r.Status),
+		Phase: r.Status, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Children: []string{r.Workflow + "-0"}, Harvested: run.Final(r.Status), LogRevision: 1,
 	}
 	found := []run.Node{steps}
 	for i, name := range []string{"load", "train"} {

@@ -100,7 +100,7 @@ func (w *World) Run(i int) run.Run {
 	random := rand.New(rand.NewPCG(w.seed, uint64(i)))
 	past := float64(i) / float64(w.Runs) // 0: the oldest, 1: now
 	r := run.Run{
-		ID: id(random), Namespace: "kubeflow", ServiceAccount: "pipeline-runner", Settled: true, Revision: 4,
+		ID: id(random), Namespace: "kubeflow", ServiceAccount: "pipeline-runner", Settled: true, Revision: int64(i + 1),
 		CreatedAt: start.Add(time.Duration((past + random.Float64()/float64(w.Runs)) * float64(span))).Truncate(time.Microsecond),
 	}
 	r.Workflow = "run-" + r.ID[:13]
