@@ -169,15 +169,12 @@ func (s shape) wire() string {
 	var predicates []map[string]any
 	for _, p := range s.where {
 		m := map[string]any{"key": p.Key, "op": ops[p.Op]}
-		switch {
-		case p.Op == page.In:
+		if p.Op == page.In {
 			m["string_values"] = map[string]any{"values": p.Values}
-		default:
+		} else if t, ok := p.Values[0].(time.Time); ok {
+			m["timestamp_value"] = t
+		} else {
 			m["string_value"] = p.Values[0]
-			if t, ok := p.Values[0].(time.Time); ok {
-				delete(m, "string_value")
-				m["timestamp_value"] = t
-			}
 		}
 		predicates = append(predicates, m)
 	}
