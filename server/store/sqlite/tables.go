@@ -19,9 +19,10 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Tables lists the tables of a store's file, each after those that it refers to.
+// Tables lists the tables of a store's file, each after those that it refers to; without run_counts, which triggers fill
+// when runs come in.
 func Tables(ctx context.Context, db querier) ([]Table, error) {
-	names, err := texts(ctx, db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite|_%' ESCAPE '|' AND name <> 'goose_db_version' ORDER BY name")
+	names, err := texts(ctx, db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite|_%' ESCAPE '|' AND name NOT IN ('goose_db_version', 'run_counts') ORDER BY name")
 	if err != nil {
 		return nil, err
 	}
