@@ -10,6 +10,7 @@ import (
 	"github.com/argoproj/argo-workflows/v3/util/template"
 	argo "github.com/argoproj/argo-workflows/v3/workflow/validate"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
 
@@ -45,17 +46,23 @@ func TestTextsArriveAsWritten(t *testing.T) {
 	require.NoError(t, err)
 	var want []string
 	for _, arg := range g.Nodes[0].Container.Args {
-		if s, ok := arg.Constant(); ok {
-			want = append(want, s)
+		var s string
+		for _, part := range arg {
+			if s += part.Text; part.Ref != nil {
+				s += "{{inputs.parameters.yes}}"
+			}
 		}
+		want = append(want, s)
 	}
+	odd := validate(t, manifest).GetTemplateByName("odd")
+	require.Equal(t, corev1.EnvVar{Name: "ARGOSY_BRACE", Value: "{"}, odd.Container.Env[0])
+	for i, arg := range odd.Container.Args {
+		require.Equal(t, want[i], expand(arg, map[string]string{"ARGOSY_BRACE": "{"}))
+		tags := strings.ReplaceAll(arg, "{{inputs.parameters.yes}}", "|")
+		require.NotContains(t, tags, "{{", "nothing that Argo would take for a variable")
+	}
+	require.Equal(t, []corev1.EnvVar{{Name: "ARGOSY_BRACE", Value: "{"}, {Name: "A", Value: "$(ARGOSY_BRACE){ a }}"}}, odd.Sidecars[0].Env)
 	wf := validate(t, manifest)
-	got := wf.GetTemplateByName("odd").Container.Args
-	for i := range got {
-		got[i] = expand(got[i], nil)
-	}
-	require.Equal(t, want[:len(want)-1], got[:len(want)-1])
-	require.Equal(t, []string{"'{{inputs.parameters.yes}}'", "5%"}, got[len(got)-2:])
 	require.Equal(t, "pipeline-", wf.GenerateName)
 }
 
@@ -138,11 +145,11 @@ func expand(s string, env map[string]string) string {
 	return b.String()
 }
 
-// Kubernetes reads $(NAME) and $$ in arguments and variables: what is written arrives, whatever is defined.
-func TestDollarsArriveAsWritten(t *testing.T) {
+// Kubernetes reads $(NAME) and $$ in arguments and variables, and Argo {{: what is written arrives, whatever is defined.
+func TestDollarsAndBracesArriveAsWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		written := rapid.StringMatching(`[$()HOME x]{0,12}`).Draw(t, "text")
+		written := rapid.StringMatching(`[${}()HOME x]{0,12}`).Draw(t, "text")
 		p := dsl.New("p")
 		v := dsl.Param(p, "v", "1")
 		dsl.Run(p, "s", dsl.Container{
@@ -154,10 +161,13 @@ func TestDollarsArriveAsWritten(t *testing.T) {
 		manifest, err := compiler.Compile(p)
 		require.NoError(t, err)
 		c := validate(t, manifest).GetTemplateByName("s").Container
-		env := map[string]string{"HOME": "/root", "HOMEHOME": "/", "": "nothing"}
+		env := map[string]string{"HOME": "/root", "HOMEHOME": "/", "": "nothing", "ARGOSY_BRACE": "{"}
 		require.Equal(t, written, expand(c.Command[1], env))
-		require.Equal(t, written, expand(c.Env[0].Value, env))
-		for _, value := range []string{"1", "(HOME)", ")"} {
+		require.Equal(t, written, expand(c.Env[len(c.Env)-1].Value, env))
+		for _, text := range []string{c.Command[1], c.Env[len(c.Env)-1].Value, strings.ReplaceAll(c.Args[0], "{{inputs.parameters.v}}", "|")} {
+			require.NotContains(t, text, "{{")
+		}
+		for _, value := range []string{"1", "(HOME)", ")", "{"} {
 			with := strings.ReplaceAll(c.Args[0], "{{inputs.parameters.v}}", value)
 			require.Equal(t, written+value+written, expand(with, env))
 		}

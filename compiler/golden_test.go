@@ -215,7 +215,9 @@ func escapes() *dsl.Pipeline {
 	dsl.Run(p, "odd", dsl.Container{Image: alpine, Args: dsl.Args(
 		"yes", "null", "~", "0x1F", "1_000", "1:30", "2026-11-20", "<<", "=", "- a", "a: b", "# c", " lead", "trail ", "", "tab\t", "\r\n", "\n", "\n\ta\n", " a\nb", "a\n  b\n\n",
 		"$(rm -rf /)", "`id`", "{}", "}}", "a{b", "'", `"`, `\`, "é\u2028", "!tag", "&anchor", "*alias", "%directive", "@at",
-		dsl.Sprintf("'%v'", v), dsl.Sprintf("%d%%", 5))})
+		"{{.Names}}", "{{workflow.name}}", "a{{{{b", "$${{(x)}}", dsl.Sprintf("{%v}", v), dsl.Sprintf("${%v{", v), dsl.Sprintf("%v{{%v", v, v),
+		dsl.Sprintf("'%v'", v), dsl.Sprintf("%d%%", 5))},
+		dsl.Sidecar("beside", dsl.Container{Image: alpine, Env: dsl.Env{"A": dsl.Lit("{{ a }}")}}))
 	return p
 }
 

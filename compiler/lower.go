@@ -341,6 +341,7 @@ func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
 	p := &pod{
 		fill:  func(t graph.Text) text { return render(t, l.source) },
 		arg:   func(t graph.Text) text { return renderArg(t, l.source) },
+		word:  func(t graph.Text) text { return renderWord(t, l.source) },
 		where: l.source,
 		t:     &t,
 	}

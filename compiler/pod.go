@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -16,6 +15,7 @@ import (
 type pod struct {
 	fill  func(graph.Text) text // with the values' places
 	arg   func(graph.Text) text // the same, for where Kubernetes reads $(NAME)
+	word  func(graph.Text) text // the same, for where that is of the container's own environment
 	where func(graph.Ref) source
 	t     *template
 	known []graph.Volume // those in t.Volumes, in the same order
@@ -27,12 +27,12 @@ func (p *pod) container(list, name string, c *graph.Container) container {
 	out := container{
 		Image:           p.fill(c.Image),
 		ImagePullPolicy: c.ImagePullPolicy,
-		Command:         all(c.Command, p.arg),
-		Args:            all(c.Args, p.arg),
+		Command:         all(c.Command, p.word),
+		Args:            all(c.Args, p.word),
 		WorkingDir:      p.fill(c.WorkingDir),
 	}
 	for _, e := range c.Env {
-		v := envVar{Name: e.Name, Value: p.arg(e.Value)}
+		v := envVar{Name: e.Name, Value: p.word(e.Value)}
 		switch {
 		case e.FieldRef != "":
 			v.ValueFrom = &envSource{FieldRef: &fieldRef{text(e.FieldRef)}}
@@ -42,6 +42,9 @@ func (p *pod) container(list, name string, c *graph.Container) container {
 			v.ValueFrom = &envSource{ConfigMap: &keyRef{e.ConfigMap.Name, text(e.ConfigMap.Key), e.ConfigMap.Optional}}
 		}
 		out.Env = append(out.Env, v)
+	}
+	if out.braces() { // first, since the others may use it
+		out.Env = slices.Insert(out.Env, 0, envVar{Name: brace, Value: "{"})
 	}
 	for _, from := range c.EnvFrom {
 		if from.Secret != "" {
@@ -55,6 +58,13 @@ func (p *pod) container(list, name string, c *graph.Container) container {
 	}
 	out.Resources = p.resources(list, name, c)
 	return out
+}
+
+// braces says whether a brace of the container is hidden in a variable.
+func (c *container) braces() bool {
+	has := func(t text) bool { return strings.Contains(string(t), "$("+brace+")") }
+	return slices.ContainsFunc(c.Command, has) || slices.ContainsFunc(c.Args, has) ||
+		slices.ContainsFunc(c.Env, func(e envVar) bool { return has(e.Value) })
 }
 
 func all(texts []graph.Text, write func(graph.Text) text) []text {
@@ -281,26 +291,20 @@ func seconds(d graph.Text, where func(graph.Ref) source) (any, error) {
 
 // finish writes the patch of the pod: the user's, and that of resources known late.
 func (p *pod) finish(users graph.Text) error {
-	own := string(p.fill(users))
 	if len(p.patch) == 0 {
-		p.t.PodSpecPatch = text(own)
+		p.t.PodSpecPatch = p.fill(users)
 		return nil
 	}
-	if own != "" {
-		var more map[string]any
-		if err := json.Unmarshal([]byte(own), &more); err != nil {
-			return fmt.Errorf("the patch of the pod must be JSON with its values in quotes, since resources are values too: %w", err)
+	if len(users) > 0 {
+		more, err := users.Object()
+		if err != nil {
+			return fmt.Errorf("the patch of the pod must be a JSON object, since resources are values too: %w", err)
 		}
 		merge(p.patch, more)
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(p.patch); err != nil {
-		return err
-	}
-	p.t.PodSpecPatch = text(strings.TrimSuffix(b.String(), "\n"))
-	return nil
+	patch, err := users.Fill(p.patch, func(r graph.Ref) string { return string(p.fill(graph.Text{{Ref: &r}})) })
+	p.t.PodSpecPatch = text(patch)
+	return err
 }
 
 // merge puts what is in more into m, lists by the names of their elements.

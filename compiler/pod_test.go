@@ -1,6 +1,7 @@
 package compiler_test
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
@@ -120,6 +121,34 @@ func TestLateValuesOfOptions(t *testing.T) {
 			"limits":{"memory":"{{inputs.parameters.memory}}","nvidia.com/gpu":"{{inputs.parameters.gpus}}"}}},
 		{"name":"proxy","resources":{"limits":{"memory":"{{inputs.parameters.memory}}"}}}]}`, tmpl.PodSpecPatch)
 	require.Equal(t, corev1.ResourceList{"cpu": tmpl.Container.Resources.Limits["cpu"]}, tmpl.Container.Resources.Limits)
+}
+
+// A patch may hold values that are no text, beside resources that are values: both arrive in one patch.
+func TestPatchWithValues(t *testing.T) {
+	t.Parallel()
+	p := dsl.New("p")
+	n, memory := dsl.Param(p, "n", 1), dsl.Param(p, "memory", "1Gi")
+	dsl.Run(p, "s", dsl.Container{Image: alpine}, dsl.Limits(dsl.Resources{Memory: memory}),
+		dsl.PodSpecPatch(dsl.Sprintf(`{"terminationGracePeriodSeconds": %v, "hostname": "h-%v", "priority": 12345678901234567890}`, n, n)))
+	whole := dsl.Param(p, "patch", "{}")
+	dsl.Run(p, "whole", dsl.Container{Image: alpine}, dsl.PodSpecPatch(whole))
+	manifest, err := compiler.Compile(p)
+	require.NoError(t, err)
+	wf := validate(t, manifest)
+	require.Equal(t, `{"containers":[{"name":"main","resources":{"limits":{"memory":"{{inputs.parameters.memory}}"}}}],"hostname":"h-{{inputs.parameters.n}}","priority":12345678901234567890,"terminationGracePeriodSeconds":{{inputs.parameters.n}}}`, wf.GetTemplateByName("s").PodSpecPatch)
+	require.Equal(t, "{{inputs.parameters.patch}}", wf.GetTemplateByName("whole").PodSpecPatch)
+
+	wrong := dsl.New("wrong")
+	late := dsl.Limits(dsl.Resources{Memory: dsl.Param(wrong, "memory", "1Gi")})
+	patch := dsl.Param(wrong, "patch", "{}")
+	dsl.Run(wrong, "a", dsl.Container{Image: alpine}, late, dsl.PodSpecPatch(patch))
+	dsl.Run(wrong, "b", dsl.Container{Image: alpine}, dsl.PodSpecPatch(dsl.Sprintf(`{"a": %v`, patch)))
+	dsl.Run(wrong, "c", dsl.Container{Image: alpine}, dsl.PodSpecPatch(patch), dsl.Sidecar("x", dsl.Container{Image: alpine}, late))
+	_, err = compiler.Compile(wrong)
+	whereOf := regexp.MustCompile(`pod_test.go:\d+: step`)
+	require.Equal(t, `FILE a: PodSpecPatch is a value as a whole, and so cannot be merged with Requests or Limits that are values: write its braces and keys in the pipeline
+FILE b: PodSpecPatch is no JSON object: unexpected EOF
+FILE c: PodSpecPatch is a value as a whole, and so cannot be merged with Requests or Limits that are values: write its braces and keys in the pipeline`, whereOf.ReplaceAllString(err.Error(), "FILE"))
 }
 
 // What a step sets itself goes before the defaults.

@@ -270,38 +270,3 @@ func plain(s string) bool {
 }
 
 func finite(f float64) bool { return f-f == 0 }
-
-// Every text is either refused or arrives in Argo as it is.
-func FuzzTextsArrive(f *testing.F) {
-	for _, s := range []string{"", "yes", "1e3", "0x1", "a: b", "{{x}}", "{", "}}", "\x00", "\xff", "\u0085", "\ufeff", "\r\n", "é\u2028", "\a", "\x7f", "\U000110bd", " x ", "- x", "|", "'\"\\"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		p := dsl.New("p")
-		v := dsl.Param(p, "v", s, dsl.Help(s))
-		dsl.Run(p, "s", dsl.Container{Image: alpine, Command: dsl.Args("x", s), Args: dsl.Args(dsl.Sprintf("%v%s", v, s)), Env: dsl.Env{"V": dsl.Lit(s)}})
-		dsl.Each(p, dsl.Lit([]map[string]string{{s: s}}), func(dsl.Value[map[string]string]) any {
-			return dsl.Each(p, dsl.Lit([]string{s}), func(item dsl.Value[string]) any {
-				return dsl.Run(p, "t", dsl.Container{Image: alpine, Args: dsl.Args(item)})
-			})
-		})
-		p.If(dsl.Eq(v, s), func() { dsl.Run(p, "u", dsl.Container{Image: alpine}) })
-		manifest, err := compiler.Compile(p)
-		if !utf8.ValidString(s) || strings.Contains(s, "{{") || !json.Valid([]byte(strconv.Quote(s))) {
-			require.Error(t, err)
-			return
-		}
-		require.NoError(t, err)
-		wf := validate(t, manifest)
-		c := wf.GetTemplateByName("s").Container
-		require.Equal(t, s, expand(c.Command[1], nil))
-		require.Equal(t, "{{inputs.parameters.v}}"+s, expand(c.Args[0], nil))
-		require.Equal(t, s, expand(c.Env[0].Value, nil))
-		require.Equal(t, s, wf.GetTemplateByName("for-loop-1").DAG.Tasks[0].WithItems[0].GetStrVal())
-		object := wf.GetTemplateByName("p").DAG.Tasks[1].WithItems[0].GetMapVal()
-		require.Len(t, object, 1)
-		inner := object[s]
-		require.Equal(t, s, inner.GetStrVal())
-		require.Equal(t, s, wf.Spec.Arguments.Parameters[0].Value.String())
-	})
-}

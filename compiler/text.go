@@ -66,52 +66,6 @@ func gathered(path string, t graph.Type) source {
 	return source{path: path}
 }
 
-// render writes a text as Argo reads it.
-func render(t graph.Text, where func(graph.Ref) source) text {
-	if s, ok := t.Constant(); ok {
-		return text(s)
-	}
-	return renderWith(t, where, func(s string, _ bool) string { return s })
-}
-
-// renderArg writes a text that Kubernetes reads too: there $(NAME) is an environment variable and $$ is $.
-func renderArg(t graph.Text, where func(graph.Ref) source) text { return renderWith(t, where, dollars) }
-
-// dollars writes text so that Kubernetes leaves it as it is.
-func dollars(s string, beforeRef bool) string {
-	if !strings.Contains(s, "$") {
-		return s
-	}
-	var b strings.Builder
-	for i := range len(s) {
-		b.WriteByte(s[i])
-		if s[i] != '$' {
-			continue
-		}
-		if last := i+1 == len(s); last && beforeRef || !last && (s[i+1] == '$' || s[i+1] == '(') {
-			b.WriteByte('$')
-		}
-	}
-	return b.String()
-}
-
-func renderWith(t graph.Text, where func(graph.Ref) source, constant func(s string, beforeRef bool) string) text {
-	var b strings.Builder
-	for i, p := range t {
-		switch {
-		case p.Ref == nil:
-			b.WriteString(constant(p.Text, i+1 < len(t)))
-		case p.Ref.Env != "":
-			b.WriteString("$(" + p.Ref.Env + ")")
-		case p.Ref.Variable != "":
-			b.WriteString("{{" + p.Ref.Variable + "}}")
-		default:
-			b.WriteString(string(where(*p.Ref).tag()))
-		}
-	}
-	return text(b.String())
-}
-
 // tagged is an expression as it stands in text.
 func tagged(expression string) text { return text("{{=" + expression + "}}") }
 

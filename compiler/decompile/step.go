@@ -101,7 +101,9 @@ func (r *raiser) container(out *graph.Container, c *object, s *scope, volumes ma
 		here.env[e.text("name")] = false
 	}
 	for _, e := range c.list("env") {
-		out.Env = append(out.Env, r.variable(e, here))
+		if v := r.variable(e, here); v.Name != brace {
+			out.Env = append(out.Env, v)
+		}
 		here.env[e.text("name")] = true
 	}
 	slices.SortStableFunc(out.Env, func(a, b graph.EnvVar) int { return strings.Compare(a.Name, b.Name) })

@@ -227,6 +227,9 @@ func (r *raiser) optional(s *scope, o *object, key string) graph.Text {
 	return nil
 }
 
+// brace is the variable in which the compiler hides a brace from Argo.
+const brace = "ARGOSY_BRACE"
+
 var envName = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
 // variables finds $(NAME) in a text, and takes back what was written so that it is none. A name that is not among the
@@ -245,7 +248,13 @@ func variables(text string, env map[string]bool) graph.Text {
 			continue
 		}
 		if end := strings.IndexByte(text[i:], ')'); text[i+1] == '(' && end > 2 {
-			if name := text[i+2 : i+end]; isVariable(name, env) {
+			name := text[i+2 : i+end]
+			if name == brace {
+				b.WriteByte('{')
+				i += end
+				continue
+			}
+			if isVariable(name, env) {
 				if b.Len() > 0 {
 					out = append(out, graph.Part{Text: b.String()})
 					b.Reset()

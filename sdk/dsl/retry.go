@@ -1,7 +1,6 @@
 package dsl
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -113,18 +112,4 @@ func cache(pod *graph.Pod) *graph.Cache {
 	}
 	pod.Cache.Off = false
 	return pod.Cache
-}
-
-// PodSpecPatch merges JSON into the specification of the step's pods, for what no other option can say. The step's
-// own container is called main.
-func PodSpecPatch(patch Value[string]) StepOption {
-	return podOption("PodSpecPatch", func(s *Step, pod *graph.Pod) {
-		if known, ok := Known(patch); ok && len(patch.recorded().refs()) == 0 {
-			var object map[string]any
-			if err := json.Unmarshal([]byte(known), &object); err != nil {
-				s.Fault("PodSpecPatch is no JSON object: %v", err)
-			}
-		}
-		pod.Patch = s.text("PodSpecPatch", patch)
-	})
 }

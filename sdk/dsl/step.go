@@ -141,6 +141,7 @@ func (p *Pipeline) fill(s *Step, c Container, opts []StepOption) {
 		s.box.Artifacts = append(s.box.Artifacts, graph.Artifact{Name: a.Name, Path: a.Path, Optional: a.Optional})
 	}
 	s.apply(opts)
+	s.checkPatch()
 }
 
 // contain records a container, the step's own or one beside it.

@@ -23,11 +23,15 @@ func (p *Pipeline) use(n *node, what string, v AnyValue) graph.Text {
 			return nil
 		}
 	}
-	return p.useArg(n, what, v)
+	return p.write(n, what, v, p.checkConstant)
 }
 
-// useArg is use where Kubernetes reads the environment variables of the container.
+// useArg is use for Command, Args and Env, where the environment of the container can be read.
 func (p *Pipeline) useArg(n *node, what string, v AnyValue) graph.Text {
+	return p.write(n, what, v, p.checkWord)
+}
+
+func (p *Pipeline) write(n *node, what string, v AnyValue, check func(n *node, what, s string, beforeRef bool)) graph.Text {
 	if !v.IsSet() {
 		return nil
 	}
@@ -39,7 +43,7 @@ func (p *Pipeline) useArg(n *node, what string, v AnyValue) graph.Text {
 	out := make(graph.Text, 0, len(t.parts))
 	for i, part := range t.parts {
 		if part.ref == nil {
-			p.checkConstant(n, what, part.constant, i+1 < len(t.parts))
+			check(n, what, part.constant, i+1 < len(t.parts))
 			out = append(out, graph.Part{Text: part.constant})
 			continue
 		}
@@ -57,19 +61,25 @@ func (p *Pipeline) useArg(n *node, what string, v AnyValue) graph.Text {
 	return out
 }
 
-// checkConstant refuses text that Argo would change. Argo writes references as {{...}} and knows no way to quote them.
+// checkConstant refuses text that Argo would change. Argo writes references as {{...}} and knows no way to quote them; only
+// in the words of a command can braces be hidden from it.
 func (p *Pipeline) checkConstant(n *node, what, s string, beforeRef bool) {
 	switch {
 	case strings.Contains(s, "{{"):
-		p.fault(n.At, n.stepName(), "%s holds {{, which Argo would take for a variable: use dsl.Argo for a variable, or keep the text in a file", what)
+		p.fault(n.At, n.stepName(), "%s holds {{, which Argo would take for a variable: use dsl.Argo for a variable; other text with {{ can stand in Command, Args and Env only", what)
 	case beforeRef && strings.HasSuffix(s, "{"):
 		p.fault(n.At, n.stepName(), "%s has { right before a value, which Argo cannot read: put something between them", what)
-	case strings.Contains(s, notYet):
-		p.fault(n.At, n.stepName(), "%s was formatted with package fmt, and a value in it is known only when the pipeline runs: use dsl.Sprintf", what)
 	default:
-		if err := checkText(s); err != nil {
-			p.fault(n.At, n.stepName(), "%s %v", what, err)
-		}
+		p.checkWord(n, what, s, beforeRef)
+	}
+}
+
+// checkWord refuses text that cannot arrive at all.
+func (p *Pipeline) checkWord(n *node, what, s string, _ bool) {
+	if strings.Contains(s, notYet) {
+		p.fault(n.At, n.stepName(), "%s was formatted with package fmt, and a value in it is known only when the pipeline runs: use dsl.Sprintf", what)
+	} else if err := checkText(s); err != nil {
+		p.fault(n.At, n.stepName(), "%s %v", what, err)
 	}
 }
 

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +33,7 @@ func TestPipelines(t *testing.T) {
 	t.Parallel()
 	a := up(t, t.TempDir(), func(c *exec.Cmd) { c.Args = append(c.Args, "--images", "pull") })
 	t.Run("files collected from loops", func(t *testing.T) { a.collectsFiles(t) })
+	t.Run("texts as they were written", func(t *testing.T) { a.saysWhatWasWritten(t) })
 	t.Run("functions in an image", func(t *testing.T) { a.runsFunctions(t) })
 }
 
@@ -121,6 +123,48 @@ func (a *argosy) collectsFiles(t *testing.T) {
 	require.Equal(t, both, a.stepLog(t, run, "read-folders"))
 	require.Equal(t, []string{both, both}, a.logs(t, run, "read-before"))
 	require.ElementsMatch(t, []string{"./00000: first v\n./00001: first u\n", "./00000: second v\n./00001: second u\n"}, a.logs(t, run, "read-inside"))
+}
+
+// saysWhatWasWritten has steps say texts that Argo, Kubernetes or a shell would read as something else: as arguments, as
+// variables, as a script, beside a value, in a loop, and out of a function.
+func (a *argosy) saysWhatWasWritten(t *testing.T) {
+	texts := []string{
+		"$$", "$(HOME)", "$$(HOME)", "$$$$(HOME)$", "$HOME ${HOME} `id`", "$(ARGOSY_BRACE)",
+		"{{workflow.name}}", "{{.Names}}", "{{{{", "{%raw%}{{ item }}", "${{ secrets.X }}", "{{=1+1}}", "}}{{",
+		`a "b" \ 'c'`, "tab\tand\nline", " spaces ", "ünï 日本", "--flag", "",
+	}
+	p := dsl.New("texts")
+	word := dsl.Param(p, "word", "w$$(X){")
+	args := make([]any, len(texts))
+	env := dsl.Env{}
+	say := "for a in \"$@\"; do printf '<%s>' \"$a\"; done\n"
+	for i, text := range texts {
+		args[i] = text
+		name := fmt.Sprintf("T%02d", i)
+		env[name] = dsl.Lit(text)
+		say += "printf '<%s>' \"$" + name + "\"\n"
+	}
+	host := dsl.Lit("host")
+	dsl.Run(p, "args", dsl.Container{Image: host, Command: dsl.Args(append([]any{"sh", "-c", say, "sh"}, args...)...), Env: env})
+	dsl.Run(p, "beside", dsl.Container{Image: host, Command: dsl.Args("printf", "<%s>"), Args: dsl.Args(
+		dsl.Sprintf("{%v}", word), dsl.Sprintf("${{%v{{", word), dsl.Sprintf("%v{", word), dsl.Sprintf("{{%s", dsl.EnvOf("X"))), Env: dsl.Env{"X": dsl.Lit("x")}})
+	script := "printf '<%s>' '$(HOME)' '$$' \"$1\" '$(X)'\n"
+	dsl.Run(p, "script", dsl.Script(host, "sh", script, "$$ {{x}}"))
+	bare := dsl.Script(host, "sh", script)
+	bare.Env = dsl.Env{"X": dsl.Lit("x")}
+	dsl.Run(p, "bare", bare)
+	dsl.Each(p, dsl.Lit([]string{"$(HOME)$$", `q"q\`}), func(item dsl.Value[string]) any {
+		return dsl.Run(p, "item", dsl.Container{Image: host, Command: dsl.Args("printf", "<%s>", dsl.Sprintf("{{%v", item))})
+	})
+
+	run := a.runs(t, p)
+	all := "<" + strings.Join(texts, "><") + ">"
+	require.Equal(t, all+all, a.stepLog(t, run, "args"))
+	// In a value that comes only with the run Kubernetes still reads $$ as $.
+	require.Equal(t, "<{w$(X){}><${{w$(X){{{><w$(X){{><{{x>", a.stepLog(t, run, "beside"))
+	require.Equal(t, "<$(HOME)><$$><$$ {{x}}><$(X)>", a.stepLog(t, run, "script"))
+	require.Equal(t, "<$(HOME)><$$><><$(X)>", a.stepLog(t, run, "bare"))
+	require.ElementsMatch(t, []string{"<{{$(HOME)$>", `<{{q"q\>`}, a.logs(t, run, "item"))
 }
 
 // runsFunctions runs Go functions out of an image that argosy image made, from which nothing of this machine is seen. One
