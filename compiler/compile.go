@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,8 +25,15 @@ func Compile(p *dsl.Pipeline) ([]byte, error) {
 	return CompileGraph(g)
 }
 
-// CompileGraph returns a recorded graph, such as Pipeline.Graph gives, as an Argo Workflow in YAML.
+// CompileGraph returns a recorded graph, such as Pipeline.Graph gives, as an Argo Workflow in YAML. The error joins
+// what is wrong with a graph that was put together by hand, as graph.Pipeline.Check says it.
 func CompileGraph(g *graph.Pipeline) ([]byte, error) {
+	if g == nil {
+		return nil, errors.New("there is no pipeline to compile")
+	}
+	if err := g.Check(); err != nil {
+		return nil, fmt.Errorf("compiling pipeline %q: %w", g.Name, err)
+	}
 	wf, err := lower(g)
 	if err != nil {
 		return nil, fmt.Errorf("compiling pipeline %q: %w", g.Name, err)

@@ -40,9 +40,10 @@
 //
 // # Text
 //
-// What is written arrives: Kubernetes would read $(NAME) and $$ in commands and variables, so the compiler escapes
-// them, and [EnvOf] says where a variable is meant. Only {{ cannot be written, since Argo has no escape for it. In a
-// value that is known only when the pipeline runs, Kubernetes still reads $(NAME) of a variable that exists, and $$ as $.
+// What is written arrives: Kubernetes would read $(NAME) and $$ in commands and variables, and Argo {{, so the compiler
+// escapes them there; [EnvOf] and [Argo] say where a variable is meant. Elsewhere, as in a script's source or a label, {{
+// is refused, since Argo has no escape for it. In a value that is known only when the pipeline runs, Kubernetes still
+// reads $(NAME) of a variable that exists, and $$ as $.
 //
 // # Mistakes
 //
