@@ -11,6 +11,8 @@ TOOL     = go tool -modfile=tools/go.mod
 NPM      = npm --prefix frontend --no-audit --no-fund --no-update-notifier --loglevel=error
 
 ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/... ./test/bench/...
+# Those whose tests run on either database.
+STORE_USERS = ./server/app ./server/gateway ./server/reconcile ./server/run
 # Packages with all of Kubernetes inside: the race detector would compile it a second time (docs/adr/0005).
 WHOLE_KUBERNETES = /(controllers|controlplane|cmd/argosy-controlplane|test)$$
 BINARIES := bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-controlplane bin/argosy-podinit bin/argoexec
@@ -80,8 +82,9 @@ test-packages:
 	@build/packages.sh test
 
 .PHONY: test-go
-test-go: ## unit tests of the root module, with the race detector
+test-go: ## unit tests of the root module, with the race detector; the server's on PostgreSQL as well
 	$(TOOL) gotestsum --format pkgname -- -race -timeout 15m $(ROOT_PACKAGES)
+	ARGOSY_TEST_STORE=postgres $(TOOL) gotestsum --format pkgname -- -race -timeout 15m $(STORE_USERS)
 
 # There the command has no embedded cluster, and its store is SQLite translated to Go: a C compiler for them is not needed here.
 .PHONY: test-portable

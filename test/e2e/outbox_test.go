@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -13,15 +14,64 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/server/store/postgres/pgtest"
 )
 
 // TestAcceptedOnce kills the server again and again while runs are being created: each run that was accepted is carried
 // out, once, and each answer that was given holds after the restart. It then backs the store up and restores it.
 func TestAcceptedOnce(t *testing.T) {
 	t.Parallel()
+	home, backup := t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
+	a, accepted := acceptedOnce(t, home)
+	command := func(args ...string) (string, error) {
+		out, err := exec.Command(binary("argosy"), append(args, "--home", home)...).CombinedOutput()
+		return string(out), err
+	}
+	out, err := command("backup", backup)
+	require.NoError(t, err, out)
+	out, err = command("restore", backup)
+	require.Error(t, err, "nothing is restored under a server that runs")
+	require.Contains(t, out, "runs Argosy on")
+	a.call(t, http.MethodDelete, "/apis/v1beta1/runs/"+accepted[0], "", nil, 200, nil)
+	a.stop(t)
+	out, err = command("restore", backup)
+	require.NoError(t, err, out)
+	a = up(t, home)
+	a.get(t, "/apis/v1beta1/runs/"+accepted[0], 200, nil)
+}
+
+// TestAcceptedOncePostgreSQL does the same with the store in a PostgreSQL database, and then moves it into a file.
+func TestAcceptedOncePostgreSQL(t *testing.T) {
+	t.Parallel()
+	home, backup := t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
+	place := "ARGOSY_STORE=" + pgtest.Own(t).Database(t)
+	remote := func(c *exec.Cmd) { c.Env = append(os.Environ(), place) }
+	a, accepted := acceptedOnce(t, home, remote)
+	second := exec.Command(binary("argosy"), "server", "--home", t.TempDir(), "--s3", "127.0.0.1:1", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0",
+		"--kubeconfig", filepath.Join(home, "kubeconfig"))
+	remote(second)
+	out, err := second.CombinedOutput()
+	require.Error(t, err, "a second server on the same database")
+	require.Contains(t, string(out), "another Argosy has the store open")
+	save := exec.Command(binary("argosy"), "backup", backup)
+	remote(save)
+	out, err = save.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	a.stop(t)
+	out, err = exec.Command(binary("argosy"), "restore", backup, "--home", home).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	a = up(t, home)
+	for _, id := range accepted {
+		a.get(t, "/apis/v1beta1/runs/"+id, 200, nil)
+	}
+}
+
+// acceptedOnce gives the server as it runs at the end, and the runs that it accepted.
+func acceptedOnce(t *testing.T, home string, options ...func(*exec.Cmd)) (*argosy, []string) {
+	t.Helper()
 	const kills, wanted = 3, 12
-	home := t.TempDir()
-	a := up(t, home)
+	a := up(t, home, options...)
 	var pipeline struct{ ID string }
 	a.upload(t, "one-step", "one.yaml", []byte(oneStep), 200, &pipeline)
 	var accepted []string
@@ -42,7 +92,7 @@ func TestAcceptedOnce(t *testing.T) {
 		for id := range ids {
 			accepted = append(accepted, id)
 		}
-		a = up(t, home)
+		a = up(t, home, options...)
 	}
 	for _, id := range accepted {
 		run := a.await(t, id, 2*time.Minute, runView.final)
@@ -68,19 +118,7 @@ func TestAcceptedOnce(t *testing.T) {
 	}
 	require.Len(t, byRun, runs.Total, "and there is no Workflow without a run")
 	t.Logf("%d runs accepted over %d kills", runs.Total, kills)
-
-	backup := filepath.Join(t.TempDir(), "backup.db")
-	out, err := exec.Command(binary("argosy"), "backup", backup, "--home", home).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	out, err = exec.Command(binary("argosy"), "restore", backup, "--home", home).CombinedOutput()
-	require.Error(t, err, "nothing is restored under a server that runs")
-	require.Contains(t, string(out), "runs Argosy on")
-	a.call(t, http.MethodDelete, "/apis/v1beta1/runs/"+accepted[0], "", nil, 200, nil)
-	a.stop(t)
-	out, err = exec.Command(binary("argosy"), "restore", backup, "--home", home).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	a = up(t, home)
-	a.get(t, "/apis/v1beta1/runs/"+accepted[0], 200, nil)
+	return a, accepted
 }
 
 // createUntilKilled posts runs until the server is gone, and passes on the ids that it answered with.

@@ -56,6 +56,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"RefusedQueries":        refusedQueries,
 		"PagingWhileRowsCome":   pagingWhileRowsCome,
 		"Concurrent":            concurrent,
+		"Texts":                 texts,
+		"LongNames":             longNames,
 		"Changes":               changes,
 		"ChangesOfNodes":        changesOfNodes,
 		"Series":                series,

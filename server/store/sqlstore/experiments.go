@@ -31,6 +31,9 @@ var experimentList = listing{table: "experiments", fields: map[string]field{
 
 // CreateExperiment implements experiment.Store.
 func (s *Store) CreateExperiment(ctx context.Context, e experiment.Experiment) error {
+	if err := checkName("an experiment", e.Name); err != nil {
+		return err
+	}
 	return s.write(ctx, func(q *query.Queries) error {
 		err := q.InsertExperiment(ctx, query.InsertExperimentParams{
 			ID: e.ID, Name: e.Name, Description: e.Description, CreatedAt: micros(e.CreatedAt), StorageState: storageState(e.Archived),

@@ -28,6 +28,9 @@ func versionList(pipelineID string) listing {
 
 // CreatePipeline implements pipeline.Store.
 func (s *Store) CreatePipeline(ctx context.Context, p pipeline.Pipeline, manifest []byte) error {
+	if err := checkName("a pipeline", p.Name); err != nil {
+		return err
+	}
 	return s.write(ctx, func(q *query.Queries) error {
 		err := q.InsertPipeline(ctx, query.InsertPipelineParams{
 			ID: p.ID, Name: p.Name, Description: p.Description, CreatedAt: micros(p.CreatedAt), DefaultVersion: p.Default.ID,
@@ -41,6 +44,9 @@ func (s *Store) CreatePipeline(ctx context.Context, p pipeline.Pipeline, manifes
 
 // CreateVersion implements pipeline.Store.
 func (s *Store) CreateVersion(ctx context.Context, v pipeline.Version, manifest []byte) error {
+	if err := checkName("a pipeline version", v.Name); err != nil {
+		return err
+	}
 	return s.write(ctx, func(q *query.Queries) error {
 		n, err := q.SetDefaultVersion(ctx, query.SetDefaultVersionParams{ID: v.PipelineID, DefaultVersion: v.ID})
 		if err != nil || n == 0 {

@@ -14,6 +14,9 @@ var _ run.Store = (*Store)(nil)
 
 // Accept implements run.Store.
 func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte) error {
+	if err := checkName("a run", r.Name); err != nil {
+		return err
+	}
 	return s.write(ctx, func(q *query.Queries) error {
 		kept, err := keepManifest(ctx, q, manifest)
 		if err != nil {

@@ -25,6 +25,9 @@ func scheduleList(experimentID string) listing {
 
 // CreateSchedule implements schedule.Store.
 func (s *Store) CreateSchedule(ctx context.Context, c schedule.Schedule, manifest []byte) error {
+	if err := checkName("a job", c.Name); err != nil {
+		return err
+	}
 	return s.write(ctx, func(q *query.Queries) error {
 		kept, err := keepManifest(ctx, q, manifest)
 		if err != nil {

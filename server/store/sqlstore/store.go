@@ -93,3 +93,13 @@ func (s *Store) taken(err error, column, format string, args ...any) error {
 	}
 	return trouble("insert", err)
 }
+
+// maxName bounds names, in bytes: an entry of PostgreSQL's indexes takes some 2,700, and holds an id as well.
+const maxName = 2000
+
+func checkName(what, name string) error {
+	if len(name) > maxName {
+		return fault.New(fault.Invalid, "the name of %s may be %d bytes long; this one has %d", what, maxName, len(name))
+	}
+	return nil
+}

@@ -42,6 +42,7 @@ WHEN (OLD.status <> NEW.status OR OLD.storage_state <> NEW.storage_state OR OLD.
 
 -- Every order has two indexes, one of the archived runs and one of the others: most lists want one kind, archived runs are
 -- mostly old ones, and a list of both kinds is merged. server/store/sqlstore/runlist.go names them.
+-- None for descriptions, which may be longer than an entry of an index here.
 DROP INDEX runs_created;
 DROP INDEX runs_scheduled;
 DROP INDEX runs_experiment;
@@ -57,8 +58,6 @@ CREATE INDEX runs_available_finished_at ON runs (finished_at, id) WHERE storage_
 CREATE INDEX runs_archived_finished_at ON runs (finished_at, id) WHERE storage_state = 'STORAGESTATE_ARCHIVED';
 CREATE INDEX runs_available_name ON runs (name, id) WHERE storage_state = 'STORAGESTATE_AVAILABLE';
 CREATE INDEX runs_archived_name ON runs (name, id) WHERE storage_state = 'STORAGESTATE_ARCHIVED';
-CREATE INDEX runs_available_description ON runs (description, id) WHERE storage_state = 'STORAGESTATE_AVAILABLE';
-CREATE INDEX runs_archived_description ON runs (description, id) WHERE storage_state = 'STORAGESTATE_ARCHIVED';
 CREATE INDEX runs_available_experiment_id_created_at ON runs (experiment_id, created_at, id) WHERE storage_state = 'STORAGESTATE_AVAILABLE';
 CREATE INDEX runs_archived_experiment_id_created_at ON runs (experiment_id, created_at, id) WHERE storage_state = 'STORAGESTATE_ARCHIVED';
 CREATE INDEX runs_available_experiment_id_finished_at ON runs (experiment_id, finished_at, id) WHERE storage_state = 'STORAGESTATE_AVAILABLE';
@@ -100,8 +99,6 @@ DROP INDEX runs_available_finished_at;
 DROP INDEX runs_archived_finished_at;
 DROP INDEX runs_available_name;
 DROP INDEX runs_archived_name;
-DROP INDEX runs_available_description;
-DROP INDEX runs_archived_description;
 DROP INDEX runs_available_experiment_id_created_at;
 DROP INDEX runs_archived_experiment_id_created_at;
 DROP INDEX runs_available_experiment_id_finished_at;
