@@ -2,8 +2,12 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/engine/manifest"
+	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
@@ -36,4 +40,44 @@ func (s *graphs) GetPipelineVersionGraph(ctx context.Context, r *own.GetPipeline
 		answer.Parameters = append(answer.Parameters, &own.Parameter{Name: p.Name, Value: p.Value})
 	}
 	return answer, nil
+}
+
+func (s *graphs) DiffPipelineVersions(ctx context.Context, r *own.DiffPipelineVersionsRequest) (*own.PipelineDiff, error) {
+	if r.GetFrom() == "" || r.GetTo() == "" {
+		return nil, fault.New(fault.Invalid, "from and to name the two versions to compare")
+	}
+	from, err := s.service.Manifest(ctx, r.GetFrom())
+	if err != nil {
+		return nil, err
+	}
+	to, err := s.service.Manifest(ctx, r.GetTo())
+	if err != nil {
+		return nil, err
+	}
+	changes, err := manifest.Diff(from, to)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "the versions cannot be compared: %v", err)
+	}
+	answer := &own.PipelineDiff{}
+	for _, c := range changes {
+		change := &own.PipelineChange{Step: c.Step, Path: c.Path}
+		var errFrom, errTo error
+		change.From, errFrom = asJSON(c.From)
+		change.To, errTo = asJSON(c.To)
+		if err := errors.Join(errFrom, errTo); err != nil {
+			return nil, err
+		}
+		answer.Changes = append(answer.Changes, change)
+	}
+	return answer, nil
+}
+
+// asJSON writes a value; nothing for none.
+func asJSON(v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	raw, err := json.Marshal(v)
+	text := string(raw)
+	return &text, err
 }

@@ -71,9 +71,13 @@ func query(r listRequest) (q page.Query, next func(*page.Cursor) (string, error)
 		if c == nil {
 			return "", nil
 		}
-		raw, err := json.Marshal(token{SortBy: q.SortBy, Desc: q.Desc, Filter: filter, Start: *c})
-		return base64.StdEncoding.EncodeToString(raw), err
+		return encodeToken(token{SortBy: q.SortBy, Desc: q.Desc, Filter: filter, Start: *c})
 	}, nil
+}
+
+func encodeToken(t token) (string, error) {
+	raw, err := json.Marshal(t)
+	return base64.StdEncoding.EncodeToString(raw), err
 }
 
 func pageSize(n int32) (int, error) {

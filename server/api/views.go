@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/watch"
 )
@@ -24,6 +25,13 @@ func (s *views) GetRun(ctx context.Context, r *own.GetRunRequest) (*own.RunView,
 	if err != nil {
 		return nil, err
 	}
+	switch r.GetNodes() {
+	case "none":
+		return RunView(found, nil), nil
+	case "", "all":
+	default:
+		return nil, fault.New(fault.Invalid, "nodes is %q; it can be all or none", r.GetNodes())
+	}
 	nodes, err := s.service.Nodes(ctx, found.ID)
 	if err != nil {
 		return nil, err
@@ -32,11 +40,15 @@ func (s *views) GetRun(ctx context.Context, r *own.GetRunRequest) (*own.RunView,
 }
 
 func (s *views) ListRuns(ctx context.Context, r *own.ListRunsRequest) (*own.ListRunsResponse, error) {
-	q, next, err := query(r)
+	filter, err := searchFilter(r)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.service.List(ctx, q, run.Scope{ExperimentID: r.GetExperimentId()})
+	q, next, err := query(searched{r, filter})
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.service.List(ctx, q, run.Scope{ExperimentID: r.GetExperimentId(), ScheduleID: r.GetScheduleId()})
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +60,66 @@ func (s *views) ListRuns(ctx context.Context, r *own.ListRunsRequest) (*own.List
 	return answer, err
 }
 
+// Sizes of pages of nodes.
+const (
+	defaultNodes = 100
+	maxNodes     = 1000
+)
+
+func (s *views) ListNodes(ctx context.Context, r *own.ListNodesRequest) (*own.ListNodesResponse, error) {
+	q := run.NodeQuery{Size: int(r.GetPageSize()), Phases: r.GetPhase(), Types: r.GetType(), Name: r.GetName()}
+	switch {
+	case q.Size < 0:
+		return nil, fault.New(fault.Invalid, "page_size is %d; it cannot be negative", q.Size)
+	case q.Size == 0:
+		q.Size = defaultNodes
+	}
+	q.Size = min(q.Size, maxNodes)
+	if r.GetPageToken() != "" {
+		t, err := decodeToken(r.GetPageToken())
+		if err != nil {
+			return nil, err
+		}
+		q.Start = &t.Start
+	}
+	found, err := s.service.Get(ctx, r.GetRunId())
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.service.ListNodes(ctx, found.ID, q)
+	if err != nil {
+		return nil, err
+	}
+	answer := &own.ListNodesResponse{TotalSize: int32(p.Total)}
+	for _, n := range p.Items {
+		answer.Nodes = append(answer.Nodes, ownNode(found, n))
+	}
+	if p.Next != nil {
+		answer.NextPageToken, err = encodeToken(token{SortBy: "began", Start: *p.Next})
+	}
+	return answer, err
+}
+
+func (s *views) SetRunLabels(ctx context.Context, r *own.SetRunLabelsRequest) (*own.RunView, error) {
+	found, err := s.service.SetLabels(ctx, r.GetRunId(), r.GetLabels())
+	if err != nil {
+		return nil, err
+	}
+	return RunView(found, nil), nil
+}
+
+func (s *views) RetryRun(ctx context.Context, r *own.RetryRunRequest) (*own.RetryRunResponse, error) {
+	from := run.From{Step: r.GetStep()}
+	for _, p := range r.GetParameters() {
+		from.Parameters = append(from.Parameters, run.Parameter{Name: p.GetName(), Value: p.GetValue()})
+	}
+	again, attempt, err := s.service.RetryFrom(ctx, r.GetRunId(), from, r.GetDryRun())
+	if err != nil {
+		return nil, err
+	}
+	return &own.RetryRunResponse{Again: again.Dropped, Attempt: attempt}, nil
+}
+
 // RunView is a run and its nodes as argosy.v1 shows them.
 func RunView(r run.Run, nodes []run.Node) *own.RunView {
 	view := &own.RunView{
@@ -56,7 +128,7 @@ func RunView(r run.Run, nodes []run.Node) *own.RunView {
 		Archived: r.Archived, ServiceAccount: r.ServiceAccount,
 		Experiment: &own.RunView_Experiment{Id: r.ExperimentID, Name: r.ExperimentName},
 		Workflow:   &own.RunView_Workflow{Namespace: r.Namespace, Name: r.Workflow},
-		Parameters: ownParameters(slices.Concat(r.Parameters, r.Defaults)), Warnings: r.Warnings,
+		Parameters: ownParameters(slices.Concat(r.Parameters, r.Defaults)), Warnings: r.Warnings, Labels: r.Labels,
 	}
 	if r.PipelineID != "" {
 		view.Pipeline = &own.RunView_Pipeline{

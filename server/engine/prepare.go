@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,6 +28,7 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	if err != nil {
 		return run.Prepared{}, err
 	}
+	labels := maps.Clone(wf.Labels)
 	defaults, err := override(wf, o.Parameters)
 	if err != nil {
 		return run.Prepared{}, err
@@ -50,7 +52,7 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	if err != nil {
 		return run.Prepared{}, fault.New(fault.Internal, "the workflow cannot be written").Because(err)
 	}
-	return run.Prepared{Name: wf.Name, ServiceAccount: wf.Spec.ServiceAccountName, Workflow: prepared, Defaults: defaults}, nil
+	return run.Prepared{Name: wf.Name, ServiceAccount: wf.Spec.ServiceAccountName, Workflow: prepared, Defaults: defaults, Labels: labels}, nil
 }
 
 // override puts the request's parameters in place of the manifest's and gives those that keep the manifest's value.

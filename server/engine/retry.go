@@ -43,23 +43,31 @@ func attemptOf(wf *wfv1.Workflow) int64 {
 }
 
 // Again makes of an ended Workflow the one that goes on: what succeeded or was skipped stays, groups are open again, all
-// else is forgotten, exit handlers included, and so run again by the controller. One that never began begins.
-func (e *Engine) Again(workflow []byte, attempt int64) (run.Again, error) {
+// else is forgotten, exit handlers included, and so run again by the controller. One that never began begins. With a step,
+// that and all that comes after it is forgotten too, however it ended.
+func (e *Engine) Again(workflow []byte, attempt int64, from run.From) (run.Again, error) {
 	wf := &wfv1.Workflow{}
 	if err := json.Unmarshal(workflow, wf); err != nil {
 		return run.Again{}, fault.New(fault.Internal, "the recorded workflow cannot be read").Because(err)
+	}
+	if err := reassign(wf, from.Parameters); err != nil {
+		return run.Again{}, err
+	}
+	rewound, err := rewind(wf, from.Step)
+	if err != nil {
+		return run.Again{}, err
 	}
 	kept := keptNodes(wf)
 	var dropped []string
 	for id, n := range wf.Status.Nodes {
 		switch {
-		case kept[id]:
-			continue
-		case isOpenGroup(n) && !isExit(wf, n):
+		case rewound[id] == forgotten:
+			dropped = append(dropped, id)
+		case rewound[id] == opened, !kept[id] && isOpenGroup(n) && !isExit(wf, n):
 			n.Phase, n.Message = wfv1.NodeRunning, ""
 			n.StartedAt, n.FinishedAt = metav1.Now(), metav1.Time{}
 			wf.Status.Nodes[id] = n
-		default:
+		case !kept[id]:
 			dropped = append(dropped, id)
 		}
 	}
@@ -70,7 +78,7 @@ func (e *Engine) Again(workflow []byte, attempt int64) (run.Again, error) {
 	if err != nil {
 		return run.Again{}, fault.New(fault.Internal, "the workflow cannot be written").Because(err)
 	}
-	return run.Again{Workflow: text, Dropped: dropped}, nil
+	return run.Again{Workflow: text, Dropped: dropped, Parameters: from.Parameters}, nil
 }
 
 // keptNodes finds the nodes that stay as they are: those that succeeded or were skipped, and what lies in them, such as

@@ -67,7 +67,7 @@ func again(t *testing.T, b *enginetest.Bundle, r run.Run, attempt int64) (run.Ag
 	t.Helper()
 	text, err := json.Marshal(b.Workflow(t, r))
 	require.NoError(t, err)
-	a, err := b.Engine.Again(text, attempt)
+	a, err := b.Engine.Again(text, attempt, run.From{})
 	require.NoError(t, err)
 	wf := &wfv1.Workflow{}
 	require.NoError(t, json.Unmarshal(a.Workflow, wf))
@@ -102,7 +102,7 @@ func TestAgain(t *testing.T) {
 	never := b.Start(t) // a Workflow that no controller has seen
 	_, wf = again(t, b, never, 1)
 	require.Equal(t, wfv1.WorkflowStatus{}, wf.Status)
-	_, err := b.Engine.Again([]byte("x"), 1)
+	_, err := b.Engine.Again([]byte("x"), 1, run.From{})
 	require.Equal(t, fault.Internal, fault.KindOf(err))
 }
 

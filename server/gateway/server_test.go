@@ -342,8 +342,8 @@ func (e *apiOnlyEngine) Prepare(_ context.Context, manifest []byte, o run.Option
 	return run.Prepared{Name: w.Metadata.Name, ServiceAccount: "pipeline-runner", Workflow: raw}, err
 }
 
-func (e *apiOnlyEngine) Again(workflow []byte, _ int64) (run.Again, error) {
-	return run.Again{Workflow: workflow}, nil
+func (e *apiOnlyEngine) Again(workflow []byte, _ int64, from run.From) (run.Again, error) {
+	return run.Again{Workflow: workflow, Parameters: from.Parameters}, nil
 }
 
 func (e *apiOnlyEngine) Submit(_ context.Context, workflow []byte) error {

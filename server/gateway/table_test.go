@@ -70,6 +70,8 @@ func httpRule(t *testing.T, m protoreflect.MethodDescriptor) string {
 	switch {
 	case rule.GetPost() != "":
 		return "POST " + rule.GetPost()
+	case rule.GetPut() != "":
+		return "PUT " + rule.GetPut()
 	case rule.GetDelete() != "":
 		return "DELETE " + rule.GetDelete()
 	}

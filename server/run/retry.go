@@ -13,27 +13,34 @@ const settleTimeout = 15 * time.Second
 // Retry goes on with a run that failed: the steps that failed run again, and those after them; what succeeded stays.
 // A cluster that does not answer delays it.
 func (s *Service) Retry(ctx context.Context, id string) error {
-	if err := s.awaitSettled(ctx, id); err != nil {
-		return err
+	_, _, err := s.RetryFrom(ctx, id, From{}, false)
+	return err
+}
+
+// RetryFrom goes on with a run that has ended, from where it failed or from a step on, and tells what runs again and which
+// attempt that is. In a dry run it only tells.
+func (s *Service) RetryFrom(ctx context.Context, id string, from From, dryRun bool) (Again, int64, error) {
+	if err := s.awaitSettled(ctx, id, from); err != nil {
+		return Again{}, 0, err
 	}
 	defer s.locks.lock(id)()
 	r, err := s.c.Store.Run(ctx, id)
 	if err != nil {
-		return err
+		return Again{}, 0, err
 	}
-	if r.Status != Failed && r.Status != Error || !r.Settled {
-		return notFailed(r)
+	if !retryable(r, from) || !r.Settled {
+		return Again{}, 0, notRetryable(r, from)
 	}
 	ended, err := s.c.Store.Workflow(ctx, id)
 	if err != nil {
-		return err
+		return Again{}, 0, err
 	}
-	again, err := s.c.Engine.Again(ended, r.Attempt+1)
-	if err != nil {
-		return err
+	again, err := s.c.Engine.Again(ended, r.Attempt+1, from)
+	if err != nil || dryRun {
+		return again, r.Attempt + 1, err
 	}
 	if err := s.c.Store.Retry(ctx, id, r.Attempt+1, again); err != nil {
-		return err
+		return Again{}, 0, err
 	}
 	defer s.c.Feed.Publish(id)
 	// From here on the retry is accepted, and goes on even when the caller hangs up.
@@ -43,11 +50,16 @@ func (s *Service) Retry(ctx context.Context, id string) error {
 		s.c.Log.Warn("retry waits for the cluster", "run", id, "error", err)
 		s.nudge()
 	}
-	return nil
+	return again, r.Attempt + 1, nil
 }
 
-// awaitSettled waits until the logs and metrics of a run that failed are in: a retry replaces the pods that they come from.
-func (s *Service) awaitSettled(ctx context.Context, id string) error {
+// retryable tells whether a run can go on: one that succeeded only from a step on.
+func retryable(r Run, from From) bool {
+	return r.Status == Failed || r.Status == Error || r.Status == Succeeded && from.Step != ""
+}
+
+// awaitSettled waits until the logs and metrics of a run that ended are in: a retry replaces the pods that they come from.
+func (s *Service) awaitSettled(ctx context.Context, id string, from From) error {
 	changes := s.c.Feed.Subscribe(id)
 	defer changes.Close()
 	limit := time.NewTimer(settleTimeout)
@@ -57,8 +69,8 @@ func (s *Service) awaitSettled(ctx context.Context, id string) error {
 		switch {
 		case err != nil:
 			return err
-		case r.Status != Failed && r.Status != Error:
-			return notFailed(r)
+		case !retryable(r, from):
+			return notRetryable(r, from)
 		case r.Settled:
 			return nil
 		}
@@ -73,10 +85,13 @@ func (s *Service) awaitSettled(ctx context.Context, id string) error {
 	}
 }
 
-func notFailed(r Run) error {
+func notRetryable(r Run, from From) error {
 	status := r.Status
 	if status == "" {
 		status = "accepted"
+	}
+	if from.Step != "" {
+		return fault.New(fault.Aborted, "the run is %s; it can go on from a step only when it has ended", status)
 	}
 	return fault.New(fault.Aborted, "the run is %s; only a run that has failed can be retried", status)
 }

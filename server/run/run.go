@@ -45,9 +45,10 @@ type Run struct {
 	Status, Message              string
 	Archived                     bool
 	CreatedAt, ScheduledAt       time.Time
-	StartedAt, FinishedAt        time.Time   // zero: not yet
-	Parameters                   []Parameter // as given in the request
-	Defaults                     []Parameter // the manifest's own values of parameters that the request left alone
+	StartedAt, FinishedAt        time.Time         // zero: not yet
+	Parameters                   []Parameter       // as given in the request
+	Defaults                     []Parameter       // the manifest's own values of parameters that the request left alone
+	Labels                       map[string]string // the manifest's, unless set anew
 	Metrics                      []Metric
 	Warnings                     []string
 	Settled                      bool  // final, with its logs and metrics in: nothing more will come
@@ -123,6 +124,15 @@ type Scope struct {
 	ScheduleID   string
 }
 
+// NodeQuery asks for one page of a run's nodes: those that began first first, and last those that did not begin.
+type NodeQuery struct {
+	Size   int      // more than 0
+	Phases []string // empty: all
+	Types  []string // empty: all
+	Name   string   // a part of the name or display name
+	Start  *page.Cursor
+}
+
 // Pending work of the outbox: a run that was accepted and whose Workflow may not exist yet.
 type Accepted struct {
 	RunID    string
@@ -143,6 +153,7 @@ type Store interface {
 	Run(ctx context.Context, id string) (Run, error)
 	Runs(ctx context.Context, q page.Query, s Scope) (page.Page[Run], error)
 	Nodes(ctx context.Context, id string) ([]Node, error)
+	ListNodes(ctx context.Context, id string, q NodeQuery) (page.Page[Node], error)
 	// Workflow gives the newest known Workflow of a run as JSON; RunManifest gives the manifest that it was made from.
 	Workflow(ctx context.Context, id string) ([]byte, error)
 	RunManifest(ctx context.Context, id string) ([]byte, error)
@@ -169,6 +180,8 @@ type Store interface {
 	CachedFamilies(ctx context.Context, families []string) ([]string, error)
 
 	ArchiveRun(ctx context.Context, id string, archived bool) error
+	// SetLabels sets the labels of a run in place of those it has.
+	SetLabels(ctx context.Context, id string, labels map[string]string) error
 	DeleteRun(ctx context.Context, id string) error
 }
 
@@ -197,20 +210,28 @@ type Prepared struct {
 	ServiceAccount string      // that it will run as
 	Workflow       []byte      // JSON
 	Defaults       []Parameter // see Run.Defaults
+	Labels         map[string]string
 }
 
 // Again is a Workflow that is to go on where it failed.
 type Again struct {
-	Workflow []byte   // JSON
-	Dropped  []string // ids of the nodes that will run again
+	Workflow   []byte      // JSON
+	Dropped    []string    // ids of the nodes that will run again
+	Parameters []Parameter // of the run that have other values from here on
+}
+
+// From says where a run that has ended is to go on.
+type From struct {
+	Step       string      // id, name or display name of a node; empty: what failed
+	Parameters []Parameter // of the run that shall have other values from here on
 }
 
 // Engine runs Workflows; server/engine implements it on the Kubernetes API.
 type Engine interface {
 	// Prepare does to a manifest what KFP v1 run creation does (unknown parameters refused, macros, labels, service account, lint).
 	Prepare(ctx context.Context, manifest []byte, o Options) (Prepared, error)
-	// Again makes of an ended Workflow the one that its run's next attempt goes on with.
-	Again(workflow []byte, attempt int64) (Again, error)
+	// Again makes of an ended Workflow the one that its run's next attempt goes on with. What cannot be is Invalid.
+	Again(workflow []byte, attempt int64, from From) (Again, error)
 	// Submit creates the Workflow; one that exists already under that name and run id is success, and is brought to the
 	// attempt of the one given if it is of an earlier one.
 	// Unavailable means "try again", any other error that the cluster will never take it.

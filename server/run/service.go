@@ -131,7 +131,7 @@ func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAc
 	if err != nil {
 		return err
 	}
-	r.Workflow, r.ServiceAccount, r.Defaults = prepared.Name, prepared.ServiceAccount, prepared.Defaults
+	r.Workflow, r.ServiceAccount, r.Defaults, r.Labels = prepared.Name, prepared.ServiceAccount, prepared.Defaults, prepared.Labels
 
 	defer s.locks.lock(r.ID)()
 	if err := s.c.Store.Accept(ctx, *r, manifest, prepared.Workflow); err != nil {
@@ -213,6 +213,11 @@ func (s *Service) List(ctx context.Context, q page.Query, sc Scope) (page.Page[R
 // Nodes gives the nodes of a run's Workflow in the order they started; empty until the controller has seen it.
 func (s *Service) Nodes(ctx context.Context, id string) ([]Node, error) {
 	return s.c.Store.Nodes(ctx, id)
+}
+
+// ListNodes gives a page of the nodes of a run.
+func (s *Service) ListNodes(ctx context.Context, id string, q NodeQuery) (page.Page[Node], error) {
+	return s.c.Store.ListNodes(ctx, id, q)
 }
 
 // Workflow gives the newest known Workflow of a run, spec and status, as JSON.

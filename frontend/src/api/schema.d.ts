@@ -41,6 +41,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/pipeline_versions:diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tells what two versions do differently, whatever pipelines they are of. Names and order of templates, and how YAML is
+         *     written, make no difference.
+         */
+        get: operations["Argosy_DiffPipelineVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/pipelines/{pipeline_id}/graph": {
         parameters: {
             query?: never;
@@ -65,7 +85,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists runs without their nodes. */
+        /** Lists and searches runs, without their nodes. All that is asked for must hold. */
         get: operations["Argosy_ListRuns"];
         put?: never;
         post?: never;
@@ -112,6 +132,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs/{run_id}/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Sets the labels of a run in place of those it has. */
+        put: operations["Argosy_SetRunLabels"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs/{run_id}/metrics": {
         parameters: {
             query?: never;
@@ -149,6 +186,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs/{run_id}/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the nodes of a run as rows, those that began first first and those that did not begin last. */
+        get: operations["Argosy_ListNodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log": {
         parameters: {
             query?: never;
@@ -166,6 +220,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs/{run_id}:retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Goes on with a run that has ended: from where it failed, or from a step on, with other parameters if need be. What was
+         *     done before stays and is not done again. Refused, with the reason, where that cannot be.
+         */
+        post: operations["Argosy_RetryRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs:archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Archives runs. */
+        post: operations["Argosy_ArchiveRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs:compare": {
         parameters: {
             query?: never;
@@ -177,6 +268,57 @@ export interface paths {
         get: operations["Argosy_CompareRuns"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs:delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deletes runs with their logs; those that are going are stopped first. */
+        post: operations["Argosy_DeleteRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs:terminate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stops runs. Those that have ended are left as they are. */
+        post: operations["Argosy_TerminateRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs:unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes runs out of the archive. */
+        post: operations["Argosy_UnarchiveRuns"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1161,6 +1303,25 @@ export interface components {
             key?: string;
             name?: string;
         };
+        /** @description BulkResponse tells what became of each run. Asking again is harmless. */
+        "argosy.v1.BulkResponse": {
+            /** @description There are more runs than the limit: ask again for those. */
+            more?: boolean;
+            results?: components["schemas"]["argosy.v1.BulkResult"][];
+        };
+        /** @description BulkResult is what became of one run. */
+        "argosy.v1.BulkResult": {
+            /** @description Why, where it was not done. */
+            message?: string;
+            name?: string;
+            outcome?: components["schemas"]["argosy.v1.BulkResult.Outcome"];
+            run_id?: string;
+        };
+        /**
+         * @description Outcome is how it went.
+         * @enum {string}
+         */
+        "argosy.v1.BulkResult.Outcome": "OUTCOME_UNSPECIFIED" | "OUTCOME_DONE" | "OUTCOME_UNCHANGED" | "OUTCOME_FAILED";
         /** @description ComparedMetric is the result of one metric of a step in all runs that have it. */
         "argosy.v1.ComparedMetric": {
             /** @description RAW or PERCENTAGE. */
@@ -1268,6 +1429,16 @@ export interface components {
             /** @description Container, Script, Resource, HTTP, Suspend, DAG, Steps, ContainerSet, Data, Plugin, or MPIJob for a distributed step. */
             type?: string;
         };
+        "argosy.v1.ListNodesResponse": {
+            /** @description Empty on the last page. */
+            next_page_token?: string;
+            nodes?: components["schemas"]["argosy.v1.Node"][];
+            /**
+             * Format: int32
+             * @description How many match in all.
+             */
+            total_size?: number;
+        };
         "argosy.v1.ListRunsResponse": {
             /** @description Empty on the last page. */
             next_page_token?: string;
@@ -1352,6 +1523,25 @@ export interface components {
             name?: string;
             value?: string;
         };
+        /** @description PipelineChange is one difference. */
+        "argosy.v1.PipelineChange": {
+            /** @description As JSON; absent for what was added. */
+            from?: string;
+            /** @description What differs, as in container.args[3]. */
+            path?: string;
+            /**
+             * @description The way from the entry point to the step that differs, by the names of tasks, as in sweep/fit; empty for the pipeline
+             *     as a whole.
+             */
+            step?: string;
+            /** @description As JSON; absent for what was removed. */
+            to?: string;
+        };
+        /** @description PipelineDiff is what a version does differently than another. */
+        "argosy.v1.PipelineDiff": {
+            /** @description Empty: they do the same. */
+            changes?: components["schemas"]["argosy.v1.PipelineChange"][];
+        };
         /** @description Point is one value that one rank of a node printed. */
         "argosy.v1.Point": {
             /** @description The metric's. */
@@ -1388,6 +1578,15 @@ export interface components {
             id?: string;
         };
         "argosy.v1.Reset": Record<string, never>;
+        "argosy.v1.RetryRunResponse": {
+            /** @description The nodes that run again, by their ids; groups that only go on are not among them. */
+            again?: string[];
+            /**
+             * Format: int64
+             * @description How often the run was retried, with this.
+             */
+            attempt?: string;
+        };
         /** @description RunSeries is a series of one run: that of its lowest rank. */
         "argosy.v1.RunSeries": {
             run_id?: string;
@@ -1408,6 +1607,9 @@ export interface components {
              */
             finished_at?: string;
             id?: string;
+            labels?: {
+                [key: string]: string;
+            };
             metrics?: components["schemas"]["argosy.v1.Metric"][];
             name?: string;
             nodes?: components["schemas"]["argosy.v1.Node"][];
@@ -1580,6 +1782,40 @@ export interface operations {
             };
         };
     };
+    Argosy_DiffPipelineVersions: {
+        parameters: {
+            query?: {
+                /** @description The id of the version that is compared. */
+                from?: string;
+                /** @description The id of the version that it is compared with. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description PipelineDiff is what a version does differently than another. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.PipelineDiff"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     Argosy_GetPipelineGraph: {
         parameters: {
             query?: never;
@@ -1624,6 +1860,20 @@ export interface operations {
                 filter?: string;
                 /** @description Only the runs of this experiment; empty for all. */
                 experiment_id?: string;
+                /** @description Only the runs of this schedule (a v1beta1 job); empty for all. */
+                schedule_id?: string;
+                /** @description Only runs with one of these statuses. */
+                status?: string[];
+                /** @description NAME=VALUE: runs whose parameter has this value; NAME!=VALUE: those where it has not; NAME~TEXT: where it has the text in it. */
+                parameter?: string[];
+                /** @description NAME>NUMBER, and <, >=, <=, =: runs whose metric is so; NAME!=NUMBER: all others. */
+                metric?: string[];
+                /** @description NAME=VALUE, NAME!=VALUE, NAME~TEXT: as of parameters. */
+                label?: string[];
+                /** @description Runs that have this text in their name, description or id, in any case. */
+                text?: string;
+                /** @description Only runs that are archived, or only those that are not; absent for both. */
+                archived?: boolean;
             };
             header?: never;
             path?: never;
@@ -1653,7 +1903,10 @@ export interface operations {
     };
     Argosy_GetRun: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description "all" or "none"; "all" unless said. */
+                nodes?: string;
+            };
             header?: never;
             path: {
                 run_id: string;
@@ -1709,6 +1962,46 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["argosy.v1.Event"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_SetRunLabels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 64, with the names and values that Kubernetes allows labels. */
+                    labels?: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description RunView is a run as a person looks at it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.RunView"];
                 };
             };
             /** @description An error. */
@@ -1793,6 +2086,48 @@ export interface operations {
             };
         };
     };
+    Argosy_ListNodes: {
+        parameters: {
+            query?: {
+                /** @description Rows per page: 0 means 100, more than 1000 means 1000. */
+                page_size?: number;
+                /** @description next_page_token of the page before; empty for the first page. */
+                page_token?: string;
+                /** @description Only nodes in one of these phases. */
+                phase?: string[];
+                /** @description Only nodes of one of these types. */
+                type?: string[];
+                /** @description Only nodes that have this text in their names, in any case. */
+                name?: string;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListNodesResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     ReadLog: {
         parameters: {
             query?: {
@@ -1814,6 +2149,101 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_RetryRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Do nothing, and tell what would run again. */
+                    dry_run?: boolean;
+                    /** @description Values of parameters of the run that shall be others from here on. */
+                    parameters?: components["schemas"]["argosy.v1.Parameter"][];
+                    /** @description The step to go on from, with all that comes after it: the id, name or display name of a node. Empty: what failed. */
+                    step?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.RetryRunResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_ArchiveRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    archived?: boolean;
+                    /** @description Do nothing, and tell what would be done. */
+                    dry_run?: boolean;
+                    experiment_id?: string;
+                    /** @description These are as in ListRuns. */
+                    filter?: string;
+                    label?: string[];
+                    /**
+                     * Format: int32
+                     * @description At most so many runs: 0 means 1000, more than 1000 means 1000.
+                     */
+                    limit?: number;
+                    metric?: string[];
+                    parameter?: string[];
+                    /** @description These runs, at most 1000. Without them, those that fit the rest, of which something must be said. */
+                    run_ids?: string[];
+                    schedule_id?: string;
+                    status?: string[];
+                    text?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description BulkResponse tells what became of each run. Asking again is harmless. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.BulkResponse"];
                 };
             };
             /** @description An error. */
@@ -1852,6 +2282,165 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.Comparison"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_DeleteRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    archived?: boolean;
+                    /** @description Do nothing, and tell what would be done. */
+                    dry_run?: boolean;
+                    experiment_id?: string;
+                    /** @description These are as in ListRuns. */
+                    filter?: string;
+                    label?: string[];
+                    /**
+                     * Format: int32
+                     * @description At most so many runs: 0 means 1000, more than 1000 means 1000.
+                     */
+                    limit?: number;
+                    metric?: string[];
+                    parameter?: string[];
+                    /** @description These runs, at most 1000. Without them, those that fit the rest, of which something must be said. */
+                    run_ids?: string[];
+                    schedule_id?: string;
+                    status?: string[];
+                    text?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description BulkResponse tells what became of each run. Asking again is harmless. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.BulkResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_TerminateRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    archived?: boolean;
+                    /** @description Do nothing, and tell what would be done. */
+                    dry_run?: boolean;
+                    experiment_id?: string;
+                    /** @description These are as in ListRuns. */
+                    filter?: string;
+                    label?: string[];
+                    /**
+                     * Format: int32
+                     * @description At most so many runs: 0 means 1000, more than 1000 means 1000.
+                     */
+                    limit?: number;
+                    metric?: string[];
+                    parameter?: string[];
+                    /** @description These runs, at most 1000. Without them, those that fit the rest, of which something must be said. */
+                    run_ids?: string[];
+                    schedule_id?: string;
+                    status?: string[];
+                    text?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description BulkResponse tells what became of each run. Asking again is harmless. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.BulkResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_UnarchiveRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    archived?: boolean;
+                    /** @description Do nothing, and tell what would be done. */
+                    dry_run?: boolean;
+                    experiment_id?: string;
+                    /** @description These are as in ListRuns. */
+                    filter?: string;
+                    label?: string[];
+                    /**
+                     * Format: int32
+                     * @description At most so many runs: 0 means 1000, more than 1000 means 1000.
+                     */
+                    limit?: number;
+                    metric?: string[];
+                    parameter?: string[];
+                    /** @description These runs, at most 1000. Without them, those that fit the rest, of which something must be said. */
+                    run_ids?: string[];
+                    schedule_id?: string;
+                    status?: string[];
+                    text?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description BulkResponse tells what became of each run. Asking again is harmless. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.BulkResponse"];
                 };
             };
             /** @description An error. */

@@ -22,6 +22,180 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type DiffPipelineVersionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the version that is compared.
+	From string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// The id of the version that it is compared with.
+	To            string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffPipelineVersionsRequest) Reset() {
+	*x = DiffPipelineVersionsRequest{}
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffPipelineVersionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffPipelineVersionsRequest) ProtoMessage() {}
+
+func (x *DiffPipelineVersionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffPipelineVersionsRequest.ProtoReflect.Descriptor instead.
+func (*DiffPipelineVersionsRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *DiffPipelineVersionsRequest) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *DiffPipelineVersionsRequest) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+// PipelineDiff is what a version does differently than another.
+type PipelineDiff struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty: they do the same.
+	Changes       []*PipelineChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PipelineDiff) Reset() {
+	*x = PipelineDiff{}
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PipelineDiff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PipelineDiff) ProtoMessage() {}
+
+func (x *PipelineDiff) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PipelineDiff.ProtoReflect.Descriptor instead.
+func (*PipelineDiff) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PipelineDiff) GetChanges() []*PipelineChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+// PipelineChange is one difference.
+type PipelineChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The way from the entry point to the step that differs, by the names of tasks, as in sweep/fit; empty for the pipeline
+	// as a whole.
+	Step string `protobuf:"bytes,1,opt,name=step,proto3" json:"step,omitempty"`
+	// What differs, as in container.args[3].
+	Path string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	// As JSON; absent for what was added.
+	From *string `protobuf:"bytes,3,opt,name=from,proto3,oneof" json:"from,omitempty"`
+	// As JSON; absent for what was removed.
+	To            *string `protobuf:"bytes,4,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PipelineChange) Reset() {
+	*x = PipelineChange{}
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PipelineChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PipelineChange) ProtoMessage() {}
+
+func (x *PipelineChange) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PipelineChange.ProtoReflect.Descriptor instead.
+func (*PipelineChange) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PipelineChange) GetStep() string {
+	if x != nil {
+		return x.Step
+	}
+	return ""
+}
+
+func (x *PipelineChange) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *PipelineChange) GetFrom() string {
+	if x != nil && x.From != nil {
+		return *x.From
+	}
+	return ""
+}
+
+func (x *PipelineChange) GetTo() string {
+	if x != nil && x.To != nil {
+		return *x.To
+	}
+	return ""
+}
+
 type GetPipelineGraphRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PipelineId    string                 `protobuf:"bytes,1,opt,name=pipeline_id,json=pipelineId,proto3" json:"pipeline_id,omitempty"`
@@ -31,7 +205,7 @@ type GetPipelineGraphRequest struct {
 
 func (x *GetPipelineGraphRequest) Reset() {
 	*x = GetPipelineGraphRequest{}
-	mi := &file_argosy_v1_pipeline_proto_msgTypes[0]
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -43,7 +217,7 @@ func (x *GetPipelineGraphRequest) String() string {
 func (*GetPipelineGraphRequest) ProtoMessage() {}
 
 func (x *GetPipelineGraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_pipeline_proto_msgTypes[0]
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -56,7 +230,7 @@ func (x *GetPipelineGraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPipelineGraphRequest.ProtoReflect.Descriptor instead.
 func (*GetPipelineGraphRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{0}
+	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GetPipelineGraphRequest) GetPipelineId() string {
@@ -75,7 +249,7 @@ type GetPipelineVersionGraphRequest struct {
 
 func (x *GetPipelineVersionGraphRequest) Reset() {
 	*x = GetPipelineVersionGraphRequest{}
-	mi := &file_argosy_v1_pipeline_proto_msgTypes[1]
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -87,7 +261,7 @@ func (x *GetPipelineVersionGraphRequest) String() string {
 func (*GetPipelineVersionGraphRequest) ProtoMessage() {}
 
 func (x *GetPipelineVersionGraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_pipeline_proto_msgTypes[1]
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -100,7 +274,7 @@ func (x *GetPipelineVersionGraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPipelineVersionGraphRequest.ProtoReflect.Descriptor instead.
 func (*GetPipelineVersionGraphRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{1}
+	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetPipelineVersionGraphRequest) GetVersionId() string {
@@ -123,7 +297,7 @@ type Graph struct {
 
 func (x *Graph) Reset() {
 	*x = Graph{}
-	mi := &file_argosy_v1_pipeline_proto_msgTypes[2]
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -135,7 +309,7 @@ func (x *Graph) String() string {
 func (*Graph) ProtoMessage() {}
 
 func (x *Graph) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_pipeline_proto_msgTypes[2]
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -148,7 +322,7 @@ func (x *Graph) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Graph.ProtoReflect.Descriptor instead.
 func (*Graph) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{2}
+	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Graph) GetNodes() []*GraphNode {
@@ -191,7 +365,7 @@ type GraphNode struct {
 
 func (x *GraphNode) Reset() {
 	*x = GraphNode{}
-	mi := &file_argosy_v1_pipeline_proto_msgTypes[3]
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -203,7 +377,7 @@ func (x *GraphNode) String() string {
 func (*GraphNode) ProtoMessage() {}
 
 func (x *GraphNode) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_pipeline_proto_msgTypes[3]
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -216,7 +390,7 @@ func (x *GraphNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GraphNode.ProtoReflect.Descriptor instead.
 func (*GraphNode) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{3}
+	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GraphNode) GetId() string {
@@ -265,7 +439,7 @@ type GraphEdge struct {
 
 func (x *GraphEdge) Reset() {
 	*x = GraphEdge{}
-	mi := &file_argosy_v1_pipeline_proto_msgTypes[4]
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -277,7 +451,7 @@ func (x *GraphEdge) String() string {
 func (*GraphEdge) ProtoMessage() {}
 
 func (x *GraphEdge) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_pipeline_proto_msgTypes[4]
+	mi := &file_argosy_v1_pipeline_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -290,7 +464,7 @@ func (x *GraphEdge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GraphEdge.ProtoReflect.Descriptor instead.
 func (*GraphEdge) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{4}
+	return file_argosy_v1_pipeline_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GraphEdge) GetFrom() string {
@@ -311,7 +485,19 @@ var File_argosy_v1_pipeline_proto protoreflect.FileDescriptor
 
 const file_argosy_v1_pipeline_proto_rawDesc = "" +
 	"\n" +
-	"\x18argosy/v1/pipeline.proto\x12\targosy.v1\x1a\x13argosy/v1/run.proto\x1a\x1cgoogle/api/annotations.proto\":\n" +
+	"\x18argosy/v1/pipeline.proto\x12\targosy.v1\x1a\x13argosy/v1/run.proto\x1a\x1cgoogle/api/annotations.proto\"A\n" +
+	"\x1bDiffPipelineVersionsRequest\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\"C\n" +
+	"\fPipelineDiff\x123\n" +
+	"\achanges\x18\x01 \x03(\v2\x19.argosy.v1.PipelineChangeR\achanges\"v\n" +
+	"\x0ePipelineChange\x12\x12\n" +
+	"\x04step\x18\x01 \x01(\tR\x04step\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\x12\x17\n" +
+	"\x04from\x18\x03 \x01(\tH\x00R\x04from\x88\x01\x01\x12\x13\n" +
+	"\x02to\x18\x04 \x01(\tH\x01R\x02to\x88\x01\x01B\a\n" +
+	"\x05_fromB\x05\n" +
+	"\x03_to\":\n" +
 	"\x17GetPipelineGraphRequest\x12\x1f\n" +
 	"\vpipeline_id\x18\x01 \x01(\tR\n" +
 	"pipelineId\"?\n" +
@@ -332,10 +518,11 @@ const file_argosy_v1_pipeline_proto_rawDesc = "" +
 	"\x06parent\x18\x05 \x01(\tR\x06parent\"/\n" +
 	"\tGraphEdge\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\tR\x02to2\xa9\x02\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to2\xb3\x03\n" +
 	"\x0fPipelineService\x12\x7f\n" +
 	"\x10GetPipelineGraph\x12\".argosy.v1.GetPipelineGraphRequest\x1a\x10.argosy.v1.Graph\"5\x82\xd3\xe4\x93\x02/\x12-/apis/argosy/v1/pipelines/{pipeline_id}/graph\x12\x94\x01\n" +
-	"\x17GetPipelineVersionGraph\x12).argosy.v1.GetPipelineVersionGraphRequest\x1a\x10.argosy.v1.Graph\"<\x82\xd3\xe4\x93\x026\x124/apis/argosy/v1/pipeline_versions/{version_id}/graphB6Z4github.com/argosy-ml/argosy/proto/argosy/v1;argosyv1b\x06proto3"
+	"\x17GetPipelineVersionGraph\x12).argosy.v1.GetPipelineVersionGraphRequest\x1a\x10.argosy.v1.Graph\"<\x82\xd3\xe4\x93\x026\x124/apis/argosy/v1/pipeline_versions/{version_id}/graph\x12\x87\x01\n" +
+	"\x14DiffPipelineVersions\x12&.argosy.v1.DiffPipelineVersionsRequest\x1a\x17.argosy.v1.PipelineDiff\".\x82\xd3\xe4\x93\x02(\x12&/apis/argosy/v1/pipeline_versions:diffB6Z4github.com/argosy-ml/argosy/proto/argosy/v1;argosyv1b\x06proto3"
 
 var (
 	file_argosy_v1_pipeline_proto_rawDescOnce sync.Once
@@ -349,28 +536,34 @@ func file_argosy_v1_pipeline_proto_rawDescGZIP() []byte {
 	return file_argosy_v1_pipeline_proto_rawDescData
 }
 
-var file_argosy_v1_pipeline_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_argosy_v1_pipeline_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_argosy_v1_pipeline_proto_goTypes = []any{
-	(*GetPipelineGraphRequest)(nil),        // 0: argosy.v1.GetPipelineGraphRequest
-	(*GetPipelineVersionGraphRequest)(nil), // 1: argosy.v1.GetPipelineVersionGraphRequest
-	(*Graph)(nil),                          // 2: argosy.v1.Graph
-	(*GraphNode)(nil),                      // 3: argosy.v1.GraphNode
-	(*GraphEdge)(nil),                      // 4: argosy.v1.GraphEdge
-	(*Parameter)(nil),                      // 5: argosy.v1.Parameter
+	(*DiffPipelineVersionsRequest)(nil),    // 0: argosy.v1.DiffPipelineVersionsRequest
+	(*PipelineDiff)(nil),                   // 1: argosy.v1.PipelineDiff
+	(*PipelineChange)(nil),                 // 2: argosy.v1.PipelineChange
+	(*GetPipelineGraphRequest)(nil),        // 3: argosy.v1.GetPipelineGraphRequest
+	(*GetPipelineVersionGraphRequest)(nil), // 4: argosy.v1.GetPipelineVersionGraphRequest
+	(*Graph)(nil),                          // 5: argosy.v1.Graph
+	(*GraphNode)(nil),                      // 6: argosy.v1.GraphNode
+	(*GraphEdge)(nil),                      // 7: argosy.v1.GraphEdge
+	(*Parameter)(nil),                      // 8: argosy.v1.Parameter
 }
 var file_argosy_v1_pipeline_proto_depIdxs = []int32{
-	3, // 0: argosy.v1.Graph.nodes:type_name -> argosy.v1.GraphNode
-	4, // 1: argosy.v1.Graph.edges:type_name -> argosy.v1.GraphEdge
-	5, // 2: argosy.v1.Graph.parameters:type_name -> argosy.v1.Parameter
-	0, // 3: argosy.v1.PipelineService.GetPipelineGraph:input_type -> argosy.v1.GetPipelineGraphRequest
-	1, // 4: argosy.v1.PipelineService.GetPipelineVersionGraph:input_type -> argosy.v1.GetPipelineVersionGraphRequest
-	2, // 5: argosy.v1.PipelineService.GetPipelineGraph:output_type -> argosy.v1.Graph
-	2, // 6: argosy.v1.PipelineService.GetPipelineVersionGraph:output_type -> argosy.v1.Graph
-	5, // [5:7] is the sub-list for method output_type
-	3, // [3:5] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	2, // 0: argosy.v1.PipelineDiff.changes:type_name -> argosy.v1.PipelineChange
+	6, // 1: argosy.v1.Graph.nodes:type_name -> argosy.v1.GraphNode
+	7, // 2: argosy.v1.Graph.edges:type_name -> argosy.v1.GraphEdge
+	8, // 3: argosy.v1.Graph.parameters:type_name -> argosy.v1.Parameter
+	3, // 4: argosy.v1.PipelineService.GetPipelineGraph:input_type -> argosy.v1.GetPipelineGraphRequest
+	4, // 5: argosy.v1.PipelineService.GetPipelineVersionGraph:input_type -> argosy.v1.GetPipelineVersionGraphRequest
+	0, // 6: argosy.v1.PipelineService.DiffPipelineVersions:input_type -> argosy.v1.DiffPipelineVersionsRequest
+	5, // 7: argosy.v1.PipelineService.GetPipelineGraph:output_type -> argosy.v1.Graph
+	5, // 8: argosy.v1.PipelineService.GetPipelineVersionGraph:output_type -> argosy.v1.Graph
+	1, // 9: argosy.v1.PipelineService.DiffPipelineVersions:output_type -> argosy.v1.PipelineDiff
+	7, // [7:10] is the sub-list for method output_type
+	4, // [4:7] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_pipeline_proto_init() }
@@ -379,13 +572,14 @@ func file_argosy_v1_pipeline_proto_init() {
 		return
 	}
 	file_argosy_v1_run_proto_init()
+	file_argosy_v1_pipeline_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_argosy_v1_pipeline_proto_rawDesc), len(file_argosy_v1_pipeline_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	PipelineService_GetPipelineGraph_FullMethodName        = "/argosy.v1.PipelineService/GetPipelineGraph"
 	PipelineService_GetPipelineVersionGraph_FullMethodName = "/argosy.v1.PipelineService/GetPipelineVersionGraph"
+	PipelineService_DiffPipelineVersions_FullMethodName    = "/argosy.v1.PipelineService/DiffPipelineVersions"
 )
 
 // PipelineServiceClient is the client API for PipelineService service.
@@ -33,6 +34,9 @@ type PipelineServiceClient interface {
 	GetPipelineGraph(ctx context.Context, in *GetPipelineGraphRequest, opts ...grpc.CallOption) (*Graph, error)
 	// Gives the graph of a version.
 	GetPipelineVersionGraph(ctx context.Context, in *GetPipelineVersionGraphRequest, opts ...grpc.CallOption) (*Graph, error)
+	// Tells what two versions do differently, whatever pipelines they are of. Names and order of templates, and how YAML is
+	// written, make no difference.
+	DiffPipelineVersions(ctx context.Context, in *DiffPipelineVersionsRequest, opts ...grpc.CallOption) (*PipelineDiff, error)
 }
 
 type pipelineServiceClient struct {
@@ -63,6 +67,16 @@ func (c *pipelineServiceClient) GetPipelineVersionGraph(ctx context.Context, in 
 	return out, nil
 }
 
+func (c *pipelineServiceClient) DiffPipelineVersions(ctx context.Context, in *DiffPipelineVersionsRequest, opts ...grpc.CallOption) (*PipelineDiff, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PipelineDiff)
+	err := c.cc.Invoke(ctx, PipelineService_DiffPipelineVersions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PipelineServiceServer is the server API for PipelineService service.
 // All implementations must embed UnimplementedPipelineServiceServer
 // for forward compatibility.
@@ -73,6 +87,9 @@ type PipelineServiceServer interface {
 	GetPipelineGraph(context.Context, *GetPipelineGraphRequest) (*Graph, error)
 	// Gives the graph of a version.
 	GetPipelineVersionGraph(context.Context, *GetPipelineVersionGraphRequest) (*Graph, error)
+	// Tells what two versions do differently, whatever pipelines they are of. Names and order of templates, and how YAML is
+	// written, make no difference.
+	DiffPipelineVersions(context.Context, *DiffPipelineVersionsRequest) (*PipelineDiff, error)
 	mustEmbedUnimplementedPipelineServiceServer()
 }
 
@@ -88,6 +105,9 @@ func (UnimplementedPipelineServiceServer) GetPipelineGraph(context.Context, *Get
 }
 func (UnimplementedPipelineServiceServer) GetPipelineVersionGraph(context.Context, *GetPipelineVersionGraphRequest) (*Graph, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPipelineVersionGraph not implemented")
+}
+func (UnimplementedPipelineServiceServer) DiffPipelineVersions(context.Context, *DiffPipelineVersionsRequest) (*PipelineDiff, error) {
+	return nil, status.Error(codes.Unimplemented, "method DiffPipelineVersions not implemented")
 }
 func (UnimplementedPipelineServiceServer) mustEmbedUnimplementedPipelineServiceServer() {}
 func (UnimplementedPipelineServiceServer) testEmbeddedByValue()                         {}
@@ -146,6 +166,24 @@ func _PipelineService_GetPipelineVersionGraph_Handler(srv interface{}, ctx conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PipelineService_DiffPipelineVersions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DiffPipelineVersionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PipelineServiceServer).DiffPipelineVersions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PipelineService_DiffPipelineVersions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PipelineServiceServer).DiffPipelineVersions(ctx, req.(*DiffPipelineVersionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PipelineService_ServiceDesc is the grpc.ServiceDesc for PipelineService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -160,6 +198,10 @@ var PipelineService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetPipelineVersionGraph",
 			Handler:    _PipelineService_GetPipelineVersionGraph_Handler,
+		},
+		{
+			MethodName: "DiffPipelineVersions",
+			Handler:    _PipelineService_DiffPipelineVersions_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

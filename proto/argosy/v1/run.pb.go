@@ -25,6 +25,62 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Outcome is how it went.
+type BulkResult_Outcome int32
+
+const (
+	BulkResult_OUTCOME_UNSPECIFIED BulkResult_Outcome = 0
+	// It was done; in a dry run: it would be.
+	BulkResult_OUTCOME_DONE BulkResult_Outcome = 1
+	// There was nothing to do.
+	BulkResult_OUTCOME_UNCHANGED BulkResult_Outcome = 2
+	// It could not be done.
+	BulkResult_OUTCOME_FAILED BulkResult_Outcome = 3
+)
+
+// Enum value maps for BulkResult_Outcome.
+var (
+	BulkResult_Outcome_name = map[int32]string{
+		0: "OUTCOME_UNSPECIFIED",
+		1: "OUTCOME_DONE",
+		2: "OUTCOME_UNCHANGED",
+		3: "OUTCOME_FAILED",
+	}
+	BulkResult_Outcome_value = map[string]int32{
+		"OUTCOME_UNSPECIFIED": 0,
+		"OUTCOME_DONE":        1,
+		"OUTCOME_UNCHANGED":   2,
+		"OUTCOME_FAILED":      3,
+	}
+)
+
+func (x BulkResult_Outcome) Enum() *BulkResult_Outcome {
+	p := new(BulkResult_Outcome)
+	*p = x
+	return p
+}
+
+func (x BulkResult_Outcome) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (BulkResult_Outcome) Descriptor() protoreflect.EnumDescriptor {
+	return file_argosy_v1_run_proto_enumTypes[0].Descriptor()
+}
+
+func (BulkResult_Outcome) Type() protoreflect.EnumType {
+	return &file_argosy_v1_run_proto_enumTypes[0]
+}
+
+func (x BulkResult_Outcome) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use BulkResult_Outcome.Descriptor instead.
+func (BulkResult_Outcome) EnumDescriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{17, 0}
+}
+
 type WatchRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	RunId string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
@@ -758,8 +814,10 @@ func (x *Point) GetValue() float64 {
 }
 
 type GetRunRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	RunId         string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	RunId string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// "all" or "none"; "all" unless said.
+	Nodes         string `protobuf:"bytes,2,opt,name=nodes,proto3" json:"nodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -801,6 +859,13 @@ func (x *GetRunRequest) GetRunId() string {
 	return ""
 }
 
+func (x *GetRunRequest) GetNodes() string {
+	if x != nil {
+		return x.Nodes
+	}
+	return ""
+}
+
 type ListRunsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Rows per page: 0 means 20, more than 200 means 200.
@@ -812,7 +877,21 @@ type ListRunsRequest struct {
 	// The v1beta1 filter as JSON: {"predicates":[{"op":"EQUALS","key":"status","string_value":"Failed"}]}.
 	Filter string `protobuf:"bytes,4,opt,name=filter,proto3" json:"filter,omitempty"`
 	// Only the runs of this experiment; empty for all.
-	ExperimentId  string `protobuf:"bytes,5,opt,name=experiment_id,json=experimentId,proto3" json:"experiment_id,omitempty"`
+	ExperimentId string `protobuf:"bytes,5,opt,name=experiment_id,json=experimentId,proto3" json:"experiment_id,omitempty"`
+	// Only the runs of this schedule (a v1beta1 job); empty for all.
+	ScheduleId string `protobuf:"bytes,6,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
+	// Only runs with one of these statuses.
+	Status []string `protobuf:"bytes,7,rep,name=status,proto3" json:"status,omitempty"`
+	// NAME=VALUE: runs whose parameter has this value; NAME!=VALUE: those where it has not; NAME~TEXT: where it has the text in it.
+	Parameter []string `protobuf:"bytes,8,rep,name=parameter,proto3" json:"parameter,omitempty"`
+	// NAME>NUMBER, and <, >=, <=, =: runs whose metric is so; NAME!=NUMBER: all others.
+	Metric []string `protobuf:"bytes,9,rep,name=metric,proto3" json:"metric,omitempty"`
+	// NAME=VALUE, NAME!=VALUE, NAME~TEXT: as of parameters.
+	Label []string `protobuf:"bytes,10,rep,name=label,proto3" json:"label,omitempty"`
+	// Runs that have this text in their name, description or id, in any case.
+	Text string `protobuf:"bytes,11,opt,name=text,proto3" json:"text,omitempty"`
+	// Only runs that are archived, or only those that are not; absent for both.
+	Archived      *bool `protobuf:"varint,12,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -882,6 +961,645 @@ func (x *ListRunsRequest) GetExperimentId() string {
 	return ""
 }
 
+func (x *ListRunsRequest) GetScheduleId() string {
+	if x != nil {
+		return x.ScheduleId
+	}
+	return ""
+}
+
+func (x *ListRunsRequest) GetStatus() []string {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
+func (x *ListRunsRequest) GetParameter() []string {
+	if x != nil {
+		return x.Parameter
+	}
+	return nil
+}
+
+func (x *ListRunsRequest) GetMetric() []string {
+	if x != nil {
+		return x.Metric
+	}
+	return nil
+}
+
+func (x *ListRunsRequest) GetLabel() []string {
+	if x != nil {
+		return x.Label
+	}
+	return nil
+}
+
+func (x *ListRunsRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *ListRunsRequest) GetArchived() bool {
+	if x != nil && x.Archived != nil {
+		return *x.Archived
+	}
+	return false
+}
+
+type ListNodesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	RunId string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Rows per page: 0 means 100, more than 1000 means 1000.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first page.
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only nodes in one of these phases.
+	Phase []string `protobuf:"bytes,4,rep,name=phase,proto3" json:"phase,omitempty"`
+	// Only nodes of one of these types.
+	Type []string `protobuf:"bytes,5,rep,name=type,proto3" json:"type,omitempty"`
+	// Only nodes that have this text in their names, in any case.
+	Name          string `protobuf:"bytes,6,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListNodesRequest) Reset() {
+	*x = ListNodesRequest{}
+	mi := &file_argosy_v1_run_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListNodesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListNodesRequest) ProtoMessage() {}
+
+func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
+func (*ListNodesRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ListNodesRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ListNodesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListNodesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListNodesRequest) GetPhase() []string {
+	if x != nil {
+		return x.Phase
+	}
+	return nil
+}
+
+func (x *ListNodesRequest) GetType() []string {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
+func (x *ListNodesRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type ListNodesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Nodes []*Node                `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	// How many match in all.
+	TotalSize int32 `protobuf:"varint,2,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,3,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListNodesResponse) Reset() {
+	*x = ListNodesResponse{}
+	mi := &file_argosy_v1_run_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListNodesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListNodesResponse) ProtoMessage() {}
+
+func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
+func (*ListNodesResponse) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListNodesResponse) GetNodes() []*Node {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *ListNodesResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
+func (x *ListNodesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+type SetRunLabelsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	RunId string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// At most 64, with the names and values that Kubernetes allows labels.
+	Labels        map[string]string `protobuf:"bytes,2,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetRunLabelsRequest) Reset() {
+	*x = SetRunLabelsRequest{}
+	mi := &file_argosy_v1_run_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetRunLabelsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetRunLabelsRequest) ProtoMessage() {}
+
+func (x *SetRunLabelsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetRunLabelsRequest.ProtoReflect.Descriptor instead.
+func (*SetRunLabelsRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *SetRunLabelsRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *SetRunLabelsRequest) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+// BulkRequest chooses runs, by id or as ListRuns does, and says what is to be done with all of them.
+type BulkRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// These runs, at most 1000. Without them, those that fit the rest, of which something must be said.
+	RunIds []string `protobuf:"bytes,1,rep,name=run_ids,json=runIds,proto3" json:"run_ids,omitempty"`
+	// These are as in ListRuns.
+	Filter       string   `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
+	ExperimentId string   `protobuf:"bytes,3,opt,name=experiment_id,json=experimentId,proto3" json:"experiment_id,omitempty"`
+	ScheduleId   string   `protobuf:"bytes,4,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
+	Status       []string `protobuf:"bytes,5,rep,name=status,proto3" json:"status,omitempty"`
+	Parameter    []string `protobuf:"bytes,6,rep,name=parameter,proto3" json:"parameter,omitempty"`
+	Metric       []string `protobuf:"bytes,7,rep,name=metric,proto3" json:"metric,omitempty"`
+	Label        []string `protobuf:"bytes,8,rep,name=label,proto3" json:"label,omitempty"`
+	Text         string   `protobuf:"bytes,9,opt,name=text,proto3" json:"text,omitempty"`
+	Archived     *bool    `protobuf:"varint,10,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
+	// Do nothing, and tell what would be done.
+	DryRun bool `protobuf:"varint,11,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// At most so many runs: 0 means 1000, more than 1000 means 1000.
+	Limit         int32 `protobuf:"varint,12,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BulkRequest) Reset() {
+	*x = BulkRequest{}
+	mi := &file_argosy_v1_run_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BulkRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BulkRequest) ProtoMessage() {}
+
+func (x *BulkRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BulkRequest.ProtoReflect.Descriptor instead.
+func (*BulkRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *BulkRequest) GetRunIds() []string {
+	if x != nil {
+		return x.RunIds
+	}
+	return nil
+}
+
+func (x *BulkRequest) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+func (x *BulkRequest) GetExperimentId() string {
+	if x != nil {
+		return x.ExperimentId
+	}
+	return ""
+}
+
+func (x *BulkRequest) GetScheduleId() string {
+	if x != nil {
+		return x.ScheduleId
+	}
+	return ""
+}
+
+func (x *BulkRequest) GetStatus() []string {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
+func (x *BulkRequest) GetParameter() []string {
+	if x != nil {
+		return x.Parameter
+	}
+	return nil
+}
+
+func (x *BulkRequest) GetMetric() []string {
+	if x != nil {
+		return x.Metric
+	}
+	return nil
+}
+
+func (x *BulkRequest) GetLabel() []string {
+	if x != nil {
+		return x.Label
+	}
+	return nil
+}
+
+func (x *BulkRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *BulkRequest) GetArchived() bool {
+	if x != nil && x.Archived != nil {
+		return *x.Archived
+	}
+	return false
+}
+
+func (x *BulkRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *BulkRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// BulkResponse tells what became of each run. Asking again is harmless.
+type BulkResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Results []*BulkResult          `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	// There are more runs than the limit: ask again for those.
+	More          bool `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BulkResponse) Reset() {
+	*x = BulkResponse{}
+	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BulkResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BulkResponse) ProtoMessage() {}
+
+func (x *BulkResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BulkResponse.ProtoReflect.Descriptor instead.
+func (*BulkResponse) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *BulkResponse) GetResults() []*BulkResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+func (x *BulkResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+// BulkResult is what became of one run.
+type BulkResult struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	RunId   string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	Name    string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Outcome BulkResult_Outcome     `protobuf:"varint,3,opt,name=outcome,proto3,enum=argosy.v1.BulkResult_Outcome" json:"outcome,omitempty"`
+	// Why, where it was not done.
+	Message       string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BulkResult) Reset() {
+	*x = BulkResult{}
+	mi := &file_argosy_v1_run_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BulkResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BulkResult) ProtoMessage() {}
+
+func (x *BulkResult) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BulkResult.ProtoReflect.Descriptor instead.
+func (*BulkResult) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *BulkResult) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *BulkResult) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *BulkResult) GetOutcome() BulkResult_Outcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return BulkResult_OUTCOME_UNSPECIFIED
+}
+
+func (x *BulkResult) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+type RetryRunRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	RunId string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// The step to go on from, with all that comes after it: the id, name or display name of a node. Empty: what failed.
+	Step string `protobuf:"bytes,2,opt,name=step,proto3" json:"step,omitempty"`
+	// Values of parameters of the run that shall be others from here on.
+	Parameters []*Parameter `protobuf:"bytes,3,rep,name=parameters,proto3" json:"parameters,omitempty"`
+	// Do nothing, and tell what would run again.
+	DryRun        bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryRunRequest) Reset() {
+	*x = RetryRunRequest{}
+	mi := &file_argosy_v1_run_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryRunRequest) ProtoMessage() {}
+
+func (x *RetryRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryRunRequest.ProtoReflect.Descriptor instead.
+func (*RetryRunRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *RetryRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *RetryRunRequest) GetStep() string {
+	if x != nil {
+		return x.Step
+	}
+	return ""
+}
+
+func (x *RetryRunRequest) GetParameters() []*Parameter {
+	if x != nil {
+		return x.Parameters
+	}
+	return nil
+}
+
+func (x *RetryRunRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+type RetryRunResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The nodes that run again, by their ids; groups that only go on are not among them.
+	Again []string `protobuf:"bytes,1,rep,name=again,proto3" json:"again,omitempty"`
+	// How often the run was retried, with this.
+	Attempt       int64 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryRunResponse) Reset() {
+	*x = RetryRunResponse{}
+	mi := &file_argosy_v1_run_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryRunResponse) ProtoMessage() {}
+
+func (x *RetryRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryRunResponse.ProtoReflect.Descriptor instead.
+func (*RetryRunResponse) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *RetryRunResponse) GetAgain() []string {
+	if x != nil {
+		return x.Again
+	}
+	return nil
+}
+
+func (x *RetryRunResponse) GetAttempt() int64 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
 type ListRunsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Without nodes.
@@ -896,7 +1614,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_argosy_v1_run_proto_msgTypes[12]
+	mi := &file_argosy_v1_run_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -908,7 +1626,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[12]
+	mi := &file_argosy_v1_run_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -921,7 +1639,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{12}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListRunsResponse) GetRuns() []*RunView {
@@ -976,13 +1694,14 @@ type RunView struct {
 	RemovedNodes []string `protobuf:"bytes,18,rep,name=removed_nodes,json=removedNodes,proto3" json:"removed_nodes,omitempty"`
 	// Absent for a run that no schedule started.
 	Schedule      *RunView_Schedule `protobuf:"bytes,19,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	Labels        map[string]string `protobuf:"bytes,20,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunView) Reset() {
 	*x = RunView{}
-	mi := &file_argosy_v1_run_proto_msgTypes[13]
+	mi := &file_argosy_v1_run_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -994,7 +1713,7 @@ func (x *RunView) String() string {
 func (*RunView) ProtoMessage() {}
 
 func (x *RunView) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[13]
+	mi := &file_argosy_v1_run_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1007,7 +1726,7 @@ func (x *RunView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView.ProtoReflect.Descriptor instead.
 func (*RunView) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RunView) GetId() string {
@@ -1143,6 +1862,13 @@ func (x *RunView) GetSchedule() *RunView_Schedule {
 	return nil
 }
 
+func (x *RunView) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
 // Parameter is an input or output value by name.
 type Parameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1154,7 +1880,7 @@ type Parameter struct {
 
 func (x *Parameter) Reset() {
 	*x = Parameter{}
-	mi := &file_argosy_v1_run_proto_msgTypes[14]
+	mi := &file_argosy_v1_run_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1166,7 +1892,7 @@ func (x *Parameter) String() string {
 func (*Parameter) ProtoMessage() {}
 
 func (x *Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[14]
+	mi := &file_argosy_v1_run_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1179,7 +1905,7 @@ func (x *Parameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Parameter.ProtoReflect.Descriptor instead.
 func (*Parameter) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{14}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Parameter) GetName() string {
@@ -1233,7 +1959,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_argosy_v1_run_proto_msgTypes[15]
+	mi := &file_argosy_v1_run_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1245,7 +1971,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[15]
+	mi := &file_argosy_v1_run_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1258,7 +1984,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{15}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Node) GetId() string {
@@ -1398,7 +2124,7 @@ type Origin struct {
 
 func (x *Origin) Reset() {
 	*x = Origin{}
-	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	mi := &file_argosy_v1_run_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1410,7 +2136,7 @@ func (x *Origin) String() string {
 func (*Origin) ProtoMessage() {}
 
 func (x *Origin) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	mi := &file_argosy_v1_run_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1423,7 +2149,7 @@ func (x *Origin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Origin.ProtoReflect.Descriptor instead.
 func (*Origin) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{16}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Origin) GetRunId() string {
@@ -1451,7 +2177,7 @@ type Artifact struct {
 
 func (x *Artifact) Reset() {
 	*x = Artifact{}
-	mi := &file_argosy_v1_run_proto_msgTypes[17]
+	mi := &file_argosy_v1_run_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1463,7 +2189,7 @@ func (x *Artifact) String() string {
 func (*Artifact) ProtoMessage() {}
 
 func (x *Artifact) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[17]
+	mi := &file_argosy_v1_run_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1476,7 +2202,7 @@ func (x *Artifact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Artifact.ProtoReflect.Descriptor instead.
 func (*Artifact) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{17}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Artifact) GetName() string {
@@ -1508,7 +2234,7 @@ type Metric struct {
 
 func (x *Metric) Reset() {
 	*x = Metric{}
-	mi := &file_argosy_v1_run_proto_msgTypes[18]
+	mi := &file_argosy_v1_run_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +2246,7 @@ func (x *Metric) String() string {
 func (*Metric) ProtoMessage() {}
 
 func (x *Metric) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[18]
+	mi := &file_argosy_v1_run_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +2259,7 @@ func (x *Metric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metric.ProtoReflect.Descriptor instead.
 func (*Metric) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{18}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Metric) GetName() string {
@@ -1575,7 +2301,7 @@ type RunView_Experiment struct {
 
 func (x *RunView_Experiment) Reset() {
 	*x = RunView_Experiment{}
-	mi := &file_argosy_v1_run_proto_msgTypes[19]
+	mi := &file_argosy_v1_run_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1587,7 +2313,7 @@ func (x *RunView_Experiment) String() string {
 func (*RunView_Experiment) ProtoMessage() {}
 
 func (x *RunView_Experiment) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[19]
+	mi := &file_argosy_v1_run_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1600,7 +2326,7 @@ func (x *RunView_Experiment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Experiment.ProtoReflect.Descriptor instead.
 func (*RunView_Experiment) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13, 0}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21, 1}
 }
 
 func (x *RunView_Experiment) GetId() string {
@@ -1630,7 +2356,7 @@ type RunView_Pipeline struct {
 
 func (x *RunView_Pipeline) Reset() {
 	*x = RunView_Pipeline{}
-	mi := &file_argosy_v1_run_proto_msgTypes[20]
+	mi := &file_argosy_v1_run_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1642,7 +2368,7 @@ func (x *RunView_Pipeline) String() string {
 func (*RunView_Pipeline) ProtoMessage() {}
 
 func (x *RunView_Pipeline) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[20]
+	mi := &file_argosy_v1_run_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1655,7 +2381,7 @@ func (x *RunView_Pipeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Pipeline.ProtoReflect.Descriptor instead.
 func (*RunView_Pipeline) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13, 1}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21, 2}
 }
 
 func (x *RunView_Pipeline) GetId() string {
@@ -1697,7 +2423,7 @@ type RunView_Schedule struct {
 
 func (x *RunView_Schedule) Reset() {
 	*x = RunView_Schedule{}
-	mi := &file_argosy_v1_run_proto_msgTypes[21]
+	mi := &file_argosy_v1_run_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1709,7 +2435,7 @@ func (x *RunView_Schedule) String() string {
 func (*RunView_Schedule) ProtoMessage() {}
 
 func (x *RunView_Schedule) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[21]
+	mi := &file_argosy_v1_run_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1722,7 +2448,7 @@ func (x *RunView_Schedule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Schedule.ProtoReflect.Descriptor instead.
 func (*RunView_Schedule) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13, 2}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21, 3}
 }
 
 func (x *RunView_Schedule) GetId() string {
@@ -1750,7 +2476,7 @@ type RunView_Workflow struct {
 
 func (x *RunView_Workflow) Reset() {
 	*x = RunView_Workflow{}
-	mi := &file_argosy_v1_run_proto_msgTypes[22]
+	mi := &file_argosy_v1_run_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1762,7 +2488,7 @@ func (x *RunView_Workflow) String() string {
 func (*RunView_Workflow) ProtoMessage() {}
 
 func (x *RunView_Workflow) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[22]
+	mi := &file_argosy_v1_run_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1775,7 +2501,7 @@ func (x *RunView_Workflow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Workflow.ProtoReflect.Descriptor instead.
 func (*RunView_Workflow) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13, 3}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21, 4}
 }
 
 func (x *RunView_Workflow) GetNamespace() string {
@@ -1845,21 +2571,91 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\n" +
 	"printed_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tprintedAt\x12\x19\n" +
 	"\x05value\x18\a \x01(\x01H\x00R\x05value\x88\x01\x01B\b\n" +
-	"\x06_value\"&\n" +
+	"\x06_value\"<\n" +
 	"\rGetRunRequest\x12\x15\n" +
-	"\x06run_id\x18\x01 \x01(\tR\x05runId\"\xa3\x01\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x14\n" +
+	"\x05nodes\x18\x02 \x01(\tR\x05nodes\"\xea\x02\n" +
 	"\x0fListRunsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x17\n" +
 	"\asort_by\x18\x03 \x01(\tR\x06sortBy\x12\x16\n" +
 	"\x06filter\x18\x04 \x01(\tR\x06filter\x12#\n" +
-	"\rexperiment_id\x18\x05 \x01(\tR\fexperimentId\"\x81\x01\n" +
+	"\rexperiment_id\x18\x05 \x01(\tR\fexperimentId\x12\x1f\n" +
+	"\vschedule_id\x18\x06 \x01(\tR\n" +
+	"scheduleId\x12\x16\n" +
+	"\x06status\x18\a \x03(\tR\x06status\x12\x1c\n" +
+	"\tparameter\x18\b \x03(\tR\tparameter\x12\x16\n" +
+	"\x06metric\x18\t \x03(\tR\x06metric\x12\x14\n" +
+	"\x05label\x18\n" +
+	" \x03(\tR\x05label\x12\x12\n" +
+	"\x04text\x18\v \x01(\tR\x04text\x12\x1f\n" +
+	"\barchived\x18\f \x01(\bH\x00R\barchived\x88\x01\x01B\v\n" +
+	"\t_archived\"\xa3\x01\n" +
+	"\x10ListNodesRequest\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1b\n" +
+	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x14\n" +
+	"\x05phase\x18\x04 \x03(\tR\x05phase\x12\x12\n" +
+	"\x04type\x18\x05 \x03(\tR\x04type\x12\x12\n" +
+	"\x04name\x18\x06 \x01(\tR\x04name\"\x81\x01\n" +
+	"\x11ListNodesResponse\x12%\n" +
+	"\x05nodes\x18\x01 \x03(\v2\x0f.argosy.v1.NodeR\x05nodes\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x02 \x01(\x05R\ttotalSize\x12&\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xab\x01\n" +
+	"\x13SetRunLabelsRequest\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12B\n" +
+	"\x06labels\x18\x02 \x03(\v2*.argosy.v1.SetRunLabelsRequest.LabelsEntryR\x06labels\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xd9\x02\n" +
+	"\vBulkRequest\x12\x17\n" +
+	"\arun_ids\x18\x01 \x03(\tR\x06runIds\x12\x16\n" +
+	"\x06filter\x18\x02 \x01(\tR\x06filter\x12#\n" +
+	"\rexperiment_id\x18\x03 \x01(\tR\fexperimentId\x12\x1f\n" +
+	"\vschedule_id\x18\x04 \x01(\tR\n" +
+	"scheduleId\x12\x16\n" +
+	"\x06status\x18\x05 \x03(\tR\x06status\x12\x1c\n" +
+	"\tparameter\x18\x06 \x03(\tR\tparameter\x12\x16\n" +
+	"\x06metric\x18\a \x03(\tR\x06metric\x12\x14\n" +
+	"\x05label\x18\b \x03(\tR\x05label\x12\x12\n" +
+	"\x04text\x18\t \x01(\tR\x04text\x12\x1f\n" +
+	"\barchived\x18\n" +
+	" \x01(\bH\x00R\barchived\x88\x01\x01\x12\x17\n" +
+	"\adry_run\x18\v \x01(\bR\x06dryRun\x12\x14\n" +
+	"\x05limit\x18\f \x01(\x05R\x05limitB\v\n" +
+	"\t_archived\"S\n" +
+	"\fBulkResponse\x12/\n" +
+	"\aresults\x18\x01 \x03(\v2\x15.argosy.v1.BulkResultR\aresults\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"\xeb\x01\n" +
+	"\n" +
+	"BulkResult\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\aoutcome\x18\x03 \x01(\x0e2\x1d.argosy.v1.BulkResult.OutcomeR\aoutcome\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"_\n" +
+	"\aOutcome\x12\x17\n" +
+	"\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fOUTCOME_DONE\x10\x01\x12\x15\n" +
+	"\x11OUTCOME_UNCHANGED\x10\x02\x12\x12\n" +
+	"\x0eOUTCOME_FAILED\x10\x03\"\x8b\x01\n" +
+	"\x0fRetryRunRequest\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x12\n" +
+	"\x04step\x18\x02 \x01(\tR\x04step\x124\n" +
+	"\n" +
+	"parameters\x18\x03 \x03(\v2\x14.argosy.v1.ParameterR\n" +
+	"parameters\x12\x17\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"B\n" +
+	"\x10RetryRunResponse\x12\x14\n" +
+	"\x05again\x18\x01 \x03(\tR\x05again\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\x03R\aattempt\"\x81\x01\n" +
 	"\x10ListRunsResponse\x12&\n" +
 	"\x04runs\x18\x01 \x03(\v2\x12.argosy.v1.RunViewR\x04runs\x12\x1d\n" +
 	"\n" +
 	"total_size\x18\x02 \x01(\x05R\ttotalSize\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xbc\b\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xaf\t\n" +
 	"\aRunView\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -1887,7 +2683,11 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\ametrics\x18\x10 \x03(\v2\x11.argosy.v1.MetricR\ametrics\x12\x1a\n" +
 	"\bwarnings\x18\x11 \x03(\tR\bwarnings\x12#\n" +
 	"\rremoved_nodes\x18\x12 \x03(\tR\fremovedNodes\x127\n" +
-	"\bschedule\x18\x13 \x01(\v2\x1b.argosy.v1.RunView.ScheduleR\bschedule\x1a0\n" +
+	"\bschedule\x18\x13 \x01(\v2\x1b.argosy.v1.RunView.ScheduleR\bschedule\x126\n" +
+	"\x06labels\x18\x14 \x03(\v2\x1e.argosy.v1.RunView.LabelsEntryR\x06labels\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a0\n" +
 	"\n" +
 	"Experiment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -1942,11 +2742,19 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x19\n" +
 	"\x05value\x18\x03 \x01(\x01H\x00R\x05value\x88\x01\x01\x12\x16\n" +
 	"\x06format\x18\x04 \x01(\tR\x06formatB\b\n" +
-	"\x06_value2\x96\x03\n" +
+	"\x06_value2\x9f\t\n" +
 	"\n" +
 	"RunService\x12]\n" +
 	"\x06GetRun\x12\x18.argosy.v1.GetRunRequest\x1a\x12.argosy.v1.RunView\"%\x82\xd3\xe4\x93\x02\x1f\x12\x1d/apis/argosy/v1/runs/{run_id}\x12a\n" +
-	"\bListRuns\x12\x1a.argosy.v1.ListRunsRequest\x1a\x1b.argosy.v1.ListRunsResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/apis/argosy/v1/runs\x12h\n" +
+	"\bListRuns\x12\x1a.argosy.v1.ListRunsRequest\x1a\x1b.argosy.v1.ListRunsResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/apis/argosy/v1/runs\x12s\n" +
+	"\tListNodes\x12\x1b.argosy.v1.ListNodesRequest\x1a\x1c.argosy.v1.ListNodesResponse\"+\x82\xd3\xe4\x93\x02%\x12#/apis/argosy/v1/runs/{run_id}/nodes\x12s\n" +
+	"\fSetRunLabels\x12\x1e.argosy.v1.SetRunLabelsRequest\x1a\x12.argosy.v1.RunView\"/\x82\xd3\xe4\x93\x02):\x01*\x1a$/apis/argosy/v1/runs/{run_id}/labels\x12k\n" +
+	"\rTerminateRuns\x12\x16.argosy.v1.BulkRequest\x1a\x17.argosy.v1.BulkResponse\")\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/apis/argosy/v1/runs:terminate\x12e\n" +
+	"\n" +
+	"DeleteRuns\x12\x16.argosy.v1.BulkRequest\x1a\x17.argosy.v1.BulkResponse\"&\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/apis/argosy/v1/runs:delete\x12g\n" +
+	"\vArchiveRuns\x12\x16.argosy.v1.BulkRequest\x1a\x17.argosy.v1.BulkResponse\"'\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/apis/argosy/v1/runs:archive\x12k\n" +
+	"\rUnarchiveRuns\x12\x16.argosy.v1.BulkRequest\x1a\x17.argosy.v1.BulkResponse\")\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/apis/argosy/v1/runs:unarchive\x12s\n" +
+	"\bRetryRun\x12\x1a.argosy.v1.RetryRunRequest\x1a\x1b.argosy.v1.RetryRunResponse\".\x82\xd3\xe4\x93\x02(:\x01*\"#/apis/argosy/v1/runs/{run_id}:retry\x12h\n" +
 	"\bWatchRun\x12\x1a.argosy.v1.WatchRunRequest\x1a\x10.argosy.v1.Event\",\x82\xd3\xe4\x93\x02&\x12$/apis/argosy/v1/runs/{run_id}/events0\x01\x12\\\n" +
 	"\tWatchRuns\x12\x1b.argosy.v1.WatchRunsRequest\x1a\x10.argosy.v1.Event\"\x1e\x82\xd3\xe4\x93\x02\x18\x12\x16/apis/argosy/v1/events0\x01B6Z4github.com/argosy-ml/argosy/proto/argosy/v1;argosyv1b\x06proto3"
 
@@ -1962,73 +2770,105 @@ func file_argosy_v1_run_proto_rawDescGZIP() []byte {
 	return file_argosy_v1_run_proto_rawDescData
 }
 
-var file_argosy_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_argosy_v1_run_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_argosy_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_argosy_v1_run_proto_goTypes = []any{
-	(*WatchRunRequest)(nil),       // 0: argosy.v1.WatchRunRequest
-	(*WatchRunsRequest)(nil),      // 1: argosy.v1.WatchRunsRequest
-	(*Event)(nil),                 // 2: argosy.v1.Event
-	(*RemovedRun)(nil),            // 3: argosy.v1.RemovedRun
-	(*Ready)(nil),                 // 4: argosy.v1.Ready
-	(*Reset)(nil),                 // 5: argosy.v1.Reset
-	(*End)(nil),                   // 6: argosy.v1.End
-	(*LogLines)(nil),              // 7: argosy.v1.LogLines
-	(*Points)(nil),                // 8: argosy.v1.Points
-	(*Point)(nil),                 // 9: argosy.v1.Point
-	(*GetRunRequest)(nil),         // 10: argosy.v1.GetRunRequest
-	(*ListRunsRequest)(nil),       // 11: argosy.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),      // 12: argosy.v1.ListRunsResponse
-	(*RunView)(nil),               // 13: argosy.v1.RunView
-	(*Parameter)(nil),             // 14: argosy.v1.Parameter
-	(*Node)(nil),                  // 15: argosy.v1.Node
-	(*Origin)(nil),                // 16: argosy.v1.Origin
-	(*Artifact)(nil),              // 17: argosy.v1.Artifact
-	(*Metric)(nil),                // 18: argosy.v1.Metric
-	(*RunView_Experiment)(nil),    // 19: argosy.v1.RunView.Experiment
-	(*RunView_Pipeline)(nil),      // 20: argosy.v1.RunView.Pipeline
-	(*RunView_Schedule)(nil),      // 21: argosy.v1.RunView.Schedule
-	(*RunView_Workflow)(nil),      // 22: argosy.v1.RunView.Workflow
-	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
+	(BulkResult_Outcome)(0),       // 0: argosy.v1.BulkResult.Outcome
+	(*WatchRunRequest)(nil),       // 1: argosy.v1.WatchRunRequest
+	(*WatchRunsRequest)(nil),      // 2: argosy.v1.WatchRunsRequest
+	(*Event)(nil),                 // 3: argosy.v1.Event
+	(*RemovedRun)(nil),            // 4: argosy.v1.RemovedRun
+	(*Ready)(nil),                 // 5: argosy.v1.Ready
+	(*Reset)(nil),                 // 6: argosy.v1.Reset
+	(*End)(nil),                   // 7: argosy.v1.End
+	(*LogLines)(nil),              // 8: argosy.v1.LogLines
+	(*Points)(nil),                // 9: argosy.v1.Points
+	(*Point)(nil),                 // 10: argosy.v1.Point
+	(*GetRunRequest)(nil),         // 11: argosy.v1.GetRunRequest
+	(*ListRunsRequest)(nil),       // 12: argosy.v1.ListRunsRequest
+	(*ListNodesRequest)(nil),      // 13: argosy.v1.ListNodesRequest
+	(*ListNodesResponse)(nil),     // 14: argosy.v1.ListNodesResponse
+	(*SetRunLabelsRequest)(nil),   // 15: argosy.v1.SetRunLabelsRequest
+	(*BulkRequest)(nil),           // 16: argosy.v1.BulkRequest
+	(*BulkResponse)(nil),          // 17: argosy.v1.BulkResponse
+	(*BulkResult)(nil),            // 18: argosy.v1.BulkResult
+	(*RetryRunRequest)(nil),       // 19: argosy.v1.RetryRunRequest
+	(*RetryRunResponse)(nil),      // 20: argosy.v1.RetryRunResponse
+	(*ListRunsResponse)(nil),      // 21: argosy.v1.ListRunsResponse
+	(*RunView)(nil),               // 22: argosy.v1.RunView
+	(*Parameter)(nil),             // 23: argosy.v1.Parameter
+	(*Node)(nil),                  // 24: argosy.v1.Node
+	(*Origin)(nil),                // 25: argosy.v1.Origin
+	(*Artifact)(nil),              // 26: argosy.v1.Artifact
+	(*Metric)(nil),                // 27: argosy.v1.Metric
+	nil,                           // 28: argosy.v1.SetRunLabelsRequest.LabelsEntry
+	nil,                           // 29: argosy.v1.RunView.LabelsEntry
+	(*RunView_Experiment)(nil),    // 30: argosy.v1.RunView.Experiment
+	(*RunView_Pipeline)(nil),      // 31: argosy.v1.RunView.Pipeline
+	(*RunView_Schedule)(nil),      // 32: argosy.v1.RunView.Schedule
+	(*RunView_Workflow)(nil),      // 33: argosy.v1.RunView.Workflow
+	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
 }
 var file_argosy_v1_run_proto_depIdxs = []int32{
-	13, // 0: argosy.v1.Event.run:type_name -> argosy.v1.RunView
-	7,  // 1: argosy.v1.Event.log:type_name -> argosy.v1.LogLines
-	8,  // 2: argosy.v1.Event.points:type_name -> argosy.v1.Points
-	3,  // 3: argosy.v1.Event.removed:type_name -> argosy.v1.RemovedRun
-	4,  // 4: argosy.v1.Event.ready:type_name -> argosy.v1.Ready
-	5,  // 5: argosy.v1.Event.reset:type_name -> argosy.v1.Reset
-	6,  // 6: argosy.v1.Event.end:type_name -> argosy.v1.End
-	9,  // 7: argosy.v1.Points.points:type_name -> argosy.v1.Point
-	23, // 8: argosy.v1.Point.printed_at:type_name -> google.protobuf.Timestamp
-	13, // 9: argosy.v1.ListRunsResponse.runs:type_name -> argosy.v1.RunView
-	23, // 10: argosy.v1.RunView.created_at:type_name -> google.protobuf.Timestamp
-	23, // 11: argosy.v1.RunView.started_at:type_name -> google.protobuf.Timestamp
-	23, // 12: argosy.v1.RunView.finished_at:type_name -> google.protobuf.Timestamp
-	19, // 13: argosy.v1.RunView.experiment:type_name -> argosy.v1.RunView.Experiment
-	20, // 14: argosy.v1.RunView.pipeline:type_name -> argosy.v1.RunView.Pipeline
-	22, // 15: argosy.v1.RunView.workflow:type_name -> argosy.v1.RunView.Workflow
-	14, // 16: argosy.v1.RunView.parameters:type_name -> argosy.v1.Parameter
-	15, // 17: argosy.v1.RunView.nodes:type_name -> argosy.v1.Node
-	18, // 18: argosy.v1.RunView.metrics:type_name -> argosy.v1.Metric
-	21, // 19: argosy.v1.RunView.schedule:type_name -> argosy.v1.RunView.Schedule
-	23, // 20: argosy.v1.Node.started_at:type_name -> google.protobuf.Timestamp
-	23, // 21: argosy.v1.Node.finished_at:type_name -> google.protobuf.Timestamp
-	14, // 22: argosy.v1.Node.inputs:type_name -> argosy.v1.Parameter
-	14, // 23: argosy.v1.Node.outputs:type_name -> argosy.v1.Parameter
-	17, // 24: argosy.v1.Node.artifacts:type_name -> argosy.v1.Artifact
-	16, // 25: argosy.v1.Node.cached_from:type_name -> argosy.v1.Origin
-	10, // 26: argosy.v1.RunService.GetRun:input_type -> argosy.v1.GetRunRequest
-	11, // 27: argosy.v1.RunService.ListRuns:input_type -> argosy.v1.ListRunsRequest
-	0,  // 28: argosy.v1.RunService.WatchRun:input_type -> argosy.v1.WatchRunRequest
-	1,  // 29: argosy.v1.RunService.WatchRuns:input_type -> argosy.v1.WatchRunsRequest
-	13, // 30: argosy.v1.RunService.GetRun:output_type -> argosy.v1.RunView
-	12, // 31: argosy.v1.RunService.ListRuns:output_type -> argosy.v1.ListRunsResponse
-	2,  // 32: argosy.v1.RunService.WatchRun:output_type -> argosy.v1.Event
-	2,  // 33: argosy.v1.RunService.WatchRuns:output_type -> argosy.v1.Event
-	30, // [30:34] is the sub-list for method output_type
-	26, // [26:30] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	22, // 0: argosy.v1.Event.run:type_name -> argosy.v1.RunView
+	8,  // 1: argosy.v1.Event.log:type_name -> argosy.v1.LogLines
+	9,  // 2: argosy.v1.Event.points:type_name -> argosy.v1.Points
+	4,  // 3: argosy.v1.Event.removed:type_name -> argosy.v1.RemovedRun
+	5,  // 4: argosy.v1.Event.ready:type_name -> argosy.v1.Ready
+	6,  // 5: argosy.v1.Event.reset:type_name -> argosy.v1.Reset
+	7,  // 6: argosy.v1.Event.end:type_name -> argosy.v1.End
+	10, // 7: argosy.v1.Points.points:type_name -> argosy.v1.Point
+	34, // 8: argosy.v1.Point.printed_at:type_name -> google.protobuf.Timestamp
+	24, // 9: argosy.v1.ListNodesResponse.nodes:type_name -> argosy.v1.Node
+	28, // 10: argosy.v1.SetRunLabelsRequest.labels:type_name -> argosy.v1.SetRunLabelsRequest.LabelsEntry
+	18, // 11: argosy.v1.BulkResponse.results:type_name -> argosy.v1.BulkResult
+	0,  // 12: argosy.v1.BulkResult.outcome:type_name -> argosy.v1.BulkResult.Outcome
+	23, // 13: argosy.v1.RetryRunRequest.parameters:type_name -> argosy.v1.Parameter
+	22, // 14: argosy.v1.ListRunsResponse.runs:type_name -> argosy.v1.RunView
+	34, // 15: argosy.v1.RunView.created_at:type_name -> google.protobuf.Timestamp
+	34, // 16: argosy.v1.RunView.started_at:type_name -> google.protobuf.Timestamp
+	34, // 17: argosy.v1.RunView.finished_at:type_name -> google.protobuf.Timestamp
+	30, // 18: argosy.v1.RunView.experiment:type_name -> argosy.v1.RunView.Experiment
+	31, // 19: argosy.v1.RunView.pipeline:type_name -> argosy.v1.RunView.Pipeline
+	33, // 20: argosy.v1.RunView.workflow:type_name -> argosy.v1.RunView.Workflow
+	23, // 21: argosy.v1.RunView.parameters:type_name -> argosy.v1.Parameter
+	24, // 22: argosy.v1.RunView.nodes:type_name -> argosy.v1.Node
+	27, // 23: argosy.v1.RunView.metrics:type_name -> argosy.v1.Metric
+	32, // 24: argosy.v1.RunView.schedule:type_name -> argosy.v1.RunView.Schedule
+	29, // 25: argosy.v1.RunView.labels:type_name -> argosy.v1.RunView.LabelsEntry
+	34, // 26: argosy.v1.Node.started_at:type_name -> google.protobuf.Timestamp
+	34, // 27: argosy.v1.Node.finished_at:type_name -> google.protobuf.Timestamp
+	23, // 28: argosy.v1.Node.inputs:type_name -> argosy.v1.Parameter
+	23, // 29: argosy.v1.Node.outputs:type_name -> argosy.v1.Parameter
+	26, // 30: argosy.v1.Node.artifacts:type_name -> argosy.v1.Artifact
+	25, // 31: argosy.v1.Node.cached_from:type_name -> argosy.v1.Origin
+	11, // 32: argosy.v1.RunService.GetRun:input_type -> argosy.v1.GetRunRequest
+	12, // 33: argosy.v1.RunService.ListRuns:input_type -> argosy.v1.ListRunsRequest
+	13, // 34: argosy.v1.RunService.ListNodes:input_type -> argosy.v1.ListNodesRequest
+	15, // 35: argosy.v1.RunService.SetRunLabels:input_type -> argosy.v1.SetRunLabelsRequest
+	16, // 36: argosy.v1.RunService.TerminateRuns:input_type -> argosy.v1.BulkRequest
+	16, // 37: argosy.v1.RunService.DeleteRuns:input_type -> argosy.v1.BulkRequest
+	16, // 38: argosy.v1.RunService.ArchiveRuns:input_type -> argosy.v1.BulkRequest
+	16, // 39: argosy.v1.RunService.UnarchiveRuns:input_type -> argosy.v1.BulkRequest
+	19, // 40: argosy.v1.RunService.RetryRun:input_type -> argosy.v1.RetryRunRequest
+	1,  // 41: argosy.v1.RunService.WatchRun:input_type -> argosy.v1.WatchRunRequest
+	2,  // 42: argosy.v1.RunService.WatchRuns:input_type -> argosy.v1.WatchRunsRequest
+	22, // 43: argosy.v1.RunService.GetRun:output_type -> argosy.v1.RunView
+	21, // 44: argosy.v1.RunService.ListRuns:output_type -> argosy.v1.ListRunsResponse
+	14, // 45: argosy.v1.RunService.ListNodes:output_type -> argosy.v1.ListNodesResponse
+	22, // 46: argosy.v1.RunService.SetRunLabels:output_type -> argosy.v1.RunView
+	17, // 47: argosy.v1.RunService.TerminateRuns:output_type -> argosy.v1.BulkResponse
+	17, // 48: argosy.v1.RunService.DeleteRuns:output_type -> argosy.v1.BulkResponse
+	17, // 49: argosy.v1.RunService.ArchiveRuns:output_type -> argosy.v1.BulkResponse
+	17, // 50: argosy.v1.RunService.UnarchiveRuns:output_type -> argosy.v1.BulkResponse
+	20, // 51: argosy.v1.RunService.RetryRun:output_type -> argosy.v1.RetryRunResponse
+	3,  // 52: argosy.v1.RunService.WatchRun:output_type -> argosy.v1.Event
+	3,  // 53: argosy.v1.RunService.WatchRuns:output_type -> argosy.v1.Event
+	43, // [43:54] is the sub-list for method output_type
+	32, // [32:43] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_run_proto_init() }
@@ -2046,19 +2886,22 @@ func file_argosy_v1_run_proto_init() {
 		(*Event_End)(nil),
 	}
 	file_argosy_v1_run_proto_msgTypes[9].OneofWrappers = []any{}
-	file_argosy_v1_run_proto_msgTypes[18].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[11].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[15].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_argosy_v1_run_proto_rawDesc), len(file_argosy_v1_run_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   23,
+			NumEnums:      1,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_argosy_v1_run_proto_goTypes,
 		DependencyIndexes: file_argosy_v1_run_proto_depIdxs,
+		EnumInfos:         file_argosy_v1_run_proto_enumTypes,
 		MessageInfos:      file_argosy_v1_run_proto_msgTypes,
 	}.Build()
 	File_argosy_v1_run_proto = out.File

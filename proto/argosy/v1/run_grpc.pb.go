@@ -21,10 +21,17 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	RunService_GetRun_FullMethodName    = "/argosy.v1.RunService/GetRun"
-	RunService_ListRuns_FullMethodName  = "/argosy.v1.RunService/ListRuns"
-	RunService_WatchRun_FullMethodName  = "/argosy.v1.RunService/WatchRun"
-	RunService_WatchRuns_FullMethodName = "/argosy.v1.RunService/WatchRuns"
+	RunService_GetRun_FullMethodName        = "/argosy.v1.RunService/GetRun"
+	RunService_ListRuns_FullMethodName      = "/argosy.v1.RunService/ListRuns"
+	RunService_ListNodes_FullMethodName     = "/argosy.v1.RunService/ListNodes"
+	RunService_SetRunLabels_FullMethodName  = "/argosy.v1.RunService/SetRunLabels"
+	RunService_TerminateRuns_FullMethodName = "/argosy.v1.RunService/TerminateRuns"
+	RunService_DeleteRuns_FullMethodName    = "/argosy.v1.RunService/DeleteRuns"
+	RunService_ArchiveRuns_FullMethodName   = "/argosy.v1.RunService/ArchiveRuns"
+	RunService_UnarchiveRuns_FullMethodName = "/argosy.v1.RunService/UnarchiveRuns"
+	RunService_RetryRun_FullMethodName      = "/argosy.v1.RunService/RetryRun"
+	RunService_WatchRun_FullMethodName      = "/argosy.v1.RunService/WatchRun"
+	RunService_WatchRuns_FullMethodName     = "/argosy.v1.RunService/WatchRuns"
 )
 
 // RunServiceClient is the client API for RunService service.
@@ -35,8 +42,23 @@ const (
 type RunServiceClient interface {
 	// Gives one run with its nodes, metrics and warnings.
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*RunView, error)
-	// Lists runs without their nodes.
+	// Lists and searches runs, without their nodes. All that is asked for must hold.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
+	// Lists the nodes of a run as rows, those that began first first and those that did not begin last.
+	ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error)
+	// Sets the labels of a run in place of those it has.
+	SetRunLabels(ctx context.Context, in *SetRunLabelsRequest, opts ...grpc.CallOption) (*RunView, error)
+	// Stops runs. Those that have ended are left as they are.
+	TerminateRuns(ctx context.Context, in *BulkRequest, opts ...grpc.CallOption) (*BulkResponse, error)
+	// Deletes runs with their logs; those that are going are stopped first.
+	DeleteRuns(ctx context.Context, in *BulkRequest, opts ...grpc.CallOption) (*BulkResponse, error)
+	// Archives runs.
+	ArchiveRuns(ctx context.Context, in *BulkRequest, opts ...grpc.CallOption) (*BulkResponse, error)
+	// Takes runs out of the archive.
+	UnarchiveRuns(ctx context.Context, in *BulkRequest, opts ...grpc.CallOption) (*BulkResponse, error)
+	// Goes on with a run that has ended: from where it failed, or from a step on, with other parameters if need be. What was
+	// done before stays and is not done again. Refused, with the reason, where that cannot be.
+	RetryRun(ctx context.Context, in *RetryRunRequest, opts ...grpc.CallOption) (*RetryRunResponse, error)
 	// Follows one run: the run as it is and after every change, and, where asked for, lines of its steps' logs and points of
 	// its metrics, until nothing more will come. Over HTTP these are server-sent events.
 	WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[Event], error)
@@ -67,6 +89,76 @@ func (c *runServiceClient) ListRuns(ctx context.Context, in *ListRunsRequest, op
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListRunsResponse)
 	err := c.cc.Invoke(ctx, RunService_ListRuns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListNodesResponse)
+	err := c.cc.Invoke(ctx, RunService_ListNodes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) SetRunLabels(ctx context.Context, in *SetRunLabelsRequest, opts ...grpc.CallOption) (*RunView, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RunView)
+	err := c.cc.Invoke(ctx, RunService_SetRunLabels_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) TerminateRuns(ctx context.Context, in *BulkRequest, opts ...grpc.CallOption) (*BulkResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BulkResponse)
+	err := c.cc.Invoke(ctx, RunService_TerminateRuns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) DeleteRuns(ctx context.Context, in *BulkRequest, opts ...grpc.CallOption) (*BulkResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BulkResponse)
+	err := c.cc.Invoke(ctx, RunService_DeleteRuns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) ArchiveRuns(ctx context.Context, in *BulkRequest, opts ...grpc.CallOption) (*BulkResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BulkResponse)
+	err := c.cc.Invoke(ctx, RunService_ArchiveRuns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) UnarchiveRuns(ctx context.Context, in *BulkRequest, opts ...grpc.CallOption) (*BulkResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BulkResponse)
+	err := c.cc.Invoke(ctx, RunService_UnarchiveRuns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) RetryRun(ctx context.Context, in *RetryRunRequest, opts ...grpc.CallOption) (*RetryRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RetryRunResponse)
+	err := c.cc.Invoke(ctx, RunService_RetryRun_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +211,23 @@ type RunService_WatchRunsClient = grpc.ServerStreamingClient[Event]
 type RunServiceServer interface {
 	// Gives one run with its nodes, metrics and warnings.
 	GetRun(context.Context, *GetRunRequest) (*RunView, error)
-	// Lists runs without their nodes.
+	// Lists and searches runs, without their nodes. All that is asked for must hold.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
+	// Lists the nodes of a run as rows, those that began first first and those that did not begin last.
+	ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error)
+	// Sets the labels of a run in place of those it has.
+	SetRunLabels(context.Context, *SetRunLabelsRequest) (*RunView, error)
+	// Stops runs. Those that have ended are left as they are.
+	TerminateRuns(context.Context, *BulkRequest) (*BulkResponse, error)
+	// Deletes runs with their logs; those that are going are stopped first.
+	DeleteRuns(context.Context, *BulkRequest) (*BulkResponse, error)
+	// Archives runs.
+	ArchiveRuns(context.Context, *BulkRequest) (*BulkResponse, error)
+	// Takes runs out of the archive.
+	UnarchiveRuns(context.Context, *BulkRequest) (*BulkResponse, error)
+	// Goes on with a run that has ended: from where it failed, or from a step on, with other parameters if need be. What was
+	// done before stays and is not done again. Refused, with the reason, where that cannot be.
+	RetryRun(context.Context, *RetryRunRequest) (*RetryRunResponse, error)
 	// Follows one run: the run as it is and after every change, and, where asked for, lines of its steps' logs and points of
 	// its metrics, until nothing more will come. Over HTTP these are server-sent events.
 	WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[Event]) error
@@ -142,6 +249,27 @@ func (UnimplementedRunServiceServer) GetRun(context.Context, *GetRunRequest) (*R
 }
 func (UnimplementedRunServiceServer) ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRuns not implemented")
+}
+func (UnimplementedRunServiceServer) ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListNodes not implemented")
+}
+func (UnimplementedRunServiceServer) SetRunLabels(context.Context, *SetRunLabelsRequest) (*RunView, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetRunLabels not implemented")
+}
+func (UnimplementedRunServiceServer) TerminateRuns(context.Context, *BulkRequest) (*BulkResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method TerminateRuns not implemented")
+}
+func (UnimplementedRunServiceServer) DeleteRuns(context.Context, *BulkRequest) (*BulkResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteRuns not implemented")
+}
+func (UnimplementedRunServiceServer) ArchiveRuns(context.Context, *BulkRequest) (*BulkResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ArchiveRuns not implemented")
+}
+func (UnimplementedRunServiceServer) UnarchiveRuns(context.Context, *BulkRequest) (*BulkResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UnarchiveRuns not implemented")
+}
+func (UnimplementedRunServiceServer) RetryRun(context.Context, *RetryRunRequest) (*RetryRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RetryRun not implemented")
 }
 func (UnimplementedRunServiceServer) WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[Event]) error {
 	return status.Error(codes.Unimplemented, "method WatchRun not implemented")
@@ -206,6 +334,132 @@ func _RunService_ListRuns_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RunService_ListNodes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListNodesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).ListNodes(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_ListNodes_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).ListNodes(ctx, req.(*ListNodesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_SetRunLabels_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetRunLabelsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).SetRunLabels(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_SetRunLabels_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).SetRunLabels(ctx, req.(*SetRunLabelsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_TerminateRuns_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BulkRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).TerminateRuns(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_TerminateRuns_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).TerminateRuns(ctx, req.(*BulkRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_DeleteRuns_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BulkRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).DeleteRuns(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_DeleteRuns_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).DeleteRuns(ctx, req.(*BulkRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_ArchiveRuns_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BulkRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).ArchiveRuns(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_ArchiveRuns_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).ArchiveRuns(ctx, req.(*BulkRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_UnarchiveRuns_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BulkRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).UnarchiveRuns(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_UnarchiveRuns_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).UnarchiveRuns(ctx, req.(*BulkRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_RetryRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RetryRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).RetryRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_RetryRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).RetryRun(ctx, req.(*RetryRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RunService_WatchRun_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchRunRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -242,6 +496,34 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRuns",
 			Handler:    _RunService_ListRuns_Handler,
+		},
+		{
+			MethodName: "ListNodes",
+			Handler:    _RunService_ListNodes_Handler,
+		},
+		{
+			MethodName: "SetRunLabels",
+			Handler:    _RunService_SetRunLabels_Handler,
+		},
+		{
+			MethodName: "TerminateRuns",
+			Handler:    _RunService_TerminateRuns_Handler,
+		},
+		{
+			MethodName: "DeleteRuns",
+			Handler:    _RunService_DeleteRuns_Handler,
+		},
+		{
+			MethodName: "ArchiveRuns",
+			Handler:    _RunService_ArchiveRuns_Handler,
+		},
+		{
+			MethodName: "UnarchiveRuns",
+			Handler:    _RunService_UnarchiveRuns_Handler,
+		},
+		{
+			MethodName: "RetryRun",
+			Handler:    _RunService_RetryRun_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

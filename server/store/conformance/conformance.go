@@ -61,6 +61,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Changes":               changes,
 		"ChangesOfNodes":        changesOfNodes,
 		"Series":                series,
+		"Search":                searchRuns,
+		"ListNodes":             listNodes,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

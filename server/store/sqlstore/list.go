@@ -164,6 +164,11 @@ func direction(desc bool) (word, compare string) {
 
 // predicate turns a filter's predicate into SQL.
 func (l listing) predicate(p page.Predicate) (condition, error) {
+	if l.table == "runs" {
+		if c, ok, err := search(p); ok {
+			return c, err
+		}
+	}
 	f, ok := l.fields[p.Key]
 	if !ok {
 		return condition{}, fault.New(fault.Invalid, "%s cannot be filtered by %q; %s", l.table, p.Key, l.known())

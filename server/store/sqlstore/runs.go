@@ -46,6 +46,9 @@ func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte
 				return trouble("insert parameter", err)
 			}
 		}
+		if err := putLabels(ctx, q, seq, r.Labels); err != nil {
+			return err
+		}
 		err = q.PutRunWorkflow(ctx, query.PutRunWorkflowParams{Run: seq, Digest: digest(workflow), Data: pack(workflow)})
 		return trouble("insert workflow", err)
 	})
@@ -117,7 +120,7 @@ func (s *Store) Runs(ctx context.Context, q page.Query, sc run.Scope) (page.Page
 	return pageOf(chosen, bySeq), err
 }
 
-// complete adds parameters and metrics to the rows of runs: two queries, however many runs.
+// complete adds parameters, labels and metrics to the rows of runs: three queries, however many runs.
 func complete(ctx context.Context, q *query.Queries, rows []query.RunsBySeqRow) (map[int64]run.Run, error) {
 	seqs, runs := make([]int64, len(rows)), make(map[int64]*run.Run, len(rows))
 	for i, row := range rows {
@@ -138,6 +141,17 @@ func complete(ctx context.Context, q *query.Queries, rows []query.RunsBySeqRow) 
 		} else {
 			r.Defaults = append(r.Defaults, run.Parameter{Name: p.Name, Value: p.Value})
 		}
+	}
+	labels, err := q.RunLabels(ctx, seqs)
+	if err != nil {
+		return nil, trouble("read labels", err)
+	}
+	for _, l := range labels {
+		r := runs[l.Run]
+		if r.Labels == nil {
+			r.Labels = map[string]string{}
+		}
+		r.Labels[l.Name] = l.Value
 	}
 	metrics, err := q.RunMetrics(ctx, seqs)
 	if err != nil {
@@ -197,6 +211,11 @@ func (s *Store) Retry(ctx context.Context, id string, attempt int64, again run.A
 		}
 		if err := q.RetryRun(ctx, query.RetryRunParams{Seq: row.Seq, Status: run.Running, Attempt: attempt, Revision: revision}); err != nil {
 			return trouble("retry", err)
+		}
+		for _, p := range again.Parameters {
+			if n, err := q.SetRunParameter(ctx, query.SetRunParameterParams{Run: row.Seq, Name: p.Name, Value: p.Value}); err != nil || n == 0 {
+				return orNotFound("parameter", p.Name, err)
+			}
 		}
 		for _, node := range again.Dropped {
 			if err := q.DeleteNodeMetrics(ctx, query.DeleteNodeMetricsParams{Run: row.Seq, NodeID: node}); err != nil {
@@ -280,6 +299,29 @@ func (s *Store) ArchiveRun(ctx context.Context, id string, isArchived bool) erro
 		_, err = q.SetRunStorageState(ctx, query.SetRunStorageStateParams{ID: id, StorageState: storageState(isArchived), Revision: revision})
 		return trouble("archive", err)
 	})
+}
+
+// SetLabels implements run.Store.
+func (s *Store) SetLabels(ctx context.Context, id string, labels map[string]string) error {
+	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		if err := q.DeleteRunLabels(ctx, row.Seq); err != nil {
+			return trouble("remove labels", err)
+		}
+		if err := putLabels(ctx, q, row.Seq, labels); err != nil {
+			return err
+		}
+		_, err := bump(ctx, q, row)
+		return err
+	})
+}
+
+func putLabels(ctx context.Context, q *query.Queries, run int64, labels map[string]string) error {
+	for name, value := range labels {
+		if err := q.PutRunLabel(ctx, query.PutRunLabelParams{Run: run, Name: name, Value: value}); err != nil {
+			return trouble("insert label", err)
+		}
+	}
+	return nil
 }
 
 // DeleteRun implements run.Store.

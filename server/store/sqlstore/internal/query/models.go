@@ -136,6 +136,12 @@ type RunCount struct {
 	N            int64
 }
 
+type RunLabel struct {
+	Run   int64
+	Name  string
+	Value string
+}
+
 type RunMetric struct {
 	Seq          int64
 	Run          int64

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"context"
+
+	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+func (s *views) TerminateRuns(ctx context.Context, r *own.BulkRequest) (*own.BulkResponse, error) {
+	return s.bulk(ctx, run.TerminateAll, r)
+}
+
+func (s *views) DeleteRuns(ctx context.Context, r *own.BulkRequest) (*own.BulkResponse, error) {
+	return s.bulk(ctx, run.DeleteAll, r)
+}
+
+func (s *views) ArchiveRuns(ctx context.Context, r *own.BulkRequest) (*own.BulkResponse, error) {
+	return s.bulk(ctx, run.ArchiveAll, r)
+}
+
+func (s *views) UnarchiveRuns(ctx context.Context, r *own.BulkRequest) (*own.BulkResponse, error) {
+	return s.bulk(ctx, run.UnarchiveAll, r)
+}
+
+func (s *views) bulk(ctx context.Context, a run.Action, r *own.BulkRequest) (*own.BulkResponse, error) {
+	filter, err := searchFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	chosen := run.Selection{
+		IDs: r.GetRunIds(), Limit: int(r.GetLimit()), Scope: run.Scope{ExperimentID: r.GetExperimentId(), ScheduleID: r.GetScheduleId()},
+	}
+	if chosen.Filter, err = predicates(filter); err != nil {
+		return nil, err
+	}
+	searched := len(chosen.Filter) > 0 || chosen.Scope != run.Scope{}
+	switch {
+	case len(chosen.IDs) > 0 && searched:
+		return nil, fault.New(fault.Invalid, "name runs by run_ids or search for them, not both")
+	case len(chosen.IDs) == 0 && !searched:
+		return nil, fault.New(fault.Invalid, "say which runs: by run_ids, or by experiment_id, schedule_id, status, parameter, metric, label, text, archived or filter")
+	case r.GetLimit() < 0:
+		return nil, fault.New(fault.Invalid, "limit is %d; it cannot be negative", r.GetLimit())
+	}
+	results, more, err := s.service.Bulk(ctx, a, chosen, r.GetDryRun())
+	if err != nil {
+		return nil, err
+	}
+	answer := &own.BulkResponse{More: more}
+	for _, result := range results {
+		answer.Results = append(answer.Results, &own.BulkResult{
+			RunId: result.RunID, Name: result.Name, Outcome: own.BulkResult_Outcome(result.Outcome), Message: result.Message,
+		})
+	}
+	return answer, nil
+}

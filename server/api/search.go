@@ -1,0 +1,147 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	wire "github.com/argosy-ml/argosy/proto/api"
+	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/fault"
+)
+
+// searchRequest is what chooses runs beside a filter.
+type searchRequest interface {
+	GetFilter() string
+	GetStatus() []string
+	GetParameter() []string
+	GetMetric() []string
+	GetLabel() []string
+	GetText() string
+}
+
+// searched is a list request whose filter has in it all that was searched for, as page tokens keep filters.
+type searched struct {
+	listRequest
+	filter string
+}
+
+func (s searched) GetFilter() string { return s.filter }
+
+// searchFilter writes what is searched for into the request's filter.
+func searchFilter(r searchRequest) (string, error) {
+	text, err := unescape(r.GetFilter())
+	if err != nil {
+		return "", err
+	}
+	filter := &wire.Filter{}
+	if text != "" {
+		if err := protojson.Unmarshal([]byte(text), filter); err != nil {
+			return "", fault.New(fault.Invalid, "filter cannot be read: %s", jsonError(err))
+		}
+	}
+	before := len(filter.GetPredicates())
+	add := func(op wire.Predicate_Op, key, value string) {
+		filter.Predicates = append(filter.Predicates, &wire.Predicate{Op: op, Key: key, Value: &wire.Predicate_StringValue{StringValue: value}})
+	}
+	if status := r.GetStatus(); len(status) > 0 {
+		filter.Predicates = append(filter.Predicates, &wire.Predicate{
+			Op: wire.Predicate_IN, Key: "status", Value: &wire.Predicate_StringValues{StringValues: &wire.StringValues{Values: status}},
+		})
+	}
+	for _, s := range []struct {
+		what, prefix string
+		terms        []string
+		operators    []operator
+	}{
+		{"parameter", "parameter:", r.GetParameter(), textOperators},
+		{"label", "label:", r.GetLabel(), textOperators},
+		{"metric", "metric:", r.GetMetric(), numberOperators},
+	} {
+		for _, term := range s.terms {
+			name, op, value, ok := cutTerm(term, s.operators)
+			if !ok {
+				return "", fault.New(fault.Invalid, "%s is %q; write NAME%sVALUE, where it can also be %s", s.what, term, s.operators[len(s.operators)-1].text, operatorTexts(s.operators))
+			}
+			add(op, s.prefix+name, value)
+		}
+	}
+	if r.GetText() != "" {
+		add(wire.Predicate_IS_SUBSTRING, "text", r.GetText())
+	}
+	if archived := archivedOf(r); archived != nil {
+		state := wire.Run_STORAGESTATE_AVAILABLE
+		if *archived {
+			state = wire.Run_STORAGESTATE_ARCHIVED
+		}
+		add(wire.Predicate_EQUALS, "storage_state", state.String())
+	}
+	if len(filter.GetPredicates()) == before {
+		return text, nil
+	}
+	raw, err := filterText(filter)
+	return string(raw), err
+}
+
+// filterText writes a filter without the spaces that protojson puts in at random: page tokens compare filters.
+func filterText(filter *wire.Filter) ([]byte, error) {
+	raw, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(filter)
+	if err != nil {
+		return nil, err
+	}
+	var compact bytes.Buffer
+	err = json.Compact(&compact, raw)
+	return compact.Bytes(), err
+}
+
+// archivedOf tells whether a request asks for the archived runs, or for the others.
+func archivedOf(r searchRequest) *bool {
+	switch r := r.(type) {
+	case *own.ListRunsRequest:
+		return r.Archived
+	case *own.BulkRequest:
+		return r.Archived
+	}
+	return nil
+}
+
+type operator struct {
+	text string
+	op   wire.Predicate_Op
+}
+
+// Operators of terms; one that is a part of another comes after it.
+var (
+	textOperators = []operator{
+		{"!=", wire.Predicate_NOT_EQUALS}, {"~", wire.Predicate_IS_SUBSTRING}, {"=", wire.Predicate_EQUALS},
+	}
+	numberOperators = []operator{
+		{"!=", wire.Predicate_NOT_EQUALS},
+		{">=", wire.Predicate_GREATER_THAN_EQUALS},
+		{"<=", wire.Predicate_LESS_THAN_EQUALS},
+		{">", wire.Predicate_GREATER_THAN},
+		{"<", wire.Predicate_LESS_THAN},
+		{"=", wire.Predicate_EQUALS},
+	}
+)
+
+// cutTerm takes a term such as loss<=0.5 apart, at the operator that comes first.
+func cutTerm(term string, operators []operator) (name string, op wire.Predicate_Op, value string, ok bool) {
+	at := len(term)
+	for _, o := range operators {
+		if i := strings.Index(term, o.text); i >= 0 && i < at {
+			at, op, name, value = i, o.op, strings.TrimSpace(term[:i]), term[i+len(o.text):]
+		}
+	}
+	return name, op, strings.TrimSpace(value), at < len(term) && name != ""
+}
+
+func operatorTexts(operators []operator) string {
+	var texts []string
+	for _, o := range operators[:len(operators)-1] {
+		texts = append(texts, o.text)
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,238 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// named starts a run with a name and a word.
+func (s *server) named(t *testing.T, name, word string) string {
+	t.Helper()
+	body := fmt.Sprintf(`{"name":%q,"pipeline_spec":{"workflow_manifest":%q,"parameters":[{"name":"word","value":%q}]}}`, name, hello, word)
+	return field(t, s.post(t, "/apis/v1beta1/runs", body, 200), "run", "id")
+}
+
+// found gives the names of the runs that a list shows, and walks over its pages.
+func (s *server) found(t *testing.T, query string) []string {
+	t.Helper()
+	var names []string
+	for token := ""; ; {
+		var list struct {
+			Runs          []struct{ Name string }
+			NextPageToken string `json:"next_page_token"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(s.get(t, "/apis/argosy/v1/runs?page_size=1&sort_by=name&page_token="+url.QueryEscape(token)+"&"+query, 200)), &list))
+		for _, r := range list.Runs {
+			names = append(names, r.Name)
+		}
+		if token = list.NextPageToken; token == "" {
+			return names
+		}
+	}
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	long := strings.Repeat("long", 50)
+	a, b, c := s.named(t, "a", "hi"), s.named(t, "b%", "ho"), s.named(t, "c", long)
+	s.record(t, a, run.State{Status: run.Failed, Workflow: []byte(`{}`)})
+	for id, loss := range map[string]float64{a: 0.5, b: 0.25} {
+		_, err := s.store.AddMetrics(t.Context(), id, []run.Metric{{NodeID: "n", Name: "loss", Value: loss, Format: run.Raw}})
+		require.NoError(t, err)
+	}
+	put := func(id, body string, want int) string {
+		status, _, got := s.do(t, http.MethodPut, "/apis/argosy/v1/runs/"+id+"/labels", "application/json", strings.NewReader(body))
+		require.Equal(t, want, status, got)
+		return got
+	}
+	require.Contains(t, put(a, `{"labels":{"team":"red","example.com/kind":""}}`, 200), `"labels":{"example.com/kind":"","team":"red"}`)
+	put(b, `{"labels":{"team":"blue"}}`, 200)
+	put(c, `{"labels":{"team":"red"}}`, 200)
+	put(c, `{"labels":{}}`, 200)
+	put(c, `{"labels":{"a b":"c"}}`, 400)
+	put(c, `{"labels":{"a":"c d"}}`, 400)
+	put("none", `{"labels":{}}`, 404)
+	s.post(t, "/apis/v1beta1/runs/"+c+":archive", "", 200)
+
+	for query, want := range map[string][]string{
+		"":                                  {"a", "b%", "c"},
+		"status=Failed":                     {"a"},
+		"status=Failed&status=Succeeded":    {"a"},
+		"parameter=word%3Dhi":               {"a"},
+		"parameter=word!%3Dhi":              {"b%", "c"},
+		"parameter=word~H":                  {"a", "b%"},
+		"parameter=word%3D" + long:          {"c"},
+		"parameter=word%3D" + long[:64]:     nil,
+		"metric=loss%3C0.5":                 {"b%"},
+		"metric=loss%3C%3D0.5":              {"a", "b%"},
+		"metric=loss%3E0.3":                 {"a"},
+		"metric=loss%3D0.25":                {"b%"},
+		"metric=loss!%3D0.25":               {"a", "c"},
+		"label=team%3Dred":                  {"a"},
+		"label=team!%3Dred":                 {"b%", "c"},
+		"label=team~E":                      {"a", "b%"},
+		"text=%25":                          {"b%"},
+		"text=" + a[:8]:                     {"a"},
+		"archived=true":                     {"c"},
+		"archived=false":                    {"a", "b%"},
+		"metric=loss%3E0&label=team%3Dblue": {"b%"},
+		"archived=false&metric=loss%3E0.3":  {"a"},
+		"filter=" + url.QueryEscape(`{"predicates":[{"op":"LESS_THAN","key":"metric:loss","string_value":"0.3"}]}`): {"b%"},
+	} {
+		require.Equal(t, want, s.found(t, query), query)
+	}
+	require.Contains(t, s.get(t, "/apis/v1beta1/runs?filter="+url.QueryEscape(`{"predicates":[{"op":"EQUALS","key":"label:team","string_value":"blue"}]}`), 200), b, "filters of v1beta1 know these too")
+	for query, says := range map[string]string{
+		"metric=loss": "NAME=VALUE", "metric=loss%3Ebig": "needs a number", "parameter=%3D1": "NAME=VALUE", "label=x": "NAME=VALUE", "archived=x": "archived",
+	} {
+		require.Contains(t, s.get(t, "/apis/argosy/v1/runs?"+query, 400), says, query)
+	}
+}
+
+// outcomes gives what became of runs, by name.
+func outcomes(t *testing.T, answer string) map[string]string {
+	t.Helper()
+	var got struct {
+		Results []struct{ Name, Outcome string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(answer), &got))
+	all := map[string]string{}
+	for _, r := range got.Results {
+		all[r.Name] = strings.TrimPrefix(r.Outcome, "OUTCOME_")
+	}
+	return all
+}
+
+func TestBulk(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	a, b, c := s.named(t, "a", "hi"), s.named(t, "b", "ho"), s.named(t, "c", "hi")
+	s.record(t, a, run.State{Status: run.Failed, Workflow: []byte(`{}`)})
+	bulk := func(action, body string) map[string]string {
+		return outcomes(t, s.post(t, "/apis/argosy/v1/runs:"+action, body, 200))
+	}
+	byWord := `{"parameter":["word=hi"]}`
+	require.Equal(t, map[string]string{"a": "UNCHANGED", "c": "DONE"}, bulk("terminate", `{"parameter":["word=hi"],"dry_run":true}`))
+	require.NotContains(t, s.get(t, "/apis/argosy/v1/runs/"+c, 200), "Terminating", "a dry run does nothing")
+	require.Equal(t, map[string]string{"a": "UNCHANGED", "c": "DONE"}, bulk("terminate", byWord))
+	require.Contains(t, s.get(t, "/apis/argosy/v1/runs/"+c, 200), `"status":"Terminating"`)
+	require.Equal(t, map[string]string{"a": "UNCHANGED", "c": "UNCHANGED"}, bulk("terminate", byWord), "again, nothing is left to do")
+
+	ids := fmt.Sprintf(`{"run_ids":[%q,%q,%q,"none"]}`, a, b, a)
+	require.Equal(t, map[string]string{"a": "DONE", "b": "DONE", "": "FAILED"}, bulk("archive", ids))
+	require.Equal(t, map[string]string{"a": "UNCHANGED", "b": "UNCHANGED", "": "FAILED"}, bulk("archive", ids))
+	require.Equal(t, map[string]string{"a": "DONE", "b": "DONE"}, bulk("unarchive", `{"archived":true}`))
+
+	require.Contains(t, s.post(t, "/apis/argosy/v1/runs:delete", `{"status":["Failed","Terminating"],"limit":1}`, 200), `"more":true`)
+	require.Contains(t, s.post(t, "/apis/argosy/v1/runs:delete", `{"status":["Failed","Terminating"],"limit":1}`, 200), `OUTCOME_DONE`)
+	require.Equal(t, []string{"b"}, s.found(t, ""))
+	require.Equal(t, map[string]string{"": "UNCHANGED"}, bulk("delete", fmt.Sprintf(`{"run_ids":[%q]}`, a)), "it is gone already")
+
+	for body, says := range map[string]string{
+		`{}`: "say which runs", `{"run_ids":["x"],"text":"y"}`: "not both", `{"text":"x","limit":-1}`: "negative", `{"metric":["x"]}`: "NAME=VALUE",
+	} {
+		require.Contains(t, s.post(t, "/apis/argosy/v1/runs:delete", body, 400), says)
+	}
+	got, err := own.NewRunServiceClient(s.conn).ArchiveRuns(t.Context(), &own.BulkRequest{RunIds: []string{b}})
+	require.NoError(t, err)
+	require.Equal(t, own.BulkResult_OUTCOME_DONE, got.GetResults()[0].GetOutcome())
+}
+
+// TestListNodes: a run of 5,000 nodes is read page by page.
+func TestListNodes(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	id := s.run(t)
+	state := run.State{Status: run.Running, Workflow: []byte(`{}`)}
+	for i := range 5000 {
+		n := run.Node{ID: fmt.Sprintf("n%04d", i), Name: fmt.Sprintf("wf.n%04d", i), DisplayName: fmt.Sprintf("step %d", i), Type: "Pod", Phase: run.Succeeded, StartedAt: time.Unix(int64(10_000-i), 0)}
+		if i%10 == 3 {
+			n.Phase, n.StartedAt = "Pending", time.Time{}
+		}
+		if i == 77 {
+			n.Type = "DAG"
+		}
+		state.Nodes = append(state.Nodes, n)
+	}
+	s.record(t, id, state)
+	walk := func(query string) (ids []string) {
+		token, total := "", 0
+		for {
+			var page struct {
+				Nodes         []struct{ ID string }
+				TotalSize     int    `json:"total_size"`
+				NextPageToken string `json:"next_page_token"`
+			}
+			require.NoError(t, json.Unmarshal([]byte(s.get(t, "/apis/argosy/v1/runs/"+id+"/nodes?page_token="+url.QueryEscape(token)+"&"+query, 200)), &page))
+			for _, n := range page.Nodes {
+				ids = append(ids, n.ID)
+			}
+			total = page.TotalSize
+			if token = page.NextPageToken; token == "" {
+				require.Len(t, ids, total)
+				return ids
+			}
+		}
+	}
+	all := walk("page_size=1000")
+	require.Len(t, all, 5000)
+	require.Equal(t, []string{"n4999", "n4998"}, all[:2], "what began first")
+	require.Equal(t, "n4993", all[4999], "what did not begin comes last")
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(all))), 5000, "each once")
+	require.Equal(t, []string{"n0077"}, walk("type=DAG"))
+	require.Len(t, walk("phase=Pending&page_size=77"), 500)
+	require.Equal(t, []string{"n1234"}, walk("name=STEP+1234"))
+	require.Empty(t, walk("name=%25"))
+	require.NotContains(t, s.get(t, "/apis/argosy/v1/runs/"+id+"?nodes=none", 200), `"nodes"`)
+	s.get(t, "/apis/argosy/v1/runs/"+id+"?nodes=some", 400)
+	s.get(t, "/apis/argosy/v1/runs/"+id+"/nodes?page_size=-1", 400)
+	s.get(t, "/apis/argosy/v1/runs/"+id+"/nodes?page_token=x", 400)
+	s.get(t, "/apis/argosy/v1/runs/none/nodes", 404)
+}
+
+func TestDiffPipelineVersions(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	id := s.pipeline(t, "one")
+	version := func(name, manifest string) string {
+		return field(t, s.upload(t, "/apis/v1beta1/pipelines/upload_version?pipelineid="+id+"&name="+name, "x.yaml", []byte(manifest), 200), "id")
+	}
+	same, other := version("same", hello), version("other", strings.Replace(hello, "image: busybox", "image: alpine", 1))
+	require.Equal(t, `{}`, s.get(t, "/apis/argosy/v1/pipeline_versions:diff?from="+same+"&to="+same, 200))
+	require.Equal(t, `{"changes":[{"path":"container.image","from":"\"busybox\"","to":"\"alpine\""}]}`,
+		s.get(t, "/apis/argosy/v1/pipeline_versions:diff?from="+same+"&to="+other, 200))
+	s.get(t, "/apis/argosy/v1/pipeline_versions:diff?from="+same, 400)
+	s.get(t, "/apis/argosy/v1/pipeline_versions:diff?from="+same+"&to=none", 404)
+}
+
+func TestRetryFromStep(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	id := s.named(t, "a", "hi")
+	path := "/apis/argosy/v1/runs/" + id + ":retry"
+	require.Contains(t, s.post(t, path, `{}`, 409), "only a run that has failed")
+	require.Contains(t, s.post(t, path, `{"step":"fit"}`, 409), "only when it has ended")
+	s.record(t, id, run.State{Status: run.Succeeded, Workflow: []byte(`{"ended":true}`)})
+	require.NoError(t, s.store.Settle(t.Context(), id))
+	require.Contains(t, s.post(t, path, `{}`, 409), "only a run that has failed")
+	body := `{"step":"fit","parameters":[{"name":"word","value":"ho"}]`
+	require.Equal(t, `{"attempt":"1"}`, s.post(t, path, body+`,"dry_run":true}`, 200))
+	require.Contains(t, s.get(t, "/apis/argosy/v1/runs/"+id, 200), `"value":"hi"`)
+	require.Equal(t, `{"attempt":"1"}`, s.post(t, path, body+`}`, 200))
+	after := s.get(t, "/apis/argosy/v1/runs/"+id, 200)
+	require.Contains(t, after, `"status":"Running"`)
+	require.Contains(t, after, `{"name":"word","value":"ho"}`)
+	s.post(t, "/apis/argosy/v1/runs/none:retry", `{}`, 404)
+}

@@ -1,0 +1,154 @@
+package run
+
+import (
+	"context"
+	"sync"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/page"
+)
+
+// Bulk limits.
+const (
+	MaxBulk    = 1000 // runs of one request
+	bulkAtOnce = 8
+)
+
+// Action is what is done with many runs at once.
+type Action int
+
+// The actions.
+const (
+	TerminateAll Action = iota
+	DeleteAll
+	ArchiveAll
+	UnarchiveAll
+)
+
+// Outcomes of an action on one run.
+type Outcome int
+
+const (
+	Done      Outcome = iota + 1 // in a dry run: would be done
+	Unchanged                    // there was nothing to do
+	Refused                      // it could not be done
+)
+
+// Result is what became of one run.
+type Result struct {
+	RunID, Name string
+	Outcome     Outcome
+	Message     string
+}
+
+// Selection chooses runs: those of IDs, or without any those that fit scope and filter, at most Limit.
+type Selection struct {
+	IDs    []string
+	Scope  Scope
+	Filter []page.Predicate
+	Limit  int
+}
+
+// Bulk does something with each of many runs, and tells of each what became of it; more says that there are further ones.
+// Doing it again is harmless. In a dry run nothing is done.
+func (s *Service) Bulk(ctx context.Context, a Action, chosen Selection, dryRun bool) (results []Result, more bool, err error) {
+	runs, more, err := s.choose(ctx, chosen)
+	if err != nil {
+		return nil, false, err
+	}
+	results = make([]Result, len(runs))
+	slots := make(chan struct{}, bulkAtOnce)
+	var work sync.WaitGroup
+	for i, r := range runs {
+		slots <- struct{}{}
+		work.Go(func() {
+			defer func() { <-slots }()
+			results[i] = s.one(ctx, a, r, dryRun)
+		})
+	}
+	work.Wait()
+	return results, more, ctx.Err()
+}
+
+// choose gives the runs that are meant; one that is not there has an id alone.
+func (s *Service) choose(ctx context.Context, chosen Selection) (runs []Run, more bool, err error) {
+	if len(chosen.IDs) > MaxBulk {
+		return nil, false, fault.New(fault.Invalid, "run_ids has %d runs; at most %d can be named at once", len(chosen.IDs), MaxBulk)
+	}
+	limit := chosen.Limit
+	if limit <= 0 || limit > MaxBulk {
+		limit = MaxBulk
+	}
+	if len(chosen.IDs) > 0 {
+		seen := map[string]bool{}
+		for _, id := range chosen.IDs {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			r, err := s.c.Store.Run(ctx, id)
+			if err != nil && fault.KindOf(err) != fault.NotFound {
+				return nil, false, err
+			}
+			r.ID = id
+			runs = append(runs, r)
+		}
+		return runs, false, nil
+	}
+	q := page.Query{Size: 200, SortBy: "id", Filter: chosen.Filter}
+	for {
+		p, err := s.c.Store.Runs(ctx, q, chosen.Scope)
+		if err != nil {
+			return nil, false, err
+		}
+		if runs = append(runs, p.Items...); len(runs) > limit || len(runs) == limit && p.Next != nil {
+			return runs[:limit], true, nil
+		}
+		if q.Start = p.Next; q.Start == nil {
+			return runs, false, nil
+		}
+	}
+}
+
+// one does something with one run.
+func (s *Service) one(ctx context.Context, a Action, r Run, dryRun bool) Result {
+	result := Result{RunID: r.ID, Name: r.Name, Outcome: Done}
+	unchanged := func(why string) Result {
+		result.Outcome, result.Message = Unchanged, why
+		return result
+	}
+	if r.CreatedAt.IsZero() { // it is not there
+		if a == DeleteAll {
+			return unchanged("the run is not there")
+		}
+		result.Outcome, result.Message = Refused, "run "+r.ID+" not found"
+		return result
+	}
+	switch {
+	case a == TerminateAll && Final(r.Status):
+		return unchanged("the run has ended (" + r.Status + ")")
+	case a == TerminateAll && r.Status == Terminating:
+		return unchanged("the run is being stopped")
+	case a == ArchiveAll && r.Archived:
+		return unchanged("the run is archived")
+	case a == UnarchiveAll && !r.Archived:
+		return unchanged("the run is not archived")
+	case dryRun:
+		return result
+	}
+	var err error
+	switch a {
+	case TerminateAll:
+		err = s.Terminate(ctx, r.ID)
+	case DeleteAll:
+		if err = s.Delete(ctx, r.ID); err != nil && fault.KindOf(err) == fault.NotFound {
+			return unchanged("the run is not there")
+		}
+	case ArchiveAll, UnarchiveAll:
+		err = s.Archive(ctx, r.ID, a == ArchiveAll)
+	}
+	if err != nil {
+		result.Outcome, result.Message = Refused, err.Error()
+	}
+	return result
+}

@@ -1,0 +1,105 @@
+package conformance
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// searchRuns finds runs by what lies beside their rows.
+func searchRuns(t *testing.T, s Store) {
+	long := strings.Repeat("ä", 100)
+	for i, value := range []string{"0.1", "A%b", long} {
+		r := newRun(i)
+		r.Parameters = []run.Parameter{{Name: "p", Value: value}}
+		r.Labels = map[string]string{"team": []string{"red", "blue", "Red"}[i]}
+		accept(t, s, r)
+	}
+	for id, value := range map[string]float64{"run-000": 1, "run-001": -2.5} {
+		_, err := s.AddMetrics(t.Context(), id, []run.Metric{{NodeID: "n", Name: "loss", Value: value, Format: run.Raw}})
+		require.NoError(t, err)
+	}
+	for _, c := range []struct {
+		key   string
+		op    page.Op
+		value any
+		want  []string
+	}{
+		{"parameter:p", page.Equals, "0.1", []string{"run-000"}},
+		{"parameter:p", page.Equals, long, []string{"run-002"}},
+		{"parameter:p", page.Equals, long[:128], nil},
+		{"parameter:p", page.NotEquals, "0.1", []string{"run-001", "run-002"}},
+		{"parameter:p", page.Substring, "%B", []string{"run-001"}},
+		{"label:team", page.Equals, "red", []string{"run-000"}},
+		{"label:team", page.Substring, "RE", []string{"run-000", "run-002"}},
+		{"metric:loss", page.LessThan, 0.0, []string{"run-001"}},
+		{"metric:loss", page.GreaterThanOrEqual, int64(1), []string{"run-000"}},
+		{"metric:loss", page.NotEquals, "1", []string{"run-001", "run-002"}},
+		{"text", page.Substring, "NAME 1", []string{"run-001"}},
+	} {
+		q := page.Query{Size: 1, SortBy: "id", Filter: []page.Predicate{{Key: c.key, Op: c.op, Values: []any{c.value}}}}
+		require.Equal(t, c.want, walk(t, s, q, run.Scope{}), "%s %v %v", c.key, c.op, c.value)
+	}
+	for _, p := range []page.Predicate{
+		{Key: "metric:loss", Op: page.Substring, Values: []any{"1"}},
+		{Key: "metric:loss", Op: page.Equals, Values: []any{"x"}},
+		{Key: "parameter:p", Op: page.LessThan, Values: []any{"1"}},
+		{Key: "label:l", Op: page.In, Values: []any{"1"}},
+		{Key: "text", Op: page.Equals, Values: []any{"1"}},
+		{Key: "parameter:", Op: page.Equals, Values: []any{"1"}},
+	} {
+		_, err := s.Runs(t.Context(), page.Query{Size: 1, Filter: []page.Predicate{p}}, run.Scope{})
+		requireKind(t, fault.Invalid, err)
+	}
+
+	before, err := s.Run(t.Context(), "run-000")
+	require.NoError(t, err)
+	require.NoError(t, s.SetLabels(t.Context(), "run-000", map[string]string{"a": "", "b": "c"}))
+	after, err := s.Run(t.Context(), "run-000")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"a": "", "b": "c"}, after.Labels)
+	require.Greater(t, after.Revision, before.Revision)
+	requireKind(t, fault.NotFound, s.SetLabels(t.Context(), "none", nil))
+
+	require.NoError(t, s.Retry(t.Context(), "run-000", 1, run.Again{Workflow: []byte("{}"), Parameters: []run.Parameter{{Name: "p", Value: "0.2"}}}))
+	after, err = s.Run(t.Context(), "run-000")
+	require.NoError(t, err)
+	require.Equal(t, []run.Parameter{{Name: "p", Value: "0.2"}}, after.Parameters)
+	requireKind(t, fault.NotFound, s.Retry(t.Context(), "run-000", 2, run.Again{Workflow: []byte("{}"), Parameters: []run.Parameter{{Name: "none"}}}))
+}
+
+func listNodes(t *testing.T, s Store) {
+	accept(t, s, newRun(1))
+	accept(t, s, newRun(2))
+	state := newState(run.Running)
+	_, err := s.Record(t.Context(), "run-001", state)
+	require.NoError(t, err)
+	list := func(q run.NodeQuery) (ids []string) {
+		for {
+			p, err := s.ListNodes(t.Context(), "run-001", q)
+			require.NoError(t, err)
+			for _, n := range p.Items {
+				ids = append(ids, n.ID)
+			}
+			if q.Start = p.Next; q.Start == nil {
+				require.Len(t, ids, int(p.Total))
+				return ids
+			}
+		}
+	}
+	require.Equal(t, []string{"root", "step", "later"}, list(run.NodeQuery{Size: 1}))
+	require.Equal(t, []string{"root", "step", "later"}, list(run.NodeQuery{Size: 2}))
+	require.Equal(t, []string{"later"}, list(run.NodeQuery{Size: 2, Phases: []string{"Pending", "Failed"}}))
+	require.Equal(t, []string{"step"}, list(run.NodeQuery{Size: 2, Types: []string{"Pod"}, Name: "WF.s"}))
+	require.Empty(t, list(run.NodeQuery{Size: 2, Name: "_"}))
+	_, err = s.ListNodes(t.Context(), "none", run.NodeQuery{Size: 1})
+	requireKind(t, fault.NotFound, err)
+	names, err := s.StepNames(t.Context(), "run-001", []string{"step", "none"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"step": "step"}, names)
+}

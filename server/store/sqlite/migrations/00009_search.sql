@@ -1,0 +1,15 @@
+-- +goose Up
+
+CREATE TABLE run_labels (
+    run   INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
+    name  TEXT    NOT NULL,
+    value TEXT    NOT NULL,
+    PRIMARY KEY (run, name)
+);
+CREATE INDEX run_labels_value ON run_labels (name, value, run);
+-- Values may be long, and an index on all of them large: it has their beginnings.
+CREATE INDEX run_parameters_value ON run_parameters (name, substr(value, 1, 64), run);
+
+-- +goose Down
+DROP INDEX run_parameters_value;
+DROP TABLE run_labels;
