@@ -68,3 +68,19 @@ func TestCompileDirStopsWithItsContext(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, compiler.CompileDir(ctx, "testdata/programs/two", "-", "", os.Stdout), context.Canceled)
 }
+
+// Whatever somebody writes who has not read the manual: every mistake is told, at its line, and all at once.
+func TestFaultsOfOddPipelines(t *testing.T) {
+	t.Parallel()
+	err := compiler.RunDir(t.Context(), "testdata/programs/odd", []string{"--validate"}, os.Stdout)
+	var refused *compiler.ProgramError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, 1, refused.Code)
+	const file = "testdata/programs/odd/faults.txt"
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(refused.Text+"\n"), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), refused.Text+"\n")
+}

@@ -46,7 +46,7 @@ func (c *Component[In, Out]) Add(p *Pipeline, in In, opts ...StepOption) Out {
 		return out
 	}
 	s := p.begin(p.unused(c.name), "")
-	c.checkInputs(s, in)
+	fits := c.checkInputs(s, in)
 	inside, outside := reflect.New(reflect.TypeFor[Out]()).Elem(), reflect.ValueOf(&out).Elem()
 	if inside.Kind() != reflect.Struct {
 		s.Fault("the outputs of component %s are a %s: they must be a struct", c.name, inside.Type())
@@ -57,6 +57,9 @@ func (c *Component[In, Out]) Add(p *Pipeline, in In, opts ...StepOption) Out {
 	}
 	if c.build == nil {
 		s.Fault("component %s has no function", c.name)
+		return out
+	}
+	if !fits {
 		return out
 	}
 	if c.run != nil {
@@ -77,11 +80,12 @@ func (p *Pipeline) unused(name string) string {
 	}
 }
 
-func (c *Component[In, Out]) checkInputs(s *Step, in In) {
+// checkInputs says whether the inputs are a struct, whatever may be missing in it.
+func (c *Component[In, Out]) checkInputs(s *Step, in In) bool {
 	v := reflect.ValueOf(in)
 	if v.Kind() != reflect.Struct {
 		s.Fault("the inputs of component %s are a %s: they must be a struct", c.name, reflect.TypeFor[In]())
-		return
+		return false
 	}
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
@@ -90,6 +94,7 @@ func (c *Component[In, Out]) checkInputs(s *Step, in In) {
 			s.Fault("input %s is not set", field.Name)
 		}
 	}
+	return true
 }
 
 var anyValue = reflect.TypeFor[AnyValue]()
@@ -123,6 +128,9 @@ func (s *Step) declare(field reflect.StructField, inside, outside reflect.Value)
 	}
 	file := outputFolder + name
 	s.checkFile("output", name, file)
+	if slices.ContainsFunc(s.node.Container.Outputs, func(o graph.Output) bool { return o.Name == name }) {
+		s.Fault("output %s is declared twice", name)
+	}
 	s.node.Container.Outputs = append(s.node.Container.Outputs, graph.Output{Name: name, Type: value.kind(), Path: file})
 	value.set(s.output(name))
 	own := *s.output(name).single()

@@ -225,10 +225,14 @@ func (p *Pipeline) otherwise(n *node, t text, file bool) graph.Text {
 // must not be empty when the pipeline runs if something is collected.
 func Each[T, R any](p *Pipeline, list Value[[]T], steps func(item Value[T]) R) R {
 	var result R
-	if p == nil || steps == nil {
+	if p == nil {
 		return result
 	}
 	at := caller()
+	if steps == nil {
+		p.fault(at, "", "Each has no function")
+		return result
+	}
 	n := p.group(eachScope, "for-loop", graph.Node{Kind: "Each", At: at, Each: &graph.Each{Item: typeOf[T]()}})
 	if !list.IsSet() {
 		p.fault(at, "", "Each: the list is not set")

@@ -94,6 +94,9 @@ func declareParam[T any](p *Pipeline, at graph.Position, g graph.Param, opts []P
 	if p == nil {
 		return valueOf[T](faulty(at, "parameter %s belongs to a nil pipeline", name))
 	}
+	if err := travels[T](); err != nil && g.Required { // a default that cannot be written is reported already
+		p.fault(at, "", "parameter %s: %v", name, err)
+	}
 	g.Type, g.At = typeOf[T](), at
 	declared := &param{Param: g}
 	for _, opt := range opts {

@@ -103,7 +103,12 @@ func CacheFor(age time.Duration) StepOption {
 // CacheKey takes the outputs, values and files, of an earlier run of this step of this pipeline that had the same key,
 // whatever else has changed. See [CacheFor] for how old they may be.
 func CacheKey(key Value[string]) StepOption {
-	return podOption("CacheKey", func(s *Step, pod *graph.Pod) { cache(pod).Key = s.text("CacheKey", key) })
+	return podOption("CacheKey", func(s *Step, pod *graph.Pod) {
+		if known, ok := Known(key); ok && known == "" && len(key.recorded().refs()) == 0 {
+			s.Fault("CacheKey is empty: use NoCache for no cache")
+		}
+		cache(pod).Key = s.text("CacheKey", key)
+	})
 }
 
 func cache(pod *graph.Pod) *graph.Cache {

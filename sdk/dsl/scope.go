@@ -105,6 +105,12 @@ func (s *scope) graph() []graph.Node {
 	return nodes
 }
 
+// has says whether a node is in this pipeline.
+func (p *Pipeline) has(n *node) bool {
+	whole := n.scope.whole()
+	return whole == p.root || whole == p.exit || whole.sub != nil && slices.Contains(p.subs, whole.sub)
+}
+
 // under returns n or the group around it that stands directly in s; nil where s does not hold n.
 func (n *node) under(s *scope) *node {
 	for n != nil && n.scope != s {

@@ -76,7 +76,9 @@ func After(others ...Handle) StepOption {
 				s.Fault("After: argument %d is no step and no output of one", i+1)
 			}
 			for _, n := range nodes {
-				if err := s.node.wait(n); err != nil {
+				if !s.pipeline.has(n) {
+					s.Fault("After: %s is a step of another pipeline", n.Name)
+				} else if err := s.node.wait(n); err != nil {
 					s.Fault("After: %v", err)
 				}
 			}
@@ -262,6 +264,9 @@ func Output[T any](s *Step, name, file string, opts ...OutputOption) Value[T] {
 	outputs := &s.node.Container.Outputs
 	if slices.ContainsFunc(*outputs, func(o graph.Output) bool { return o.Name == name }) {
 		s.Fault("output %s is declared twice", name)
+	}
+	if err := travels[T](); err != nil {
+		s.Fault("output %s: %v", name, err)
 	}
 	o := graph.Output{Name: name, Type: typeOf[T](), Path: file}
 	for _, opt := range opts {

@@ -279,8 +279,15 @@ func encode(v any) (string, error) {
 	case time.Duration:
 		return v.String(), nil
 	}
-	if rv := reflect.ValueOf(v); rv.Kind() == reflect.String {
+	switch rv := reflect.ValueOf(v); {
+	case rv.Kind() == reflect.String:
 		return rv.String(), nil
+	case rv.Kind() == reflect.Pointer && rv.IsNil():
+		return "", fmt.Errorf("it is nil")
+	case rv.Kind() == reflect.Slice && rv.IsNil():
+		return "[]", nil
+	case rv.Kind() == reflect.Map && rv.IsNil():
+		return "{}", nil
 	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -289,6 +296,15 @@ func encode(v any) (string, error) {
 		return "", err
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// travels says why a T cannot be a value.
+func travels[T any]() error {
+	switch t := reflect.TypeFor[T](); t.Kind() {
+	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
+		return fmt.Errorf("a %s cannot be written as JSON", t)
+	}
+	return nil
 }
 
 func typeOf[T any]() graph.Type {
