@@ -58,6 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Concurrent":            concurrent,
 		"Texts":                 texts,
 		"LongNames":             longNames,
+		"Together":              together,
 		"Changes":               changes,
 		"ChangesOfNodes":        changesOfNodes,
 		"Series":                series,

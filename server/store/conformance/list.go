@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -233,4 +234,42 @@ func concurrent(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Len(t, r.Warnings, 20, "no write is lost")
 	require.Len(t, walk(t, s, page.Query{Size: 7}, run.Scope{}), 21)
+}
+
+// together: writes that are committed as one fail one by one.
+func together(t *testing.T, s Store) {
+	ctx := context.Background()
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	var wg sync.WaitGroup
+	var taken, missing, left atomic.Int64
+	for i := range 60 {
+		wg.Go(func() { // two of each id
+			switch err := s.Accept(ctx, newRun(i/2), []byte("m"), []byte("{}")); {
+			case err == nil:
+			case fault.KindOf(err) == fault.Conflict:
+				taken.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+		wg.Go(func() {
+			if err := s.SetStatus(ctx, fmt.Sprintf("none-%d", i), run.Failed, ""); fault.KindOf(err) == fault.NotFound && err != nil {
+				missing.Add(1)
+			}
+		})
+		wg.Go(func() {
+			if err := s.Accept(gone, newRun(100+i), []byte("m"), []byte("{}")); err != nil {
+				left.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 30, taken.Load())
+	require.EqualValues(t, 60, missing.Load())
+	require.EqualValues(t, 60, left.Load(), "nobody waited for these")
+	p, err := s.Runs(ctx, page.Query{Size: 200}, run.Scope{})
+	require.NoError(t, err)
+	require.EqualValues(t, 30, p.Total)
+	require.Len(t, p.Items, 30)
 }

@@ -33,15 +33,16 @@ type Driver struct {
 
 // Store keeps pipelines, experiments, runs and schedules. It is safe for concurrent use by one process.
 type Store struct {
-	driver Driver
-	reads  *sql.DB
-	writes *sql.DB
+	driver  Driver
+	reads   *sql.DB
+	writes  *sql.DB
+	commits *commits // of what is about to be written
 }
 
 // New makes a store of two pools of connections to a database that Migrate has prepared. That of writes has one connection,
 // so that what a transaction read stays true until it is committed.
 func New(driver Driver, reads, writes *sql.DB) *Store {
-	return &Store{driver: driver, reads: reads, writes: writes}
+	return &Store{driver: driver, reads: reads, writes: writes, commits: newCommits()}
 }
 
 // Migrate brings the schema up to date. One that a newer Argosy made is refused.

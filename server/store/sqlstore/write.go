@@ -22,9 +22,9 @@ const (
 	keepEvery = 5 * time.Second
 )
 
-// write runs f in one transaction, which is durable when write returns without error. A transaction that the database gave
+// alone runs f in one transaction, which is durable when alone returns without error. A transaction that the database gave
 // up, or whose connection broke before it was committed, is begun again: f may run more than once.
-func (s *Store) write(ctx context.Context, f func(*query.Queries) error) error {
+func (s *Store) alone(ctx context.Context, f func(*query.Queries) error) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = 10*time.Millisecond, 500*time.Millisecond
 	for begun := time.Now(); ; {

@@ -75,24 +75,33 @@ func bench(ctx context.Context, o options) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	r := &report{Started: time.Now().UTC()}
-	for _, part := range []struct {
-		name    string
-		measure func() error
-	}{
-		{"lists", func() error { return measureSizes(ctx, o, dir, sizes, r) }},
-	} {
-		if !slices.Contains(strings.Split(o.parts, ","), part.name) {
-			continue
-		}
-		if err := part.measure(); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
-		}
+	if err := measure(ctx, o, dir, sizes, r); err != nil {
+		return err
 	}
 	r.print(os.Stdout)
 	if o.out == "" {
 		return nil
 	}
 	return r.write(o.out)
+}
+
+// measure takes all figures.
+func measure(ctx context.Context, o options, dir string, sizes []int, r *report) error {
+	parts := strings.Split(o.parts, ",")
+	if slices.Contains(parts, "lists") {
+		if err := measureSizes(ctx, o, dir, sizes, r); err != nil {
+			return fmt.Errorf("lists: %w", err)
+		}
+	}
+	if slices.Contains(parts, "detail") {
+		if err := measureDetail(ctx, o, dir, r); err != nil {
+			return fmt.Errorf("detail: %w", err)
+		}
+	}
+	if slices.Contains(parts, "clients") || slices.Contains(parts, "create") {
+		return measureCluster(ctx, o, dir, r, parts)
+	}
+	return nil
 }
 
 // measureSizes measures lists on a store of few runs and then on those of the sizes.
