@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/argosy-ml/argosy/server/fault"
 )
@@ -16,9 +17,13 @@ const (
 	promptTimeout = 3 * time.Second
 )
 
+// replayers is how many runs of the outbox are handed to the cluster at once.
+const replayers = 8
+
 // Run works the outbox until ctx ends: runs that were accepted and whose Workflow may not exist yet are created, at start
 // (the server may have died in between) and, with growing pauses, while the cluster does not answer.
 func (s *Service) Run(ctx context.Context) error {
+	defer s.handing.Wait()
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = 200*time.Millisecond, 10*time.Second
 	for {
@@ -54,13 +59,16 @@ func (s *Service) replay(ctx context.Context) (left bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	var failed error
-	for _, a := range accepted {
-		if err := s.replayOne(ctx, a); err != nil {
-			left, failed = true, errors.Join(failed, err)
-		}
+	failed := make([]error, len(accepted))
+	var crew errgroup.Group
+	crew.SetLimit(replayers)
+	for i, a := range accepted {
+		crew.Go(func() error {
+			failed[i] = s.replayOne(ctx, a)
+			return failed[i]
+		})
 	}
-	return left, failed
+	return crew.Wait() != nil, errors.Join(failed...)
 }
 
 func (s *Service) replayOne(ctx context.Context, a Accepted) error {

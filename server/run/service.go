@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,9 +47,10 @@ type Config struct {
 
 // Service is what the API offers on runs. Errors are *fault.Error.
 type Service struct {
-	c     Config
-	locks locks
-	wake  chan struct{} // nudges the outbox
+	c       Config
+	locks   locks
+	wake    chan struct{}  // nudges the outbox
+	handing sync.WaitGroup // runs that are being handed to the cluster
 }
 
 // NewService makes the service. Its outbox works while Run runs.
@@ -124,37 +126,6 @@ func (s *Service) options(r Run, serviceAccount string, o *Occasion) Options {
 
 // nameAttempts is how many names a Workflow tries before the run is refused.
 const nameAttempts = 3
-
-// launch prepares and accepts a run and hands it to the cluster.
-func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAccount string, o *Occasion) error {
-	prepared, err := s.c.Engine.Prepare(ctx, manifest, s.options(*r, serviceAccount, o))
-	if err != nil {
-		return err
-	}
-	r.Workflow, r.ServiceAccount, r.Defaults, r.Labels = prepared.Name, prepared.ServiceAccount, prepared.Defaults, prepared.Labels
-
-	defer s.locks.lock(r.ID)()
-	if err := s.c.Store.Accept(ctx, *r, manifest, prepared.Workflow); err != nil {
-		return err
-	}
-	// From here on the run is accepted: it must go on even when the caller hangs up.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), promptTimeout)
-	defer cancel()
-	err = s.submit(ctx, Accepted{RunID: r.ID, Workflow: prepared.Workflow})
-	if err == nil {
-		return nil
-	}
-	if kind := fault.KindOf(err); kind == fault.Unavailable || kind == fault.Internal { // it may have been created all the same
-		s.c.Log.Warn("run waits for the cluster", "run", r.ID, "error", err)
-		s.nudge()
-		return nil
-	}
-	// The cluster will never take it, and the caller learns so now: nothing was promised yet.
-	if dropped := s.c.Store.DeleteRun(ctx, r.ID); dropped != nil {
-		s.c.Log.Error("a refused run could not be removed", "run", r.ID, "error", dropped)
-	}
-	return err
-}
 
 // source finds the manifest of a request and notes on r where it came from.
 func (s *Service) source(ctx context.Context, q Request, r *Run) ([]byte, error) {

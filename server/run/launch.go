@@ -1,0 +1,74 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/fault"
+)
+
+// promptWait is how long a caller waits to be told that the cluster refuses its run. The run goes on without it.
+const promptWait = 250 * time.Millisecond
+
+// launch prepares and accepts a run and hands it to the cluster. A cluster that takes its time does not hold up the caller.
+func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAccount string, o *Occasion) error {
+	prepared, err := s.c.Engine.Prepare(ctx, manifest, s.options(*r, serviceAccount, o))
+	if err != nil {
+		return err
+	}
+	r.Workflow, r.ServiceAccount, r.Defaults, r.Labels = prepared.Name, prepared.ServiceAccount, prepared.Defaults, prepared.Labels
+
+	unlock := s.locks.lock(r.ID)
+	if err := s.c.Store.Accept(ctx, *r, manifest, prepared.Workflow); err != nil {
+		unlock()
+		return err
+	}
+	// From here on the run is accepted: it must go on even when the caller hangs up.
+	answer, left := make(chan error), make(chan struct{})
+	defer close(left)
+	accepted := Accepted{RunID: r.ID, Workflow: prepared.Workflow}
+	s.handing.Go(func() {
+		defer unlock()
+		s.handOver(context.WithoutCancel(ctx), accepted, answer, left)
+	})
+	wait := time.NewTimer(promptWait)
+	defer wait.Stop()
+	select {
+	case err := <-answer:
+		if err != nil { // the cluster will never take it, and the caller learns so now: nothing was promised yet
+			if dropped := s.c.Store.DeleteRun(context.WithoutCancel(ctx), r.ID); dropped != nil {
+				s.c.Log.Error("a refused run could not be removed", "run", r.ID, "error", dropped)
+			}
+		}
+		return err
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// handOver gives an accepted run to the cluster and answers the caller, if it has not left yet.
+func (s *Service) handOver(ctx context.Context, a Accepted, answer chan<- error, left <-chan struct{}) {
+	bounded, cancel := context.WithTimeout(ctx, promptTimeout)
+	defer cancel()
+	err := s.submit(bounded, a)
+	kind := fault.KindOf(err)
+	if err != nil && (kind == fault.Unavailable || kind == fault.Internal) { // it may have been created all the same
+		s.c.Log.Warn("run waits for the cluster", "run", a.RunID, "error", err)
+		s.nudge()
+		err = nil
+	}
+	select {
+	case answer <- err:
+		<-left // a refused run is removed meanwhile
+		return
+	case <-left:
+	}
+	defer s.c.Feed.Publish(a.RunID)
+	if err == nil {
+		return
+	}
+	if failed := s.abandon(ctx, a.RunID, "the cluster refuses the workflow: "+err.Error()); failed != nil {
+		s.c.Log.Error("a refused run could not be ended", "run", a.RunID, "error", failed)
+	}
+}
