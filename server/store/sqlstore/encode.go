@@ -75,7 +75,7 @@ func toJSON(v any) string {
 }
 
 func fromJSON(text string, v any) error {
-	if text == "" {
+	if text == "" || text == "null" { // as most lists of most nodes are
 		return nil
 	}
 	return trouble("decode", json.Unmarshal([]byte(text), v))

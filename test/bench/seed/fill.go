@@ -15,7 +15,8 @@ import (
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 )
 
-// withNodes is how many of the newest runs have nodes: lists read none, and a store of a million runs shall stay small.
+// withNodes is how many of the newest runs have nodes, and a whole Workflow: lists read none, and a store of a million runs
+// shall stay small.
 const withNodes = 1000
 
 // Fill makes a store in a file that is not there yet: the world through the store's own code, the runs in bulk.
@@ -160,7 +161,12 @@ type version struct {
 }
 
 func (b *bulk) runs(w *World) {
-	versions := b.versions(w)
+	packer, err := zstd.NewWriter(nil)
+	if err != nil {
+		b.err = err
+		return
+	}
+	versions, bare := b.versions(w, packer), packed(packer, []byte(`{"kind":"Workflow"}`))
 	runs := b.table("runs", "seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, "+
 		"namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, "+
 		"submitted, settled, revision, manifest, schedule_id, schedule_name")
@@ -180,6 +186,9 @@ func (b *bulk) runs(w *World) {
 			r.Namespace, r.Workflow, r.Status, r.Message, state, "null", micros(r.CreatedAt), micros(r.ScheduledAt), micros(r.StartedAt), micros(r.FinishedAt),
 			// Those that run are settled too: there is no cluster that the server could ask how they do.
 			true, true, r.Revision, v.manifest, r.ScheduleID, r.ScheduleName)
+		if i < w.Runs-withNodes {
+			v.packed, v.digest = bare.packed, bare.digest
+		}
 		workflows.add(seq, v.digest, v.packed)
 		for j, p := range r.Parameters {
 			parameters.add(seq, j, p.Name, p.Value, true)
@@ -199,18 +208,17 @@ func (b *bulk) runs(w *World) {
 	}
 }
 
-func (b *bulk) versions(w *World) map[string]version {
+func packed(packer *zstd.Encoder, workflow []byte) version {
+	sum := fnv.New64a()
+	sum.Write(workflow)
+	return version{packed: packer.EncodeAll(workflow, nil), digest: int64(sum.Sum64())}
+}
+
+func (b *bulk) versions(w *World, packer *zstd.Encoder) map[string]version {
 	found := map[string]version{}
-	packer, err := zstd.NewWriter(nil)
-	if err != nil {
-		b.err = err
-		return nil
-	}
 	for _, v := range w.Versions {
 		manifest := w.Manifest(v)
-		sum := fnv.New64a()
-		sum.Write(manifest)
-		of := version{packed: packer.EncodeAll(manifest, nil), digest: int64(sum.Sum64())}
+		of := packed(packer, manifest)
 		if err := b.db.QueryRowContext(b.ctx, "SELECT manifest FROM versions WHERE id = ?", v.ID).Scan(&of.manifest); err != nil {
 			b.err = errors.Join(b.err, fmt.Errorf("version %s: %w", v.Name, err))
 		}
