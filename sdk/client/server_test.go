@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
+	kubewatch "k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/argosy-ml/argosy/sdk/client"
@@ -27,6 +27,8 @@ import (
 	"github.com/argosy-ml/argosy/server/gateway"
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/series"
+	"github.com/argosy-ml/argosy/server/watch"
 )
 
 // realServer is the server itself on SQLite in a temporary folder. Only Argo is not there: tests write the status of
@@ -36,7 +38,7 @@ func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 	b := enginetest.New(t)
 	watched := make(chan struct{})
 	var once sync.Once
-	b.Argo.PrependWatchReactor("workflows", func(a clienttesting.Action) (bool, watch.Interface, error) {
+	b.Argo.PrependWatchReactor("workflows", func(a clienttesting.Action) (bool, kubewatch.Interface, error) {
 		w, err := b.Argo.Tracker().Watch(a.GetResource(), a.GetNamespace())
 		once.Do(func() { close(watched) })
 		return true, w, err
@@ -51,9 +53,12 @@ func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the cluster is not watched")
 	}
+	watcher := watch.New(watch.Config{Store: b.Store, Runs: b.Runs, Log: b.Log})
 	handler, err := gateway.New(gateway.Config{
-		API:       api.New(api.Services{Pipelines: b.Pipelines, Experiments: b.Experiments, Runs: b.Runs, Schedules: b.Schedules}),
-		Pipelines: b.Pipelines, Runs: b.Runs, Log: slog.New(slog.DiscardHandler), Streams: ctx,
+		API: api.New(api.Services{
+			Pipelines: b.Pipelines, Experiments: b.Experiments, Runs: b.Runs, Schedules: b.Schedules, Watcher: watcher, Series: series.NewReader(b.Store), Streams: ctx,
+		}),
+		Pipelines: b.Pipelines, Runs: b.Runs, Watcher: watcher, Log: slog.New(slog.DiscardHandler), Streams: ctx,
 	})
 	require.NoError(t, err)
 	server := httptest.NewServer(handler)
@@ -85,7 +90,7 @@ func finish(t *testing.T, b *enginetest.Bundle, r run.Run, phase wfv1.WorkflowPh
 	metrics := put(r.ID+"/metrics", fmt.Appendf(nil, `{"metrics":[{"name":"images/sec","numberValue":%g}]}`, speed))
 	report := put(r.ID+"/report.tgz", archive(t, "report.txt", "all is well\n"))
 	b.Update(t, r, func(wf *wfv1.Workflow) {
-		now := metav1.Now()
+		now := metav1.NewTime(time.Now().Truncate(time.Second)) // as fine as the cluster keeps it
 		wf.Status.Phase, wf.Status.StartedAt, wf.Status.FinishedAt = phase, now, now
 		wf.Status.Nodes = wfv1.Nodes{wf.Name: {
 			ID: wf.Name, Name: wf.Name, DisplayName: "train", Type: wfv1.NodeTypePod, TemplateName: "main", Phase: wfv1.NodePhase(phase),

@@ -10,18 +10,24 @@ import (
 	"iter"
 	"mime"
 	"net/http"
+	"net/url"
 	"time"
 )
 
 // errNoStream says that the server has no event stream for runs, or that something on the way swallows it.
-var errNoStream = errors.New("no event stream")
+var errNoStream = errors.New("the server has no stream of events, or something on the way to it swallows it")
 
 // Watch follows a run: its view at once and after every change, until nothing more will come. It uses the server's event
 // stream, comes back to it when the connection breaks, and polls where there is none. It ends after an error.
 func (c *Client) Watch(ctx context.Context, runID string) iter.Seq2[*Run, error] {
 	return func(yield func(*Run, error) bool) {
-		w := &watch{Client: c, id: runID, yield: yield, contact: time.Now()}
-		if err := w.follow(ctx); err != nil {
+		v := &views{id: runID, yield: yield}
+		w := &watch{Client: c, id: runID, take: v.event}
+		err := w.follow(ctx)
+		if errors.Is(err, errNoStream) {
+			err = v.poll(ctx, w)
+		}
+		if err != nil && !v.enough {
 			yield(nil, err)
 		}
 	}
@@ -46,23 +52,76 @@ func (c *Client) Wait(ctx context.Context, runID string, changed ...func(*Run)) 
 	return last, nil
 }
 
-// watch is the state of one Watch. It is over when the caller has seen enough, the server said that nothing more will
-// come, or what it sent makes no sense (err).
+// views passes on how a run is, each view once.
+type views struct {
+	id     string
+	yield  func(*Run, error) bool
+	enough bool   // the caller has seen it
+	last   []byte // the view passed on last
+	done   bool   // it was of a run that has ended
+}
+
+func (v *views) event(e event) (more bool, err error) {
+	if e.name != "run" {
+		return true, nil
+	}
+	return v.view(e.data)
+}
+
+// view passes a view on unless it is the one passed on before (a stream taken up again begins with it).
+func (v *views) view(data []byte) (more bool, err error) {
+	if bytes.Equal(data, v.last) {
+		return true, nil
+	}
+	var r Run
+	if err := json.Unmarshal(data, &r); err != nil {
+		return false, fmt.Errorf("run %s: the event is not a run: %w", v.id, err)
+	}
+	v.last, v.done = bytes.Clone(data), r.Done()
+	v.enough = !v.yield(&r, nil)
+	return !v.enough, nil
+}
+
+// poll asks for the run again and again, until it has ended.
+func (v *views) poll(ctx context.Context, w *watch) error {
+	for {
+		var raw json.RawMessage
+		more := true
+		err := w.get(ctx, ownAPI+"/runs/"+escape(v.id), nil, &raw)
+		switch {
+		case err == nil:
+			w.contact = time.Now()
+			if more, err = v.view(raw); err != nil {
+				return err
+			}
+		case !IsUnreachable(err) || time.Since(w.contact) > w.patience:
+			return err
+		}
+		if !more || v.done {
+			return nil
+		}
+		if err := sleep(ctx, w.poll); err != nil {
+			return err
+		}
+	}
+}
+
+// watch reads the events of a run. It is over when take has enough or fails, or the server said that nothing more will come.
 type watch struct {
 	*Client
 	id    string
-	yield func(*Run, error) bool
+	query url.Values
+	take  func(event) (more bool, err error)
 	over  bool
 	err   error
 
 	lastEventID string
-	last        []byte    // the view passed on last
-	done        bool      // it was of a run that has ended
 	contact     time.Time // when the server was last heard
 }
 
 // follow streams, and streams again after a break, until the watch is over.
 func (w *watch) follow(ctx context.Context) error {
+	w.contact = time.Now()
 	for attempt := 0; ; attempt++ {
 		before := w.contact
 		err := w.stream(ctx)
@@ -71,8 +130,6 @@ func (w *watch) follow(ctx context.Context) error {
 			return w.err
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, errNoStream):
-			return w.pollToEnd(ctx)
 		case !IsUnreachable(err) && !passes(err):
 			return err
 		case time.Since(w.contact) > w.patience:
@@ -91,7 +148,7 @@ func (w *watch) stream(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	resp, err := w.once(ctx, request{
-		method: http.MethodGet, path: ownAPI + "/runs/" + escape(w.id) + "/events",
+		method: http.MethodGet, path: ownAPI + "/runs/" + escape(w.id) + "/events", query: w.query,
 		accept: "text/event-stream", lastEventID: w.lastEventID,
 	})
 	if lacksStream(err) {
@@ -110,7 +167,8 @@ func (w *watch) stream(ctx context.Context) error {
 	alive := func() { silence.Reset(w.idle); w.contact = time.Now() }
 	err = readEvents(resp.Body, alive, w.event)
 	if errors.Is(err, bufio.ErrTooLong) {
-		return w.end(fmt.Errorf("run %s: an event is larger than %d MiB", w.id, maxEvent>>20))
+		w.over, w.err = true, fmt.Errorf("run %s: an event is larger than %d MiB", w.id, maxEvent>>20)
+		return w.err
 	}
 	return &Unreachable{URL: w.URL(), Err: err}
 }
@@ -132,51 +190,11 @@ func lacksStream(err error) bool {
 // event takes one event; false: no more of them.
 func (w *watch) event(e event) bool {
 	w.lastEventID = e.id
-	switch e.name {
-	case "run":
-		w.view(e.data)
-	case "end":
-		_ = w.end(nil)
+	if e.name == "end" {
+		w.over = true
+		return false
 	}
+	more, err := w.take(e)
+	w.over, w.err = !more || err != nil, err
 	return !w.over
-}
-
-// view passes a view on unless it is the one passed on before (a stream taken up again begins with it).
-func (w *watch) view(data []byte) {
-	if bytes.Equal(data, w.last) {
-		return
-	}
-	var r Run
-	if err := json.Unmarshal(data, &r); err != nil {
-		_ = w.end(fmt.Errorf("run %s: the event is not a run: %w", w.id, err))
-		return
-	}
-	w.last, w.done = bytes.Clone(data), r.Done()
-	w.over = !w.yield(&r, nil)
-}
-
-func (w *watch) end(err error) error {
-	w.over, w.err = true, err
-	return err
-}
-
-// pollToEnd asks for the run again and again, until it has ended.
-func (w *watch) pollToEnd(ctx context.Context) error {
-	for {
-		var raw json.RawMessage
-		err := w.get(ctx, ownAPI+"/runs/"+escape(w.id), nil, &raw)
-		switch {
-		case err == nil:
-			w.contact = time.Now()
-			w.view(raw)
-		case !IsUnreachable(err) || time.Since(w.contact) > w.patience:
-			return err
-		}
-		if w.over || w.done {
-			return w.err
-		}
-		if err := sleep(ctx, w.poll); err != nil {
-			return err
-		}
-	}
 }

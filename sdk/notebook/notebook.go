@@ -48,8 +48,7 @@ type options struct {
 // On names the server of the run. Without it, the environment and the configuration file do: client.FromEnv.
 func On(c *client.Client) Option { return func(o *options) { o.client = c } }
 
-// Curves names the metrics whose curve is drawn from the log, where a line has one of them followed by = or : and a
-// number. Without it these are images/sec and loss.
+// Curves names the metrics whose curves are drawn. Without it these are all that the steps report while they run.
 func Curves(names ...string) Option { return func(o *options) { o.curves = names } }
 
 // Watch follows a run to its end in the cell: its graph with the state of each step, the curves of metrics that its steps
@@ -59,7 +58,7 @@ func Watch(ctx context.Context, run *client.Run, opts ...Option) (*client.Run, e
 	if !gonbui.IsNotebook {
 		return run, errNoNotebook
 	}
-	o := options{curves: []string{"images/sec", "loss"}}
+	var o options
 	for _, opt := range opts {
 		opt(&o)
 	}

@@ -41,28 +41,29 @@ func run(status string, nodes ...string) string {
 
 func TestWatchShowsGraphCurveAndLog(t *testing.T) {
 	t.Parallel()
-	logged := make(chan struct{})
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /apis/argosy/v1/runs/r1/events", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /apis/argosy/v1/runs/r1/events", func(w http.ResponseWriter, r *http.Request) {
+		if q := r.URL.Query(); q.Get("logs") != "true" || q.Get("points") != "true" {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		dag := fmt.Sprintf(node, "d", "dag", "DAG", "Running", "", `"p"`)
 		prepare := fmt.Sprintf(node, "p", "prepare", "Pod", "Succeeded", "pod-p", `"g"`)
 		group := fmt.Sprintf(node, "g", "group", "TaskGroup", "Running", "", `"t"`)
 		_, _ = io.WriteString(w, run("Running", dag, prepare, group, fmt.Sprintf(node, "t", "train", "Pod", "Running", "pod-t", "")))
 		_ = http.NewResponseController(w).Flush()
-		<-logged
-		_, _ = io.WriteString(w, run("Failed", dag, prepare, group, fmt.Sprintf(node, "t", "train", "Pod", "Failed", "pod-t", ""))+"event: end\ndata: {}\n\n")
-	})
-	mux.HandleFunc("GET /apis/argosy/v1/runs/r1/nodes/t/log", func(w http.ResponseWriter, _ *http.Request) {
-		for i := range 40 {
-			fmt.Fprintf(w, "[1,0]<stdout>:step %d images/sec: %d\n", i, 100+i)
+		event := func(name, data string, args ...any) {
+			_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, fmt.Sprintf(data, args...))
 		}
-		_, _ = io.WriteString(w, "\x1b[31mit <broke>\x1b[0m\n")
-		close(logged)
-	})
-	mux.HandleFunc("GET /apis/argosy/v1/runs/r1/nodes/p/log", func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusNotFound)
-		_, _ = io.WriteString(w, `{"message":"no log","code":5}`)
+		event("log", `{"node_id":"p","lines":["prepared"],"ended":true}`)
+		for i := range 40 {
+			event("points", `{"points":[{"node_id":"t","name":"images/sec","step":"%d","value":%d},{"node_id":"t","name":"other","step":"1","value":1},{"node_id":"t","name":"images/sec","step":"%d"}]}`, i, 100+i, i)
+			event("log", `{"node_id":"t","first":"%d","lines":["[1,0]<stdout>:step %d images/sec: %d"]}`, i, i, 100+i)
+		}
+		event("log", `{"node_id":"t","first":"40","lines":["\u001b[31mit <broke>\u001b[0m"],"ended":true}`)
+		event("later", `{}`)
+		_, _ = io.WriteString(w, run("Failed", dag, prepare, group, fmt.Sprintf(node, "t", "train", "Pod", "Failed", "pod-t", ""))+"event: end\ndata: {}\n\n")
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
@@ -90,6 +91,7 @@ func TestWatchShowsGraphCurveAndLog(t *testing.T) {
 	require.NotContains(t, page, ">dag</text>")
 	require.Equal(t, 1, strings.Count(page, `fill="#9aa4b2"`), "one edge, through the group")
 	require.Contains(t, page, "images/sec of train rank 0 139", "the curve's name and last value")
+	require.NotContains(t, page, "other of train")
 	require.Contains(t, page, "<td>images/sec</td><td>train</td><td>12.5</td>")
 	require.Contains(t, page, "<p>log of train</p>")
 	require.Contains(t, page, "\nit &lt;broke&gt;</pre>")

@@ -2,11 +2,11 @@ package notebook
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/argosy-ml/argosy/launcher/scrape"
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/sdk/draw"
 )
@@ -14,7 +14,6 @@ import (
 // Limits of what a cell shows, and how often it changes.
 const (
 	tailLines  = 15
-	maxLogs    = 64 // steps whose logs are followed: the first of them
 	maxCurves  = 14
 	maxValues  = 5000 // of a curve; beyond it the older half is thinned out
 	redrawTime = 500 * time.Millisecond
@@ -22,9 +21,9 @@ const (
 
 // watcher gathers what is to be seen of a run.
 type watcher struct {
-	client *client.Client
-	rules  []scrape.Rule
-	show   func(page string)
+	client  *client.Client
+	metrics []string // whose curves are drawn; empty: of all
+	show    func(page string)
 
 	mu      sync.Mutex
 	run     *client.Run
@@ -35,41 +34,53 @@ type watcher struct {
 }
 
 func newWatcher(c *client.Client, metrics []string, show func(string)) *watcher {
-	w := &watcher{client: c, show: show, changed: make(chan struct{}, 1)}
-	for _, name := range metrics {
-		w.rules = append(w.rules, scrape.Rule{Name: name})
-	}
-	return w
+	return &watcher{client: c, metrics: metrics, show: show, changed: make(chan struct{}, 1)}
 }
 
-// watch follows the run, and the log of each of its steps, until the run has ended and all logs were read.
+// watch follows the run, the logs of its steps and the values that they print, until nothing more will come.
 func (w *watcher) watch(ctx context.Context, run *client.Run) (*client.Run, error) {
 	w.run = run
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var logs, screen sync.WaitGroup
+	var screen sync.WaitGroup
+	defer screen.Wait()
 	done := make(chan struct{})
+	defer close(done)
 	screen.Go(func() { w.redraw(done) })
-	followed := map[string]bool{}
-	last, err := w.client.Wait(ctx, run.ID, func(r *client.Run) {
-		w.update(func() { w.run = r })
-		for _, n := range r.Nodes {
-			if n.PodName != "" && !followed[n.ID] && n.Phase != client.Pending && len(followed) < maxLogs {
-				followed[n.ID] = true
-				logs.Go(func() { w.follow(ctx, r.ID, n) })
-			}
+	for e, err := range w.client.Events(ctx, run.ID, client.EventOptions{Logs: true, Points: true}) {
+		if err != nil {
+			return w.run, err
 		}
-	})
-	if err != nil {
-		cancel() // the logs too
+		w.update(func() { w.take(e) })
 	}
-	logs.Wait()
-	close(done)
-	screen.Wait()
-	if last == nil {
-		last = run
+	return w.run, nil
+}
+
+// take takes an event. It is called within update.
+func (w *watcher) take(e client.Event) {
+	switch {
+	case e.Reset:
+		w.curves, w.tail, w.tailOf = nil, nil, ""
+	case e.Run != nil:
+		w.run = e.Run
+	case e.Log != nil:
+		if step := w.step(e.Log.NodeID); w.tailOf != step && len(e.Log.Lines) > 0 {
+			w.tail, w.tailOf = nil, step
+		}
+		w.tail = append(w.tail, e.Log.Lines...)
+		w.tail = w.tail[max(0, len(w.tail)-tailLines):]
 	}
-	return last, err
+	for _, p := range e.Points {
+		w.point(p)
+	}
+}
+
+// step is the name of a node.
+func (w *watcher) step(id string) string {
+	for i := range w.run.Nodes {
+		if w.run.Nodes[i].ID == id {
+			return w.run.Nodes[i].DisplayName
+		}
+	}
+	return id
 }
 
 // update changes what is seen, and has it drawn.
@@ -103,43 +114,23 @@ func (w *watcher) redraw(done <-chan struct{}) {
 	}
 }
 
-// follow reads the log of a step to its end. A step without one, such as one that never started, has nothing to show.
-func (w *watcher) follow(ctx context.Context, runID string, n client.Node) {
-	step := n.DisplayName
-	scanner := scrape.New(w.rules, scrape.OnPoint(func(p scrape.Point) { w.point(step, p) }))
-	for line, err := range w.client.FollowLog(ctx, runID, n.ID) {
-		switch {
-		case client.IsNotFound(err):
-			return
-		case err != nil:
-			line = "(the log broke off: " + err.Error() + ")"
-		}
-		w.update(func() {
-			if w.tailOf != step {
-				w.tail, w.tailOf = nil, step
-			}
-			w.tail = append(w.tail, line)
-			w.tail = w.tail[max(0, len(w.tail)-tailLines):]
-			_, _ = scanner.Write([]byte(line + "\n")) // never fails
-		})
+// point adds a value to its curve: one for each metric, step and rank.
+func (w *watcher) point(p client.Point) {
+	if p.Value == nil || len(w.metrics) > 0 && !slices.Contains(w.metrics, p.Name) {
+		return
 	}
-	w.update(func() { _ = scanner.Close() })
-}
-
-// point adds a value to its curve: one for each metric, step and rank. It is called within update.
-func (w *watcher) point(step string, p scrape.Point) {
-	name := p.Metric + " of " + step
-	if p.Rank != scrape.Unranked {
+	name := p.Name + " of " + w.step(p.NodeID)
+	if p.Rank != client.Unranked {
 		name += " rank " + strconv.Itoa(p.Rank)
 	}
 	for i := range w.curves {
 		if w.curves[i].Name == name {
-			w.curves[i].Values = thin(append(w.curves[i].Values, p.Value))
+			w.curves[i].Values = thin(append(w.curves[i].Values, *p.Value))
 			return
 		}
 	}
 	if len(w.curves) < maxCurves {
-		w.curves = append(w.curves, draw.Line{Name: name, Values: []float64{p.Value}})
+		w.curves = append(w.curves, draw.Line{Name: name, Values: []float64{*p.Value}})
 	}
 }
 

@@ -1,12 +1,65 @@
 package command
 
 import (
+	"context"
+	"fmt"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
 	"github.com/argosy-ml/argosy/sdk/client"
 )
+
+func (c *cli) runMetrics() *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{
+		Use: "metrics RUN [NAME...]", Short: "Print what a run measured, or with -f its values as its steps print them",
+		Args: args(cobra.MinimumNArgs(1), "a run and perhaps names of metrics"), ValidArgsFunction: c.completeRuns(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			r, err := findRun(cmd.Context(), cl, args[0])
+			if err != nil {
+				return err
+			}
+			if follow {
+				return c.followMetrics(cmd.Context(), cl, r, args[1:])
+			}
+			if len(args) > 1 {
+				r.Metrics = slices.DeleteFunc(r.Metrics, func(m client.Metric) bool { return !slices.Contains(args[1:], m.Name) })
+			}
+			p := c.printer()
+			return p.Print(r.Metrics, func() { runview.MetricTable(p, r) })
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run ends; JSON and YAML have one value after the other")
+	return cmd
+}
+
+// followMetrics prints values as they come, tables without a header since nobody knows how long they will be.
+func (c *cli) followMetrics(ctx context.Context, cl *client.Client, r *client.Run, names []string) error {
+	p := c.printer()
+	for point, err := range cl.WatchPoints(ctx, r.ID, names...) {
+		if err != nil {
+			return err
+		}
+		value, rank := "none", ""
+		if point.Value != nil {
+			value = fmt.Sprint(*point.Value)
+		}
+		if point.Rank != client.Unranked {
+			rank = fmt.Sprintf(" rank %d", point.Rank)
+		}
+		if err := p.Print(point, func() { fmt.Fprintf(c.out, "%s step %d%s: %s\n", point.Name, point.Step, rank, value) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (c *cli) runCompare() *cobra.Command {
 	return &cobra.Command{

@@ -16,8 +16,8 @@ import (
 )
 
 func (c *cli) runCommand() *cobra.Command {
-	return group("run", "Runs: list, get, create, wait, logs, compare, artifact, terminate, retry, delete",
-		c.runList(), c.runGet(), c.runCreate(), c.runWait(), c.runLogs(), c.runCompare(), c.runArtifact(),
+	return group("run", "Runs: list, get, create, wait, logs, metrics, compare, artifact, terminate, retry, delete",
+		c.runList(), c.runGet(), c.runCreate(), c.runWait(), c.runLogs(), c.runMetrics(), c.runCompare(), c.runArtifact(),
 		c.runChange("terminate", "Stop runs; their distributed jobs are deleted", "terminated run", (*client.Client).Terminate),
 		c.runChange("retry", "Run the failed steps of failed runs again", "retried run", (*client.Client).Retry),
 		c.runChange("delete", "Delete runs with their logs and artifacts", "deleted run", (*client.Client).DeleteRun))

@@ -1,0 +1,160 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Event is something that happened to a run. One of Run, Log and Points is set, or Reset.
+type Event struct {
+	// ID says where to go on after this event: see EventOptions.
+	ID string
+	// Run is the run as it is now.
+	Run *Run
+	// Log are lines of a node's log.
+	Log *LogLines
+	// Points are values of metrics, in the order in which they were printed.
+	Points []Point
+	// Reset says that what was told means nothing any more, and all is told anew: the server has another store.
+	Reset bool
+}
+
+// LogLines are lines of a node's log that follow each other, without their ends.
+type LogLines struct {
+	NodeID string   `json:"node_id"`
+	First  int64    `json:"first,string"` // the number of the first of them, from 0
+	Lines  []string `json:"lines"`
+	Ended  bool     `json:"ended"` // the log is complete with these
+}
+
+// Unranked is the rank of what no process in particular printed.
+const Unranked = -1
+
+// Point is one value of a metric, printed while its step runs.
+type Point struct {
+	NodeID string `json:"node_id"`
+	Name   string `json:"name"`
+	Rank   int    `json:"rank"` // of the process that printed it, or Unranked
+	// Step is as printed beside the value, or counted from 1.
+	Step      int64     `json:"step,string"`
+	PrintedAt time.Time `json:"printed_at,omitzero"` // zero when that is not known
+	Value     *float64  `json:"value"`               // nil: it was not a number, or infinite
+}
+
+// EventOptions say which events are wanted beside those of the run itself.
+type EventOptions struct {
+	Logs   bool
+	LogsOf []string // only the logs of these nodes; empty for all
+	Points bool
+	// After is the ID of the last event that was taken; what came after it is given, and nothing twice. Empty: from the
+	// beginning. All else must be as it was.
+	After string
+}
+
+// Events follows a run with the logs of its steps and the values of its metrics, as they come, until nothing more will.
+// It comes back when the connection breaks, and goes on where it was. It ends after an error.
+func (c *Client) Events(ctx context.Context, runID string, o EventOptions) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		query := url.Values{"node_id": o.LogsOf}
+		for name, on := range map[string]bool{"logs": o.Logs, "points": o.Points} {
+			if on {
+				query.Set(name, "true")
+			}
+		}
+		enough := false
+		w := &watch{Client: c, id: runID, query: query, lastEventID: o.After}
+		w.take = func(e event) (bool, error) {
+			out, known, err := readEvent(e)
+			if err != nil {
+				return false, fmt.Errorf("run %s: the event %s cannot be read: %w", runID, e.name, err)
+			}
+			enough = known && !yield(out, nil)
+			return !enough, nil
+		}
+		if err := w.follow(ctx); err != nil && !enough {
+			yield(Event{}, err)
+		}
+	}
+}
+
+// readEvent decodes an event; those of later servers are not known, and passed over.
+func readEvent(e event) (out Event, known bool, err error) {
+	out.ID = e.id
+	switch e.name {
+	case "run":
+		err = json.Unmarshal(e.data, &out.Run)
+	case "log":
+		err = json.Unmarshal(e.data, &out.Log)
+	case "points":
+		var wire struct{ Points []Point }
+		err = json.Unmarshal(e.data, &wire)
+		out.Points = wire.Points
+	case "reset":
+		out.Reset = true
+	default:
+		return out, false, nil
+	}
+	return out, true, err
+}
+
+// WatchPoints gives the values of a run's metrics as its steps print them, of the metrics named or of all, until the run
+// has ended. It ends after an error.
+func (c *Client) WatchPoints(ctx context.Context, runID string, names ...string) iter.Seq2[Point, error] {
+	return func(yield func(Point, error) bool) {
+		for e, err := range c.Events(ctx, runID, EventOptions{Points: true}) {
+			if err != nil {
+				yield(Point{}, err)
+				return
+			}
+			for _, p := range e.Points {
+				if (len(names) == 0 || slices.Contains(names, p.Name)) && !yield(p, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Series is the curve of one metric, as one rank of a step printed it.
+type Series struct {
+	NodeID   string `json:"node_id"`
+	StepName string `json:"step_name"`
+	Name     string `json:"name"`
+	Rank     int    `json:"rank"`
+	Format   string `json:"format,omitempty"`      // RAW or PERCENTAGE
+	Total    int64  `json:"total,omitzero,string"` // how many points there are in all
+	// Sampling says how Points were chosen: "none" when all are here, "min/max" when of each stretch of equally many points
+	// the least and the greatest are here.
+	Sampling string        `json:"sampling,omitempty"`
+	Points   []SeriesPoint `json:"points,omitempty"`
+}
+
+// SeriesPoint is one value of a Series.
+type SeriesPoint struct {
+	Step      int64     `json:"step,string"`
+	PrintedAt time.Time `json:"printed_at,omitzero"`
+	Value     *float64  `json:"value"`
+}
+
+// AllSeries lists the curves that a run has, without their points.
+func (c *Client) AllSeries(ctx context.Context, runID string) ([]Series, error) {
+	var wire struct{ Series []Series }
+	return wire.Series, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/metrics", nil, &wire)
+}
+
+// Series gives the curves of a metric, one for each rank of a step that printed it, with at most so many points each; 0 is
+// the server's default.
+func (c *Client) Series(ctx context.Context, runID, metric string, points int) ([]Series, error) {
+	q := url.Values{}
+	if points != 0 {
+		q.Set("points", strconv.Itoa(points))
+	}
+	var wire struct{ Series []Series }
+	return wire.Series, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/metrics/"+escape(metric)+"/series", q, &wire)
+}
