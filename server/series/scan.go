@@ -7,6 +7,7 @@
 package series
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/argosy-ml/argosy/launcher/scrape"
@@ -56,8 +57,14 @@ func newScanner(rules []string) *scanner {
 	return s
 }
 
+// launcherSays begins lines of the launcher's own, which repeats the metrics as they are at the end.
+var launcherSays = []byte("argosy: ")
+
 // line gives the points of a line, which comes without its end.
 func (s *scanner) line(text []byte, at time.Time) []run.Point {
+	if bytes.HasPrefix(text, launcherSays) {
+		return nil
+	}
 	s.at, s.found = at, nil
 	_, _ = s.scan.Write(text) // it never fails
 	_, _ = s.scan.Write([]byte("\n"))

@@ -44,6 +44,9 @@ func TestScan(t *testing.T) {
 			"Done warm up\nStep\tImg/sec\n10\timages/sec: 1\n20\timages/sec: 2\ntotal images/sec: 9\n",
 			[]string{"images/sec[-1]#0@10=1", "images/sec[-1]#1@20=2"},
 		},
+		"what the launcher says is none": {
+			"[1,0]<stdout>:loss=4\nargosy: metric loss = 4 (last of 1)\n", []string{"loss[0]#0@1=4"},
+		},
 		"without steps values are counted":       {"loss=4\nloss=3\n", []string{"loss[-1]#0@1=4", "loss[-1]#1@2=3"}},
 		"a step that goes back is counted on":    {"batch 1 loss=4\nbatch 2 loss=3\nbatch 1 loss=2\n", []string{"loss[-1]#0@1=4", "loss[-1]#1@2=3", "loss[-1]#2@3=2"}},
 		"ranks have curves of their own":         {"[1,0]<stdout>:loss=4\n[1,1]<stdout>:loss=5\n[1,0]<stdout>:loss=3\n", []string{"loss[0]#0@1=4", "loss[1]#0@1=5", "loss[0]#1@2=3"}},
