@@ -57,7 +57,9 @@ func runScheduler(ctx context.Context, h home.Home, ready func()) error {
 	volumesInOrder(typed)
 	dynamics := dynamicinformer.NewDynamicSharedInformerFactory(any, 0)
 	s, err := scheduler.New(ctx, kube, typed, dynamics,
-		profile.RecorderFactory(func(name string) events.EventRecorder { return broadcaster.NewRecorder(name) }),
+		profile.RecorderFactory(func(name string) events.EventRecorder {
+			return patientRecorder{broadcaster.NewRecorder(name), typed.Core().V1().Pods().Lister()}
+		}),
 		scheduler.WithComponentConfigVersion(conf.APIVersion),
 		scheduler.WithKubeConfig(cfg),
 		scheduler.WithProfiles(conf.Profiles...),

@@ -5,6 +5,7 @@ package heap
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -14,7 +15,8 @@ const (
 	interval = time.Second
 	// busyRate is what a process allocates when it works, in bytes per second: several times what idle components of a control
 	// plane do.
-	busyRate = 16 << 20
+	busyRate  = 16 << 20
+	busyBytes = busyRate * uint64(interval/time.Second)
 	// settled is how many quiet intervals in a row make a process idle: the steps of a workflow come with pauses.
 	settled = 10
 )
@@ -22,7 +24,7 @@ const (
 // The collector's percentages (GOGC): how much the heap may grow, compared with what is in use, before the next collection.
 const (
 	idlePercent = 50
-	busyPercent = 200
+	busyPercent = 300
 )
 
 // Watch sizes the heap until the context ends. GOMEMLIMIT stays the limit. Its first quiet time gives the garbage of the
@@ -30,6 +32,8 @@ const (
 func Watch(ctx context.Context) {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
+	collections := make(chan struct{}, 1)
+	announce(ctx, collections)
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	allocated := func() uint64 {
 		metrics.Read(sample)
@@ -43,6 +47,11 @@ func Watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-collections:
+			if !w.busy && w.hurry(allocated()-last) {
+				debug.SetGCPercent(busyPercent)
+			}
+			continue
 		case <-ticks.C:
 		}
 		now := allocated()
@@ -58,6 +67,24 @@ func Watch(ctx context.Context) {
 	}
 }
 
+// announce says, until the context ends, when the collector has run. Work is noticed then, and not only when the interval is over:
+// a short burst of it would have ended under the small heap.
+func announce(ctx context.Context, collections chan<- struct{}) {
+	runtime.SetFinalizer(&sentinel{}, func(*sentinel) {
+		if ctx.Err() != nil {
+			return
+		}
+		select {
+		case collections <- struct{}{}:
+		default:
+		}
+		announce(ctx, collections)
+	})
+}
+
+// sentinel is garbage that tells when it is collected; it is too large to share its memory with what is not.
+type sentinel [32]byte
+
 // watch remembers whether a process is busy.
 type watch struct {
 	busy  bool
@@ -70,7 +97,7 @@ type watch struct {
 func (w *watch) saw(bytes uint64) (changed bool) {
 	was := w.busy
 	w.age++
-	if bytes > busyRate*uint64(interval/time.Second) {
+	if bytes > busyBytes {
 		w.quiet = 0
 	} else {
 		w.quiet++
@@ -85,4 +112,10 @@ func (w *watch) saw(bytes uint64) (changed bool) {
 		w.busy = false
 	}
 	return w.busy != was || w.age == settled && !w.busy
+}
+
+// hurry is told what was allocated in an interval that is not over yet, and tells whether the process has become busy.
+func (w *watch) hurry(bytes uint64) bool {
+	w.busy = w.busy || w.age >= settled && bytes > busyBytes
+	return w.busy
 }

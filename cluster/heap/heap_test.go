@@ -1,6 +1,8 @@
 package heap
 
 import (
+	"context"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,5 +41,28 @@ func TestBusyAndIdle(t *testing.T) {
 	require.False(t, w.busy)
 	for range 100 {
 		require.False(t, w.saw(busyRate), "it stays idle")
+	}
+}
+
+func TestWorkIsNoticedBeforeTheIntervalIsOver(t *testing.T) {
+	t.Parallel()
+	w := watch{}
+	require.False(t, w.hurry(busyBytes+1), "a start is no work")
+	w.age = settled
+	require.False(t, w.hurry(busyBytes))
+	require.True(t, w.hurry(busyBytes+1))
+	require.False(t, w.saw(busyBytes+1), "it is known already")
+	require.True(t, w.busy)
+}
+
+func TestCollectionsAreAnnounced(t *testing.T) {
+	t.Parallel()
+	collections := make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	announce(ctx, collections)
+	for range 3 { // each of them
+		runtime.GC()
+		<-collections
 	}
 }

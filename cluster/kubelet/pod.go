@@ -39,6 +39,7 @@ type pod struct {
 	addr    netip.Addr
 	adopted bool // an earlier kubelet set it up
 
+	held     heldEvents
 	reported bool // its outputs or their announcement; by what plays `wait`
 
 	mu       sync.Mutex
@@ -123,6 +124,7 @@ func (p *pod) live() {
 	p.leave()
 	p.noteLife()
 	p.finish(err)
+	p.held.end(!p.succeeded())
 	stopSending()
 	sender.Wait()
 	p.sendLastStatus()
@@ -273,6 +275,12 @@ func (p *pod) processes() map[string]*process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.running)
+}
+
+func (p *pod) succeeded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.status.Phase == corev1.PodSucceeded
 }
 
 func (p *pod) isEnding() bool {

@@ -125,18 +125,3 @@ func (p *pod) warnOnce(reason, format string, args ...any) {
 		p.event(corev1.EventTypeWarning, reason, "%s", text)
 	}
 }
-
-// containerEvent is an event of one container.
-func (p *pod) containerEvent(c *corev1.Container, kind, reason, format string, args ...any) {
-	field := "spec.containers{" + c.Name + "}"
-	if findContainer(p.obj.Spec.InitContainers, c.Name) != nil {
-		field = "spec.initContainers{" + c.Name + "}"
-	}
-	p.k.events[p.obj.Spec.NodeName].Event(&corev1.ObjectReference{
-		APIVersion: "v1", Kind: "Pod", Namespace: p.obj.Namespace, Name: p.obj.Name, UID: p.obj.UID, ResourceVersion: p.obj.ResourceVersion, FieldPath: field,
-	}, kind, reason, fmt.Sprintf(format, args...))
-}
-
-func (p *pod) event(kind, reason, format string, args ...any) {
-	p.k.events[p.obj.Spec.NodeName].Event(p.obj, kind, reason, fmt.Sprintf(format, args...))
-}
