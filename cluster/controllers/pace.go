@@ -15,7 +15,7 @@ import (
 // How long Argo waits before it looks at a workflow that changed. Each look at a large workflow, or at many, takes the time that their
 // steps need; a look at a small one takes next to none, and the wait is most of what a short step takes.
 const (
-	paceLeast = 10 * time.Millisecond
+	paceLeast = 2 * time.Millisecond
 	paceMost  = 200 * time.Millisecond
 	paceSpan  = 100 * time.Millisecond // the past that counts
 	paceBytes = 4 << 10                // of workflows written in that time, for each millisecond more

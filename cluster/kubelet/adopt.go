@@ -89,7 +89,7 @@ func (k *Kubelet) cleanUp(ctx context.Context) error {
 		uid := types.UID(f.Name())
 		k.complain(uid, k.sortOut(uid, exists[uid], mounts))
 	}
-	return nil
+	return k.clearBerths(mounts)
 }
 
 // sortOut decides what becomes of what earlier kubelets left of a pod, whose object is nil where it exists no more.

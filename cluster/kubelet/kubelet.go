@@ -83,6 +83,7 @@ type Kubelet struct {
 	tokens    *tokens
 	folders   *folders // of logs that are followed
 	limits    *limiter
+	berths    berths
 	starting  chan struct{}
 	lasted    *lru.Cache // how long the latest pod of a kin ran
 	// reporting ends when the ends of pods are no longer to be reported: the apiserver may be gone for good.
@@ -155,6 +156,7 @@ func (k *Kubelet) begin(ctx, life context.Context, services *sync.WaitGroup, fai
 		_ = server.Close()
 	})
 	services.Go(func() { k.refresh(life) })
+	services.Go(func() { k.keepBerths(life) })
 	services.Go(func() { k.sweepImages(life) })
 	services.Go(func() { k.heartbeat(life) })
 	return k.registerNodes(ctx)
@@ -174,6 +176,7 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 		tokens:    newTokens(client),
 		starting:  make(chan struct{}, maxStarting),
 		lasted:    lru.New(maxKins),
+		berths:    berths{wanted: make(chan struct{}, 1)},
 		known:     map[types.UID]*pod{}, left: map[types.UID]podRecord{}, over: map[types.UID]bool{},
 		events: map[string]record.EventRecorder{},
 		rooms:  map[string]*room{},

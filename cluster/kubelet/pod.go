@@ -2,11 +2,10 @@ package kubelet
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"maps"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -142,9 +141,6 @@ func (p *pod) grace() time.Duration {
 
 // setUp makes everything that the pod's containers share.
 func (p *pod) setUp() error {
-	if err := p.makeFolders(); err != nil {
-		return err
-	}
 	if err := p.startNetwork(); err != nil {
 		return err
 	}
@@ -157,34 +153,6 @@ func (p *pod) setUp() error {
 		return err
 	}
 	return p.remember(func(r *podRecord) { r.Addr, r.Volumes, r.Reason, r.Message = p.addr, p.volumes, p.reason, p.message })
-}
-
-// Folders of a pod.
-const (
-	memoryFolder  = "memory" // a file system in memory, for what is small and goes with the pod
-	etcPart       = memoryFolder + "/etc"
-	shmPart       = memoryFolder + "/shm" // another, since pods fill it as they like
-	messageFolder = memoryFolder + "/messages"
-)
-
-func (p *pod) makeFolders() error {
-	for _, d := range []string{p.dir, p.path(podholder.LogFolder), p.path("containers"), p.path(memoryFolder)} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			return err
-		}
-	}
-	if err := unix.Mount("tmpfs", p.path(memoryFolder), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
-		return fmt.Errorf("mount a file system in memory: %w", err)
-	}
-	for _, d := range []string{etcPart, shmPart, messageFolder} {
-		if err := os.Mkdir(p.path(d), 0o755); err != nil {
-			return err
-		}
-	}
-	if err := unix.Mount("tmpfs", p.path(shmPart), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
-		return fmt.Errorf("mount the pod's /dev/shm: %w", err)
-	}
-	return nil
 }
 
 // age is how long ago an earlier kubelet began with the pod.
@@ -208,12 +176,7 @@ func (p *pod) tearDown() error {
 	if p.addr.IsValid() {
 		p.k.addresses.Give(p.addr)
 	}
-	// With it go those that are mounted below.
-	m := p.path(memoryFolder)
-	if err := unix.Unmount(m, unix.MNT_DETACH); err != nil && err != unix.EINVAL && err != unix.ENOENT {
-		return fmt.Errorf("unmount %s: %w", m, err)
-	}
-	return clearFolder(p.dir)
+	return errors.Join(unmountMemory(p.dir), clearFolder(p.dir))
 }
 
 // terminate ends the pod: its containers are told to, and made to when the

@@ -21,7 +21,7 @@ type Holder struct {
 	gone  chan struct{}
 }
 
-// Start starts the holder of the pod in the folder, with namespaces of its own.
+// Start starts the holder of the pod in the folder, with namespaces of its own. Without a host name it is that of a pod to come.
 func Start(program, dir, hostname string, ownNet bool) (*Holder, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -29,6 +29,9 @@ func Start(program, dir, hostname string, ownNet bool) (*Holder, error) {
 	}
 	defer r.Close()
 	pidfd := -1
+	if hostname == "" {
+		hostname = nameless
+	}
 	cmd := exec.Command(program, "pod", hostname)
 	cmd.Dir = dir
 	// One of them per pod: no more threads and memory than it needs.
@@ -115,6 +118,18 @@ func (h *Holder) End() {
 	if c, err := h.pidfd.SyscallConn(); err == nil {
 		_ = c.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) }) // it may be gone
 	}
+}
+
+// Moved says that the pod's folder is another one now, or rather the same elsewhere.
+func (h *Holder) Moved(dir string) { h.dir = dir }
+
+// Name gives the pod another host name. It must not have any containers yet.
+func (h *Holder) Name(hostname string) error {
+	c, _, _, err := h.call(request{Op: opName, Hostname: hostname})
+	if err == nil {
+		err = c.Close()
+	}
+	return err
 }
 
 // Namespace opens a namespace of the pod, `net` for instance.

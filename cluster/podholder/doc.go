@@ -29,6 +29,7 @@ const (
 	opWatch  = "watch"  // the same two replies for a container that an earlier kubelet started
 	opSignal = "signal" // one reply
 	opExec   = "exec"   // descriptors: stdin, stdout, stderr, console, as far as Given. One reply, at the end; the connection's end is the command's
+	opName   = "name"   // one reply, when the pod has its host name
 	opStdin  = "stdin"  // one reply with the container's stdin; the connection stays as long as it is used
 )
 
@@ -41,6 +42,7 @@ type request struct {
 	Signal    int      `json:",omitempty"`
 	OrKill    bool     `json:",omitempty"` // of a signal
 	Args      []string `json:",omitempty"` // of an exec
+	Hostname  string   `json:",omitempty"` // of a name
 	Given     [4]bool  // which descriptors of an exec come along
 }
 

@@ -6,14 +6,19 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // readyFD is where the holder says that it can be talked to.
 const readyFD = 3
+
+// maxHostname is how long a host name may be in Linux.
+const maxHostname = 64
 
 // server is the holder itself.
 type server struct {
@@ -31,8 +36,8 @@ type server struct {
 // its thread. It returns with an error only.
 func Serve(hostname string) error {
 	syscall.Umask(0o022)
-	if err := unix.Sethostname([]byte(hostname)); err != nil {
-		return fmt.Errorf("set host name %q: %w", hostname, err)
+	if err := setHostname(hostname); err != nil {
+		return err
 	}
 	// Above its containers, which end with it, and below the control plane.
 	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("100"), 0); err != nil {
@@ -82,6 +87,22 @@ func Serve(hostname string) error {
 	}
 }
 
+// nameless is the argument of a holder whose pod is not known yet; there is room in it for any name.
+var nameless = "spare" + strings.Repeat(" ", maxHostname-len("spare"))
+
+// setHostname names the pod, also for those who look at the list of processes.
+func setHostname(name string) error {
+	if err := unix.Sethostname([]byte(strings.TrimSpace(name))); err != nil {
+		return fmt.Errorf("set host name %q: %w", name, err)
+	}
+	// The last of os.Args is the memory that the kernel shows, see proc_pid_cmdline(5).
+	if shown := os.Args[len(os.Args)-1]; shown == nameless && len(name) <= len(shown) {
+		memory := unsafe.Slice(unsafe.StringData(shown), len(shown))
+		clear(memory[copy(memory, name):])
+	}
+	return nil
+}
+
 // serve answers one connection.
 func (s *server) serve(c conn) {
 	defer c.end()
@@ -96,6 +117,10 @@ func (s *server) serve(c conn) {
 		err = s.run(c, r, files)
 	case opWatch:
 		err = s.watch(c, r)
+	case opName:
+		if err = setHostname(r.Hostname); err == nil {
+			err = c.send(reply{})
+		}
 	case opSignal:
 		err = s.signal(c, r)
 	case opExec:

@@ -34,6 +34,7 @@ func TestDurable(t *testing.T) {
 func durableTests(t *testing.T, c *cluster) {
 	t.Run("a pod goes on without its kubelet", c.testKubeletDies)
 	t.Run("a pod ends while there is no kubelet", c.testEndUnseen)
+	t.Run("what is kept ready for pods to come", c.testSpareBerths)
 	t.Run("a workflow goes on without the kubelet", c.testWorkflowGoesOn)
 	t.Run("a command and a log end with the kubelet", c.testStreamsEnd)
 	t.Run("a pod that is being deleted goes on ending", c.testEndingGoesOn)
