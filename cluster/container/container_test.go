@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -136,20 +135,20 @@ func runPodinit(req request) (answer, error) {
 	if err := json.NewEncoder(spec).Encode(req.Spec); err != nil {
 		return answer{}, err
 	}
-	statusR, statusW, err := os.Pipe()
+	status, theirs, err := StatusLine()
 	if err != nil {
 		return answer{}, err
 	}
 	var out bytes.Buffer
 	cmd := exec.Command(req.Podinit, "run")
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.ExtraFiles = []*os.File{spec, statusW}
+	cmd.ExtraFiles = []*os.File{spec, theirs}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC}
 	if err := cmd.Start(); err != nil {
 		return answer{}, err
 	}
-	_ = statusW.Close()
-	fault, err := io.ReadAll(statusR)
+	_ = theirs.Close()
+	fault, err := Admit(status)
 	if err != nil {
 		return answer{}, err
 	}

@@ -50,6 +50,9 @@ func run() error {
 	if err := dieFirst(); err != nil {
 		return err
 	}
+	if err := awaitAdmission(); err != nil {
+		return err
+	}
 	return spec.become()
 }
 

@@ -118,7 +118,7 @@ type Spec struct {
 // Descriptors that argosy-podinit inherits.
 const (
 	SpecFD    = 3 // a file with the Spec as JSON
-	StatusFD  = 4 // an error's text, or nothing when the command has been started
+	StatusFD  = 4 // a byte comes when the command may begin; then an error's text goes, or nothing when it has
 	PidFD     = 5 // of the container to join
 	ConsoleFD = 6 // a socket to which a terminal's outer end is sent, where one is wanted
 )

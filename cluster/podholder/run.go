@@ -110,7 +110,7 @@ func (ct *container) tell(c conn) error {
 
 // start makes the container's first process and waits until it has become the command.
 func (s *server) start(ct *container) error {
-	status, statusW, err := os.Pipe()
+	status, statusW, err := ctr.StatusLine()
 	if err != nil {
 		return err
 	}
@@ -145,14 +145,13 @@ func (s *server) start(ct *container) error {
 	}
 	close(ct.forked)
 	closeAll(theirs)
-	// Before it becomes the command, which may end at once.
 	ct.mounts, err = os.Open(proc(ct.child.pid, "ns/mnt"))
 	if errors.Is(err, fs.ErrNotExist) { // something killed it
 		err = nil
 	}
 	var fault []byte
 	if err == nil {
-		fault, err = io.ReadAll(status)
+		fault, err = ctr.Admit(status)
 	}
 	if err == nil && len(fault) == 0 && ct.cmd.TTY {
 		err = ct.takeTerminal(console)
