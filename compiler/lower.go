@@ -353,6 +353,7 @@ func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
 		}
 	}
 	p.main(&run)
+	p.mounts = run.Mounts
 	settings := n.Pod
 	if settings == nil {
 		settings = &graph.Pod{}

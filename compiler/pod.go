@@ -13,13 +13,14 @@ import (
 
 // pod turns what a step asks of the cluster into fields of its template.
 type pod struct {
-	fill  func(graph.Text) text // with the values' places
-	arg   func(graph.Text) text // the same, for where Kubernetes reads $(NAME)
-	word  func(graph.Text) text // the same, for where that is of the container's own environment
-	where func(graph.Ref) source
-	t     *template
-	known []graph.Volume // those in t.Volumes, in the same order
-	patch map[string]any // for resources that are known only when the pipeline runs
+	fill   func(graph.Text) text // with the values' places
+	arg    func(graph.Text) text // the same, for where Kubernetes reads $(NAME)
+	word   func(graph.Text) text // the same, for where that is of the container's own environment
+	where  func(graph.Ref) source
+	t      *template
+	known  []graph.Volume // those in t.Volumes, in the same order
+	mounts []graph.Mount  // those of the step's own container
+	patch  map[string]any // for resources that are known only when the pipeline runs
 }
 
 // container turns a container into Argo's.
@@ -168,8 +169,27 @@ func (p *pod) settings(g *graph.Pod) error {
 	return nil
 }
 
+// beside turns a container beside the step's own into Argo's, which gives it the mounts of the step's own too. Those that it
+// has itself would then be there twice.
 func (p *pod) beside(list string, s graph.Sidecar) userContainer {
-	return userContainer{Name: s.Name, container: p.container(list, s.Name, &s.Container), MirrorVolumeMounts: true}
+	c, mirror := s.Container, true
+	c.Mounts = nil
+	for _, m := range s.Container.Mounts {
+		at := func(o graph.Mount) bool { return o.Path == m.Path }
+		i := slices.IndexFunc(p.mounts, at)
+		if i < 0 || !reflect.DeepEqual(p.mounts[i], m) {
+			c.Mounts = append(c.Mounts, m)
+		}
+		mirror = mirror && (i < 0 || reflect.DeepEqual(p.mounts[i], m))
+	}
+	if !mirror { // it has something else there
+		for _, m := range p.mounts {
+			if !slices.ContainsFunc(c.Mounts, func(o graph.Mount) bool { return o.Path == m.Path }) {
+				c.Mounts = append(c.Mounts, m)
+			}
+		}
+	}
+	return userContainer{Name: s.Name, container: p.container(list, s.Name, &c), MirrorVolumeMounts: mirror}
 }
 
 func (p *pod) mapping(pairs []graph.Pair) map[string]text {

@@ -1,6 +1,7 @@
 package compiler_test
 
 import (
+	"fmt"
 	"regexp"
 	"testing"
 	"time"
@@ -149,6 +150,29 @@ func TestPatchWithValues(t *testing.T) {
 	require.Equal(t, `FILE a: PodSpecPatch is a value as a whole, and so cannot be merged with Requests or Limits that are values: write its braces and keys in the pipeline
 FILE b: PodSpecPatch is no JSON object: unexpected EOF
 FILE c: PodSpecPatch is a value as a whole, and so cannot be merged with Requests or Limits that are values: write its braces and keys in the pipeline`, whereOf.ReplaceAllString(err.Error(), "FILE"))
+}
+
+// Containers beside a step see its volumes; what they mount themselves is there once.
+func TestMountsOfSidecars(t *testing.T) {
+	t.Parallel()
+	p := dsl.New("p")
+	data, other := dsl.Mount("/data", dsl.Claim(dsl.Lit("data"))), dsl.Mount("/other", dsl.Scratch(""))
+	c := dsl.Container{Image: alpine}
+	dsl.Run(p, "s", c, data, other,
+		dsl.Sidecar("none", c), dsl.Sidecar("same", c, data), dsl.Sidecar("more", c, dsl.Mount("/more", dsl.Scratch(""))),
+		dsl.InitContainer("else", c, dsl.Mount("/data", dsl.Claim(dsl.Lit("data")).ReadOnly())))
+	manifest, err := compiler.Compile(p)
+	require.NoError(t, err)
+	tmpl := validate(t, manifest).GetTemplateByName("s")
+	got := map[string][]string{}
+	for _, c := range append(tmpl.Sidecars, tmpl.InitContainers...) {
+		paths := []string{fmt.Sprint(*c.MirrorVolumeMounts)}
+		for _, m := range c.VolumeMounts {
+			paths = append(paths, fmt.Sprintf("%s %v", m.MountPath, m.ReadOnly))
+		}
+		got[c.Name] = paths
+	}
+	require.Equal(t, map[string][]string{"none": {"true"}, "same": {"true"}, "more": {"true", "/more false"}, "else": {"false", "/data true", "/other false"}}, got)
 }
 
 // What a step sets itself goes before the defaults.

@@ -34,6 +34,8 @@ func TestPipelines(t *testing.T) {
 	a := up(t, t.TempDir(), func(c *exec.Cmd) { c.Args = append(c.Args, "--images", "pull") })
 	t.Run("files collected from loops", func(t *testing.T) { a.collectsFiles(t) })
 	t.Run("texts as they were written", func(t *testing.T) { a.saysWhatWasWritten(t) })
+	t.Run("branches, and what is known late", func(t *testing.T) { a.branches(t) })
+	t.Run("the end of a run that fails", func(t *testing.T) { a.fails(t) })
 	t.Run("functions in an image", func(t *testing.T) { a.runsFunctions(t) })
 }
 
@@ -165,6 +167,59 @@ func (a *argosy) saysWhatWasWritten(t *testing.T) {
 	require.Equal(t, "<$(HOME)><$$><$$ {{x}}><$(X)>", a.stepLog(t, run, "script"))
 	require.Equal(t, "<$(HOME)><$$><><$(X)>", a.stepLog(t, run, "bare"))
 	require.ElementsMatch(t, []string{"<{{$(HOME)$>", `<{{q"q\>`}, a.logs(t, run, "item"))
+}
+
+// branches merges what the branches of an If give, values and files, in a loop that takes each of them; and gives a pod limits
+// and a patch that are known only when the run begins, with containers beside its own.
+func (a *argosy) branches(t *testing.T) {
+	p := dsl.New("branches")
+	n := dsl.Param(p, "n", 7)
+	memory := dsl.Param(p, "memory", "64Mi")
+	give := func(name string) (dsl.Value[string], dsl.File[dsl.Dataset]) {
+		s := script(p, name, `echo -n "$0" > /tmp/word; echo "the file of $0" > /tmp/file`, name)
+		return dsl.Output[string](s, "word", "/tmp/word"), dsl.OutputFile[dsl.Dataset](s, "file", "/tmp/file")
+	}
+	_, before := give("before")
+	dsl.Each(p, dsl.Lit([]int{1, 2, 3}), func(item dsl.Value[int]) any {
+		var one, two, other dsl.Value[string]
+		var oneFile, otherFile dsl.File[dsl.Dataset]
+		p.If(dsl.Eq(item, 1), func() { one, oneFile = give("one") }).
+			ElseIf(dsl.Lt(item, 3), func() { two, _ = give("two") }).
+			Else(func() { other, otherFile = give("other") })
+		return script(p, "tell", `echo "$0 $1: $(cat "$2")"`, item, dsl.OneOf(one, two, other), dsl.OneOf(oneFile, otherFile, before))
+	})
+	shared := dsl.Mount("/shared", dsl.Scratch("1Mi"))
+	dsl.Run(p, "late", dsl.Container{
+		Image: dsl.Lit("host"), Command: dsl.Args("sh", "-ec", `until test -s /shared/beside; do sleep 0.05; done; echo "$(hostname) $(cat /shared/first /shared/beside) $(cat "$0")"`),
+		Args: dsl.Args(dsl.Import[dsl.Dataset](p, dsl.FromText(dsl.Sprintf("imported %v", n)))),
+	}, shared,
+		dsl.Limits(dsl.Resources{Memory: memory}), dsl.PodSpecPatch(dsl.Sprintf(`{"hostname": "h-%v", "terminationGracePeriodSeconds": %v}`, n, n)),
+		dsl.InitContainer("first", dsl.Container{Image: dsl.Lit("host"), Command: dsl.Args("sh", "-c", "echo first > /shared/first")}, shared),
+		dsl.Sidecar("beside", dsl.Container{Image: dsl.Lit("host"), Command: dsl.Args("sh", "-c", "echo {{beside}} > /shared/beside; sleep 600")}, dsl.Limits(dsl.Resources{Memory: memory})))
+
+	run := a.runs(t, p)
+	require.ElementsMatch(t, []string{"1 one: the file of one\n", "2 two: the file of before\n", "3 other: the file of other\n"}, a.logs(t, run, "tell"))
+	require.Equal(t, "h-7 first {{beside}} imported 7\n", strings.ReplaceAll(a.stepLog(t, run, "late"), "first\n", "first "))
+}
+
+// fails has a step that fails: what waits for it does not run, and what is for the end does.
+func (a *argosy) fails(t *testing.T) {
+	p := dsl.New("fails")
+	broken := script(p, "broken", "exit 3")
+	script(p, "after", "true")
+	dsl.Run(p, "waits", dsl.Container{Image: dsl.Lit("host"), Command: dsl.Args("true")}, dsl.After(broken))
+	p.OnExit(func() { script(p, "always", `echo "it has $0"`, dsl.Argo("workflow.status")) })
+	p.OnFailure(func() { script(p, "page", `echo "oh no: $0"`, dsl.Argo("workflow.status")) })
+	workflow, err := compiler.Compile(p)
+	require.NoError(t, err)
+	var pipeline struct{ ID string }
+	a.upload(t, p.Name(), "fails.yaml", workflow, 200, &pipeline)
+	run := a.await(t, a.createRun(t, p.Name(), pipeline.ID, nil), 3*time.Minute, runView.final)
+	require.Equal(t, "Failed", run.Status)
+	require.Equal(t, "it has Failed\n", a.stepLog(t, run, "always"))
+	require.Equal(t, "oh no: Failed\n", a.stepLog(t, run, "page"))
+	require.Empty(t, a.logs(t, run, "waits"))
+	require.Len(t, a.logs(t, run, "after"), 1)
 }
 
 // runsFunctions runs Go functions out of an image that argosy image made, from which nothing of this machine is seen. One
