@@ -103,6 +103,8 @@ func New(ctx context.Context, c Config) (*App, error) {
 			return err
 		}},
 	}
+	measures := gateway.NewMeasures(gateway.Gauges{RunsByStatus: store.RunsByStatus, OutboxSize: store.OutboxSize, ReconcilerLag: reconciler.Lag})
+	store.OnWrite(measures.Write)
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: c.Log})
 	services := api.New(api.Services{
 		Watcher: watcher, Series: series.NewReader(store), Streams: streams,
@@ -111,7 +113,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	})
 	a.grpc = services.Server(c.Log)
 	handler, err := gateway.New(gateway.Config{
-		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, UI: c.UI, Log: c.Log, Streams: streams,
+		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, UI: c.UI, Log: c.Log, Streams: streams,
 	})
 	if err != nil {
 		endStreams()

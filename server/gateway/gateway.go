@@ -27,6 +27,7 @@ type Config struct {
 	Watcher   *watch.Watcher
 	UI        fs.FS // with index.html at its root; nil: a page that says how to build the UI
 	Log       *slog.Logger
+	Measures  *Measures // that /metrics shows, with those of requests
 	// Streams ends the logs and events that are being followed, which would otherwise hold up the end of the server.
 	Streams context.Context //nolint:containedctx // the life of the server, not of a call
 }
@@ -46,6 +47,7 @@ func New(c Config) (http.Handler, error) {
 		runtime.WithRoutingErrorHandler(plainError),
 		runtime.WithDisableHTTPMethodOverride(),
 		runtime.WithDisablePathLengthFallback(),
+		runtime.WithMiddlewares(routed),
 		runtime.WithUnescapingMode(runtime.UnescapingModeAllExceptReserved), // names of metrics have slashes in them
 	)
 	if err := c.API.Route(context.Background(), g.mux); err != nil {
@@ -54,6 +56,10 @@ func New(c Config) (http.Handler, error) {
 	document, err := yaml.YAMLToJSON(proto.OpenAPI)
 	if err != nil {
 		return nil, fmt.Errorf("OpenAPI document: %w", err)
+	}
+	page, err := docs(document)
+	if err != nil {
+		return nil, fmt.Errorf("the page of the OpenAPI document: %w", err)
 	}
 
 	top := http.NewServeMux()
@@ -66,7 +72,10 @@ func New(c Config) (http.Handler, error) {
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/events", g.runEvents)
 	top.HandleFunc("GET /apis/argosy/v1/events", g.allEvents)
 	top.HandleFunc("GET /apis/openapi.yaml", serve("application/yaml", proto.OpenAPI))
+	top.HandleFunc("GET /apis/docs", serve("text/html; charset=utf-8", page))
 	top.HandleFunc("GET /apis/openapi.json", serve("application/json", document))
+	top.Handle("GET /metrics", c.Measures.handler())
+	profiles(top)
 	top.Handle("/", ui(c.UI))
-	return g.recovered(guarded(top)), nil
+	return c.Measures.measured(g.recovered(guarded(top))), nil
 }

@@ -100,10 +100,12 @@ func (s *server) open(t *testing.T) {
 		Feed: s.feed, Namespace: "kubeflow", Now: now, Log: log,
 	})
 	s.schedules = schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: now, Log: log})
+	measures := gateway.NewMeasures(gateway.Gauges{RunsByStatus: store.RunsByStatus, OutboxSize: store.OutboxSize})
+	store.OnWrite(measures.Write)
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: log})
 	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Streams: streams, Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
 	handler, err := gateway.New(gateway.Config{
-		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Log: log, Streams: streams,
+		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, Log: log, Streams: streams,
 		UI: fstest.MapFS{"index.html": {Data: []byte("<title>ui</title>")}, "assets/app.js": {Data: []byte("js")}},
 	})
 	require.NoError(t, err)

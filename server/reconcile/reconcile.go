@@ -70,12 +70,13 @@ type Reconciler struct {
 	asking    asking
 
 	mu     sync.Mutex
-	latest map[string]run.Seen // by run: seen and not recorded yet
+	latest map[string]run.Seen  // by run: seen and not recorded yet
+	since  map[string]time.Time // by run: since when there is something to record
 }
 
 // New makes a reconciler; it works while Run runs.
 func New(c Config) *Reconciler {
-	r := &Reconciler{c: c, latest: map[string]run.Seen{}, asking: asking{steps: map[string]cache.Step{}}}
+	r := &Reconciler{c: c, latest: map[string]run.Seen{}, since: map[string]time.Time{}, asking: asking{steps: map[string]cache.Step{}}}
 	r.records = newCrew("recording a run", recorders, c.Log, r.record)
 	r.harvests = newCrew("harvesting a run", harvesters, c.Log, r.harvest)
 	r.decisions = newCrew("deciding on a step", deciders, c.Log, r.decide)
@@ -95,6 +96,9 @@ func (r *Reconciler) Run(ctx context.Context) error {
 			}
 			r.mu.Lock()
 			r.latest[s.RunID] = s
+			if _, waits := r.since[s.RunID]; !waits {
+				r.since[s.RunID] = time.Now()
+			}
 			r.mu.Unlock()
 			r.records.poke(ctx, s.RunID)
 		})
@@ -130,6 +134,9 @@ func (r *Reconciler) record(ctx context.Context, id string, _ int) error {
 	err := r.recordSeen(ctx, id, s, ok)
 	if err != nil && ok {
 		r.putBack(id, s)
+	}
+	if err == nil {
+		r.recorded(id)
 	}
 	return err
 }
@@ -239,6 +246,28 @@ func (r *Reconciler) take(id string) (run.Seen, bool) {
 	s, ok := r.latest[id]
 	delete(r.latest, id)
 	return s, ok
+}
+
+// recorded takes note that what was seen of a run is in the store, unless something newer was seen meanwhile.
+func (r *Reconciler) recorded(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, newer := r.latest[id]; newer {
+		r.since[id] = time.Now()
+	} else {
+		delete(r.since, id)
+	}
+}
+
+// Lag is for how long the oldest change of a Workflow waits to be recorded; 0 when none does.
+func (r *Reconciler) Lag() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	lag := time.Duration(0)
+	for _, since := range r.since {
+		lag = max(lag, time.Since(since))
+	}
+	return lag
 }
 
 // putBack keeps what could not be recorded, unless something newer was seen meanwhile.

@@ -407,3 +407,42 @@ func TestRetryBetweenTwoLooks(t *testing.T) {
 		require.Empty(t, b.Workflow(t, r).Spec.Shutdown, name)
 	}
 }
+
+// TestLag: a change that cannot be recorded yet shows, until it is.
+func TestLag(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t)
+	r := b.Start(t)
+	held := &heldStore{Store: b.Store, held: make(chan struct{}), reached: make(chan struct{}, 1)}
+	reconciler := reconcile.New(reconcile.Config{Store: held, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- reconciler.Run(ctx) }()
+	b.Update(t, r, func(wf *wfv1.Workflow) { wf.Status.Phase = wfv1.WorkflowRunning })
+	<-held.reached
+	require.Positive(t, reconciler.Lag())
+	close(held.held)
+	require.Eventually(t, func() bool { return reconciler.Lag() == 0 }, 20*time.Second, time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
+}
+
+// heldStore records nothing before it is let go.
+type heldStore struct {
+	run.Store
+	held    chan struct{}
+	reached chan struct{}
+}
+
+func (s *heldStore) Record(ctx context.Context, id string, state run.State) (bool, error) {
+	select {
+	case s.reached <- struct{}{}:
+	default:
+	}
+	select {
+	case <-s.held:
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	return s.Store.Record(ctx, id, state)
+}

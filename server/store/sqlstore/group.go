@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
@@ -34,7 +35,11 @@ func newCommits() *commits { return &commits{turn: make(chan struct{}, 1)} }
 
 // write runs f in a transaction, which is durable when write returns without error. Others may share the transaction, but not
 // what becomes of f. f may run more than once.
-func (s *Store) write(ctx context.Context, f func(*query.Queries) error) error {
+func (s *Store) write(ctx context.Context, f func(*query.Queries) error) (err error) {
+	if s.onWrite != nil {
+		begun := time.Now()
+		defer func() { s.onWrite(time.Since(begun), err != nil) }()
+	}
 	j := &job{ctx: ctx, f: f, done: make(chan struct{})}
 	c := s.commits
 	c.mu.Lock()

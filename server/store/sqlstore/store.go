@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -37,6 +38,8 @@ type Store struct {
 	reads   *sql.DB
 	writes  *sql.DB
 	commits *commits // of what is about to be written
+	// onWrite hears of each change that was written; nil: nobody does.
+	onWrite func(took time.Duration, failed bool)
 }
 
 // New makes a store of two pools of connections to a database that Migrate has prepared. That of writes has one connection,

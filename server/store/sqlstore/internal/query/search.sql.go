@@ -88,6 +88,17 @@ func (q *Queries) NodesByID(ctx context.Context, arg NodesByIDParams) ([]Node, e
 	return items, nil
 }
 
+const outboxSize = `-- name: OutboxSize :one
+SELECT COUNT(*) FROM runs WHERE settled = 0 AND submitted = 0
+`
+
+func (q *Queries) OutboxSize(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, outboxSize)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const putRunLabel = `-- name: PutRunLabel :exec
 INSERT INTO run_labels (run, name, value) VALUES (?, ?, ?)
 `
@@ -127,6 +138,38 @@ func (q *Queries) RunLabels(ctx context.Context, runs []int64) ([]RunLabel, erro
 	for rows.Next() {
 		var i RunLabel
 		if err := rows.Scan(&i.Run, &i.Name, &i.Value); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const runsByStatus = `-- name: RunsByStatus :many
+SELECT status, CAST(SUM(n) AS BIGINT) AS n FROM run_counts GROUP BY status
+`
+
+type RunsByStatusRow struct {
+	Status string
+	N      int64
+}
+
+func (q *Queries) RunsByStatus(ctx context.Context) ([]RunsByStatusRow, error) {
+	rows, err := q.db.QueryContext(ctx, runsByStatus)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RunsByStatusRow
+	for rows.Next() {
+		var i RunsByStatusRow
+		if err := rows.Scan(&i.Status, &i.N); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

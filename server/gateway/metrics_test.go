@@ -1,0 +1,65 @@
+package gateway_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	id := s.run(t)
+	s.record(t, id, run.State{Status: run.Running, Workflow: []byte(`{}`)})
+	s.get(t, "/apis/v1beta1/runs/"+id, 200)
+	s.get(t, "/apis/argosy/v1/runs/none", 404)
+	s.get(t, "/apis/argosy/v1/nonsense-"+id, 404)
+	s.get(t, "/some/page/"+id, 200)
+	s.get(t, "/apis/v1beta1/runs/"+id+"/nodes/x/log", 404)
+	s.do(t, "STRANGE"+id[:4], "/apis/v1beta1/runs/"+id, "", nil)
+	got := s.get(t, "/metrics", 200)
+	for _, line := range []string{
+		`argosy_http_request_duration_seconds_count{code="200",method="GET",route="/apis/v1beta1/runs/{run_id=*}"} 1`,
+		`argosy_http_request_duration_seconds_count{code="404",method="GET",route="/apis/argosy/v1/runs/{run_id=*}"} 1`,
+		`argosy_http_request_duration_seconds_count{code="404",method="GET",route="none"} 1`,
+		`argosy_http_request_duration_seconds_count{code="200",method="GET",route="ui"} 1`,
+		`argosy_http_request_duration_seconds_count{code="404",method="GET",route="/apis/v1beta1/runs/{run}/nodes/{node}/log"} 1`,
+		`argosy_http_requests_open 1`,
+		`argosy_runs{status="Running"} 1`,
+		`argosy_outbox_runs 0`,
+		`argosy_store_write_duration_seconds_count{failed="false"}`,
+		`go_goroutines`,
+	} {
+		require.Contains(t, got, line)
+	}
+	require.NotContains(t, got, id, "nothing of users is in labels")
+	require.NotContains(t, got, "STRANGE")
+
+	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/cmdline"} {
+		status, _, _ := s.do(t, http.MethodGet, path, "", nil, "Host", "evil.example")
+		require.Equal(t, http.StatusForbidden, status, "%s is for this machine alone", path)
+	}
+	require.Contains(t, s.get(t, "/debug/pprof/", 200), "goroutine")
+}
+
+func TestDocsPage(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	status, header, page := s.do(t, http.MethodGet, "/apis/docs", "", nil)
+	require.Equal(t, 200, status)
+	require.Equal(t, "text/html; charset=utf-8", header.Get("Content-Type"))
+	require.NotContains(t, strings.ToLower(page), "<script", "it needs none")
+	require.NotContains(t, page, "http://", "nothing comes from elsewhere")
+	require.NotContains(t, page, "https://")
+	for _, part := range []string{
+		"/apis/argosy/v1/runs/{run_id}/events", "/apis/v1beta1/pipelines/upload", `id="schema-argosy.v1.RunView"`, `href="#schema-argosy.v1.Comparison"`,
+		"Puts runs beside each other", "OUTCOME_UNCHANGED",
+	} {
+		require.Contains(t, page, part)
+	}
+	require.Less(t, len(page), 300<<10)
+}
