@@ -92,7 +92,10 @@ func ownCondition(when string, asked []string, last bool) (string, bool) {
 	return strings.TrimSuffix(own, ")"), ok && strings.HasSuffix(own, ")")
 }
 
-var branchValue = regexp.MustCompile(`^tasks\.branch-(\d+)\.outputs\.(?:parameters|artifacts)\.(.+)$`)
+var (
+	branchStatus = regexp.MustCompile(`^tasks\.branch-(\d+)\.status$`)
+	branchValue  = regexp.MustCompile(`^tasks\.branch-(\d+)\.outputs\.(?:parameters|artifacts)\.(.+)$`)
+)
 
 // merges reads the values of which there is that of the branch that was run.
 func (r *raiser) merges(t *object, s *scope, n graph.Node, given []outputs) outputs {
@@ -151,11 +154,13 @@ func (r *raiser) merge(s *scope, at *object, n graph.Node, given []outputs, text
 	rest := text
 	for {
 		question, after, more := strings.Cut(rest, ` == "Succeeded" ? `)
-		if !more || !strings.HasPrefix(question, "tasks[") {
+		if !more {
 			break
 		}
 		value, last, found := strings.Cut(after, " : ")
-		if !found || !take(value) {
+		asked := branchStatus.FindStringSubmatch(path(question))
+		given := branchValue.FindStringSubmatch(path(value))
+		if !found || asked == nil || given == nil || asked[1] != given[1] || !take(value) {
 			at.fault("the expression %s cannot be expressed in the DSL, which takes the value of the branch that was run", text)
 			break
 		}

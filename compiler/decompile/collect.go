@@ -63,9 +63,17 @@ func collectedKey(key graph.Text) (name string, indices int, ok bool) {
 	return name, indices, name != "" && !strings.Contains(name, "/")
 }
 
+// uncached says whether a template takes nothing from a cache.
+func uncached(t *object) bool {
+	has := func(list, name, value string) bool {
+		return slices.Contains(t.object("metadata").pairs(list), [2]string{name, value})
+	}
+	return has("annotations", staleness, "P0D") && has("labels", caching, "false")
+}
+
 // store reads where a step keeps an artifact, which is for the DSL to choose: where files are collected, in the place for
 // that, which may have it keep the file twice. The store that Kubeflow Pipelines' first SDKs name in full is passed over.
-func (r *raiser) store(a *object, s *scope, before []graph.Artifact, own graph.Artifact) (again bool) {
+func (r *raiser) store(t, a *object, s *scope, before []graph.Artifact, own graph.Artifact) (again bool) {
 	s3 := a.object("s3")
 	if s3 == nil {
 		if unpackedNever(a) {
@@ -79,6 +87,9 @@ func (r *raiser) store(a *object, s *scope, before []graph.Artifact, own graph.A
 	if !s3.has("bucket") && !s3.has("endpoint") {
 		if _, indices, ok := collectedKey(r.text(s, s3.text("key"))); ok && indices > 0 && unpackedNever(a) {
 			s3.finish()
+			if !uncached(t) {
+				a.fault("files that are collected from a loop cannot be taken from a cache in the DSL: the step must say so by %s and %s", staleness, caching)
+			}
 			return slices.ContainsFunc(before, func(b graph.Artifact) bool { return b.Path == own.Path })
 		}
 	}

@@ -54,15 +54,34 @@ func (o *object) get(key string) *yaml.Node {
 }
 
 func (o *object) text(key string) string {
-	n := o.get(key)
-	if n == nil {
+	if o == nil {
 		return ""
 	}
-	if n.Kind != yaml.ScalarNode {
+	o.read = append(o.read, key)
+	n, ok := field(o.node, key)
+	if ok && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	switch {
+	case !ok || n.Tag == "!!null":
+		return ""
+	case n.Kind != yaml.ScalarNode:
 		o.all.fault(n, joinPath(o.path, key), "it must be a text")
+		return ""
+	case strings.Contains(n.Value, "\x00"):
+		o.all.fault(n, joinPath(o.path, key), "it holds a NUL character")
 		return ""
 	}
 	return n.Value
+}
+
+// word reads a field that is one of a few words, or not there.
+func (o *object) word(key string, words ...string) string {
+	text := o.text(key)
+	if text != "" && !slices.Contains(words, text) {
+		o.fault("%s is %q: it must be one of %s", key, text, strings.Join(words, ", "))
+	}
+	return text
 }
 
 // number reads a field that is a whole number; 0 when it is not there.
@@ -78,14 +97,13 @@ func (o *object) number(key string) int64 {
 	return n
 }
 
-// isNull says whether a field is there and empty.
-func (o *object) isNull(key string) bool {
-	for i := 0; o != nil && i+1 < len(o.node.Content); i += 2 {
-		if o.node.Content[i].Value == key {
-			return o.node.Content[i+1].Kind == yaml.ScalarNode && o.node.Content[i+1].Value == ""
-		}
+// given says whether a field is there, if only as an empty text. Null is as good as not there.
+func (o *object) given(key string) bool {
+	if o == nil {
+		return false
 	}
-	return false
+	n, ok := field(o.node, key)
+	return ok && n.Tag != "!!null"
 }
 
 func (o *object) has(key string) bool { return o.get(key) != nil }

@@ -69,7 +69,11 @@ func (r *raiser) moveResources(patch map[string]any, list string, s *scope, find
 				if !strings.Contains(value, "{{") || known {
 					continue
 				}
-				*into = append(*into, graph.Pair{Name: key, Value: r.text(s, value)})
+				late := r.text(s, value)
+				if len(late.Refs()) == 0 {
+					continue
+				}
+				*into = append(*into, graph.Pair{Name: key, Value: late})
 				sortPairs(*into)
 				delete(pairs, key)
 				moved = true

@@ -6,7 +6,10 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
@@ -68,7 +71,7 @@ func (r *raiser) beside(n graph.Node, c *object, s *scope, volumes map[string]gr
 }
 
 func (r *raiser) toleration(o *object, s *scope) graph.Toleration {
-	out := graph.Toleration{Key: o.text("key"), Operator: o.text("operator"), Effect: o.text("effect")}
+	out := graph.Toleration{Key: o.text("key"), Operator: o.word("operator", "Equal", "Exists"), Effect: o.word("effect", "NoSchedule", "PreferNoSchedule", "NoExecute")}
 	switch {
 	case out.Operator == "" || out.Operator == "Equal":
 		out.Operator, out.Value = "Equal", r.text(s, o.text("value"))
@@ -206,7 +209,10 @@ func (r *raiser) duration(o *object, s *scope, key string) graph.Text {
 }
 
 func (r *raiser) retry(o *object, s *scope) *graph.Retry {
-	out := &graph.Retry{Limit: r.text(s, o.text("limit")), Policy: o.text("retryPolicy"), When: o.text("expression")}
+	out := &graph.Retry{Limit: r.text(s, o.text("limit")), Policy: o.word("retryPolicy", "OnFailure", "OnError", "OnTransientError", "Always"), When: o.text("expression")}
+	if strings.Contains(out.When, "{{") {
+		o.fault("a variable in the expression of a retry cannot be expressed in the DSL: write lastRetry.exitCode without braces")
+	}
 	if !o.has("limit") {
 		o.fault("a retry without a limit cannot be expressed in the DSL")
 	}
@@ -313,7 +319,7 @@ func (r *raiser) volume(v *object, s *scope) graph.Volume {
 			source.finish()
 		}
 	}
-	if node, ok := field(v.node, "emptyDir"); ok {
+	if node, ok := field(v.node, "emptyDir"); ok && node.Kind == yaml.MappingNode {
 		e := &object{node: node, path: v.path + ".emptyDir", all: &r.reader}
 		v.read = append(v.read, "emptyDir")
 		out.Scratch, out.Size = "disk", e.text("sizeLimit")

@@ -243,6 +243,9 @@ func (r *raiser) claim(c *object) {
 	if !stepName.MatchString(out.Name) {
 		c.fault("its name %q cannot be that of a claim in the DSL: lower-case letters, digits and -", out.Name)
 	}
+	if !quantity.MatchString(out.Size) {
+		c.fault("its size is %q: it must be a quantity such as 10Gi", out.Size)
+	}
 	r.claims[out.Name] = true
 	r.g.Settings.Claims = append(r.g.Settings.Claims, out)
 }
@@ -268,9 +271,7 @@ func (r *raiser) parameters(arguments *object, spec about) map[string]graph.Text
 				g.Description = in.Description
 			}
 		}
-		if v := p.get("value"); v != nil || p.isNull("value") {
-			g.Default = p.text("value")
-		} else {
+		if g.Default = p.text("value"); !p.given("value") {
 			g.Required = true
 		}
 		g.Choices = p.texts("enum")

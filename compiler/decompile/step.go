@@ -2,6 +2,7 @@ package decompile
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -89,7 +90,7 @@ func (r *raiser) container(out *graph.Container, c *object, s *scope, volumes ma
 	here := withEnv(plain, c)
 	c.get("name")
 	out.Image = r.text(plain, c.text("image"))
-	out.ImagePullPolicy = c.text("imagePullPolicy")
+	out.ImagePullPolicy = c.word("imagePullPolicy", "Always", "IfNotPresent", "Never")
 	for _, text := range c.texts("command") {
 		out.Command = append(out.Command, r.text(here, text))
 	}
@@ -117,11 +118,14 @@ func (r *raiser) container(out *graph.Container, c *object, s *scope, volumes ma
 			out.EnvFrom = append(out.EnvFrom, graph.EnvFrom{ConfigMap: ref.text("name")})
 			ref.finish()
 		}
+		if !from.has("secretRef") && !from.has("configMapRef") {
+			from.fault("it names neither a secret nor a config map")
+		}
 		from.finish()
 	}
 	if res := c.object("resources"); res != nil {
-		out.Requests = r.pairs(plain, res, "requests")
-		out.Limits = r.pairs(plain, res, "limits")
+		out.Requests = r.quantities(plain, res, "requests")
+		out.Limits = r.quantities(plain, res, "limits")
 		res.finish()
 	}
 	for _, m := range c.list("volumeMounts") {
@@ -152,6 +156,19 @@ func (r *raiser) pairs(s *scope, o *object, key string) []graph.Pair {
 	return pairs
 }
 
+// quantity is the form of quantities that the DSL takes.
+var quantity = regexp.MustCompile(`^([0-9]+\.?[0-9]*|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][0-9]+)?$`)
+
+func (r *raiser) quantities(s *scope, o *object, key string) []graph.Pair {
+	pairs := r.pairs(s, o, key)
+	for _, p := range pairs {
+		if text, ok := p.Value.Constant(); ok && !quantity.MatchString(text) {
+			o.fault("%s of %s is %q: it must be a quantity such as 500m, 2 or 10Gi", key, p.Name, text)
+		}
+	}
+	return pairs
+}
+
 func (r *raiser) variable(e *object, s *scope) graph.EnvVar {
 	out := graph.EnvVar{Name: e.text("name")}
 	from := e.object("valueFrom")
@@ -175,6 +192,9 @@ func (r *raiser) variable(e *object, s *scope) graph.EnvVar {
 		out.FieldRef = ref.text("fieldPath")
 		if v := ref.text("apiVersion"); v != "" && v != "v1" {
 			ref.fault("apiVersion %s cannot be expressed in the DSL", v)
+		}
+		if out.FieldRef == "" {
+			ref.fault("it names no field")
 		}
 		ref.finish()
 	}
@@ -211,8 +231,8 @@ func (r *raiser) outputs(n graph.Node, t *object, s *scope, out outputs) {
 			continue
 		}
 		g.Path = from.text("path")
-		if own := from.get("default"); own != nil || from.isNull("default") {
-			constant, ok := variables(from.text("default"), map[string]bool{}).Constant()
+		if text := from.text("default"); from.given("default") {
+			constant, ok := variables(text, map[string]bool{}).Constant()
 			if !ok {
 				p.fault("a default with variables cannot be expressed in the DSL")
 			}
@@ -226,7 +246,7 @@ func (r *raiser) outputs(n graph.Node, t *object, s *scope, out outputs) {
 	for _, a := range o.list("artifacts") {
 		g := graph.Artifact{Name: a.text("name"), Path: a.text("path"), Optional: a.text("optional") == "true"}
 		g.Kind = kinds[g.Name]
-		again := r.store(a, s.within(a), c.Artifacts, g)
+		again := r.store(t, a, s.within(a), c.Artifacts, g)
 		a.finish()
 		if again {
 			continue

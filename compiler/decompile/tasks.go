@@ -1,6 +1,7 @@
 package decompile
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -292,7 +293,7 @@ func (r *raiser) items(j job, s *scope) graph.Text {
 		return graph.Text{{Text: r.sequence(seq)}}
 	}
 	items := r.text(s, j.text("withParam"))
-	if len(items) != 1 || items[0].Ref == nil && compact(items[0].Text) == "" {
+	if text, ok := items.Constant(); len(items) != 1 || ok && (!json.Valid([]byte(text)) || compact(text)[0] != '[') {
 		j.fault("withParam: it must be one value, which is a list, in the DSL")
 	}
 	r.types.compared(r.sub, items, graph.List)

@@ -111,7 +111,7 @@ func (r *raiser) expression(s *scope, text string) (graph.Text, bool) {
 
 // unquote reads a constant of an expression.
 func unquote(text string) (string, bool) {
-	if len(text) < 2 {
+	if len(text) < 2 || strings.Contains(text, "{{") { // which Argo would fill in first
 		return "", false
 	}
 	if text[0] == '\'' && text[len(text)-1] == '\'' && !strings.ContainsAny(text[1:len(text)-1], `'\"`) {
@@ -121,7 +121,7 @@ func unquote(text string) (string, bool) {
 		return "", false
 	}
 	constant, err := strconv.Unquote(text)
-	return constant, err == nil
+	return constant, err == nil && !strings.Contains(constant, "{{")
 }
 
 // join puts texts together; constants beside each other become one.

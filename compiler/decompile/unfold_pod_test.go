@@ -90,13 +90,28 @@ func (u *unfolder) pod(t *wfv1.Template, in given) map[string]any {
 	require.NoError(u.t, err)
 	out := map[string]any{}
 	require.NoError(u.t, json.Unmarshal([]byte(fillJSON(string(text), in.values)), &out), "%s", text)
-	for k, v := range out {
-		if m, ok := v.(map[string]any); ok && len(m) == 0 {
-			delete(out, k)
-		}
-	}
+	prune(out)
 	out["files"], out["mounts"] = files, mounts
 	return out
+}
+
+// prune takes away what is empty.
+func prune(v any) (empty bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			if prune(e) {
+				delete(v, k)
+			}
+		}
+		return len(v) == 0
+	case []any:
+		for _, e := range v {
+			prune(e)
+		}
+		return len(v) == 0
+	}
+	return v == nil
 }
 
 // container writes a container in the one form, and takes its mounts from it.
@@ -197,10 +212,20 @@ func settingsOf(t *testing.T, wf *wfv1.Workflow) map[string]any {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &out))
 	var about struct{ Name, Description string }
-	if text := wf.Annotations["pipelines.kubeflow.org/pipeline_spec"]; text != "" {
-		require.NoError(t, json.Unmarshal([]byte(text), &about))
+	if json.Unmarshal([]byte(wf.Annotations["pipelines.kubeflow.org/pipeline_spec"]), &about) == nil {
 		out["description"] = about.Description
 	}
+	for i := range spec.Arguments.Parameters { // what is said there may be said here
+		p := &spec.Arguments.Parameters[i]
+		for _, in := range about.Inputs {
+			if in.Name == p.Name && p.Description == nil && in.Description != "" {
+				p.Description = wfv1.AnyStringPtr(in.Description)
+			}
+		}
+	}
+	text, err := json.Marshal(spec)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &out))
 	for _, name := range saysWho {
 		delete(wf.Labels, name)
 		delete(wf.Annotations, name)

@@ -113,6 +113,9 @@ func question(kind, left, op, right string) string {
 			right = s
 		}
 	}
+	if s, err := strconv.Unquote(left); err == nil { // a constant
+		left = s
+	}
 	return fmt.Sprintf("%s %s %s %q", kind, left, op, right)
 }
 
