@@ -18,7 +18,7 @@ func isChoice(t *object) bool {
 	tasks := dag.list("tasks")
 	for i, o := range tasks {
 		when, expression := strings.CutPrefix(o.text("when"), "{{=")
-		if o.text("name") != fmt.Sprintf("branch-%d", i+1) || !expression || !strings.HasSuffix(when, "}}") {
+		if o.text("name") != fmt.Sprintf("branch-%d", i+1) || !expression || strings.Index(when, "}}") != len(when)-2 {
 			return false
 		}
 	}

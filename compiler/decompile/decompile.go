@@ -67,5 +67,8 @@ func Raise(manifest []byte) (*graph.Pipeline, error) {
 		return nil, Faults(slices.CompactFunc(r.faults, func(a, b *Fault) bool { return *a == *b }))
 	}
 	r.settle()
+	if err := r.g.Check(); err != nil { // what the DSL would refuse to record
+		return nil, Faults{{Line: document.Content[0].Line, Column: document.Content[0].Column, Path: "spec", Message: err.Error()}}
+	}
 	return &r.g, nil
 }

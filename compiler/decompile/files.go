@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
@@ -19,8 +20,8 @@ func (r *raiser) filesOf(c *graph.Container, t *object, s *scope) {
 		name, at := a.text("name"), a.text("path")
 		f := s.files[name]
 		switch {
-		case at == "":
-			a.fault("it has no path, at which the DSL puts it into the container")
+		case !absolute(at):
+			a.fault("its path is %q: the DSL puts it at an absolute path in the container", at)
 			continue
 		case name == "script" && at == scriptFile && f.imported != nil && isScript(c, f.imported):
 			c.Source = f.imported.Raw
@@ -36,6 +37,11 @@ func (r *raiser) filesOf(c *graph.Container, t *object, s *scope) {
 		}
 		c.Files = append(c.Files, out)
 	}
+}
+
+// absolute says whether a path is one in a container.
+func absolute(file string) bool {
+	return strings.HasPrefix(file, "/") && strings.Trim(file, "/") != "" && !strings.ContainsAny(file, "{$")
 }
 
 // isScript says whether a container runs the script as the compiler has it run.

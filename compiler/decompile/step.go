@@ -102,8 +102,11 @@ func (r *raiser) container(out *graph.Container, c *object, s *scope, volumes ma
 		here.env[e.text("name")] = false
 	}
 	for _, e := range c.list("env") {
-		if v := r.variable(e, here); v.Name != brace {
+		v := r.variable(e, here)
+		if value, _ := v.Value.Constant(); v.Name != brace {
 			out.Env = append(out.Env, v)
+		} else if value != "{" {
+			e.fault("the variable %s is one of the compiler's, which holds a {", brace)
 		}
 		here.env[e.text("name")] = true
 	}
@@ -230,7 +233,9 @@ func (r *raiser) outputs(n graph.Node, t *object, s *scope, out outputs) {
 			p.fault("an output that is no file cannot be expressed in the DSL")
 			continue
 		}
-		g.Path = from.text("path")
+		if g.Path = from.text("path"); !absolute(g.Path) {
+			from.fault("its path is %q: it must be an absolute path in the container", g.Path)
+		}
 		if text := from.text("default"); from.given("default") {
 			constant, ok := variables(text, map[string]bool{}).Constant()
 			if !ok {
@@ -245,7 +250,9 @@ func (r *raiser) outputs(n graph.Node, t *object, s *scope, out outputs) {
 	}
 	for _, a := range o.list("artifacts") {
 		g := graph.Artifact{Name: a.text("name"), Path: a.text("path"), Optional: a.text("optional") == "true"}
-		g.Kind = kinds[g.Name]
+		if g.Kind = kinds[g.Name]; !absolute(g.Path) {
+			a.fault("its path is %q: it must be an absolute path in the container", g.Path)
+		}
 		again := r.store(t, a, s.within(a), c.Artifacts, g)
 		a.finish()
 		if again {

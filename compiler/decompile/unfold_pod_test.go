@@ -89,7 +89,7 @@ func (u *unfolder) pod(t *wfv1.Template, in given) map[string]any {
 	text, err := json.Marshal(t)
 	require.NoError(u.t, err)
 	out := map[string]any{}
-	require.NoError(u.t, json.Unmarshal([]byte(fillJSON(string(text), in.values)), &out), "%s", text)
+	require.NoError(u.t, json.Unmarshal([]byte(strings.ReplaceAll(fillJSON(string(text), in.values), hiddenBrace, "{")), &out), "%s", text)
 	prune(out)
 	out["files"], out["mounts"] = files, mounts
 	return out
@@ -132,6 +132,7 @@ func (u *unfolder) container(c *corev1.Container, volumes map[string]corev1.Volu
 		c.Env[i].Value = kubernetes(e.Value, own)
 		before[e.Name] = true
 	}
+	c.Env = slices.DeleteFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "ARGOSY_BRACE" && e.Value == "{" })
 	slices.SortFunc(c.Env, func(a, b corev1.EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	c.Name = ""
 	var mounts []any
@@ -208,10 +209,10 @@ func settingsOf(t *testing.T, wf *wfv1.Workflow) map[string]any {
 		ttl.SecondsAfterCompletion = nil
 	}
 	out := map[string]any{}
-	text, err := json.Marshal(spec)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &out))
-	var about struct{ Name, Description string }
+	var about struct {
+		Name, Description string
+		Inputs            []struct{ Name, Description string }
+	}
 	if json.Unmarshal([]byte(wf.Annotations["pipelines.kubeflow.org/pipeline_spec"]), &about) == nil {
 		out["description"] = about.Description
 	}

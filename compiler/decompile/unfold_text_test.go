@@ -1,6 +1,7 @@
 package decompile_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -40,11 +41,15 @@ func expression(text string, values map[string]string) string {
 			b.WriteByte('"')
 		}
 		if i%2 == 1 {
-			b.WriteString(quoted)
+			b.WriteString(strings.NewReplacer(`\x7b`, "{", `\x7d`, "}").Replace(quoted))
 			continue
 		}
 		b.WriteString(member.ReplaceAllStringFunc(quoted, func(p string) string {
-			return valueOf(strings.NewReplacer("['", ".", "']", "").Replace(p), values)
+			v := valueOf(strings.NewReplacer("['", ".", "']", "").Replace(p), values)
+			if p != text && !strings.HasPrefix(v, "<") { // a constant
+				return strconv.Quote(v)
+			}
+			return v
 		}))
 	}
 	return b.String()
@@ -134,6 +139,9 @@ func located(t *testing.T, a wfv1.Artifact, values map[string]string) string {
 	return fmt.Sprintf("<imported %s none %v>", fill(kubernetes(string(text), nil), values), as.None != nil)
 }
 
+// hiddenBrace stands for a brace that the compiler hides from Argo in a variable, until the values are in their places.
+const hiddenBrace = "\u2983"
+
 // kubernetes is a text as Kubernetes reads it for a container with these variables.
 func kubernetes(text string, env map[string]bool) string {
 	var b strings.Builder
@@ -146,7 +154,7 @@ func kubernetes(text string, env map[string]bool) string {
 		if text[i] == '$' && i+1 < len(text) && text[i+1] == '(' {
 			name, _, closed := strings.Cut(text[i+2:], ")")
 			if closed && regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`).MatchString(name) && isKnown(name, env) {
-				b.WriteString("<variable " + name + ">")
+				b.WriteString(cmp.Or(map[string]string{"ARGOSY_BRACE": hiddenBrace}[name], "<variable "+name+">"))
 				i += len(name) + 2
 				continue
 			}
