@@ -9,6 +9,7 @@ import (
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"gopkg.in/yaml.v3"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // checkFields compares a manifest with Argo's own types: keys that no type has, keys given twice, and values of another
@@ -46,8 +47,14 @@ func (c *fieldChecker) check(n *yaml.Node, t reflect.Type, path string) {
 		c.check(n, reflect.TypeFor[[]wfv1.WorkflowStep](), path)
 		return
 	}
+	if t == reflect.TypeFor[resource.Quantity]() {
+		if _, err := resource.ParseQuantity(n.Value); err != nil || n.Kind != yaml.ScalarNode {
+			c.refuse(n, path, "a quantity such as 500m, 2 or 10Gi")
+		}
+		return
+	}
 	if reflect.PointerTo(t).Implements(unmarshaler) {
-		return // quantities, times and items say themselves what they take
+		return // times and items say themselves what they take
 	}
 	switch t.Kind() {
 	case reflect.Struct:

@@ -50,6 +50,7 @@ func Lint(manifest []byte) []Fault {
 		faults = append(faults, at(root, "", explain(err)))
 	case err == nil:
 		faults = append(faults, references(root)...)
+		faults = append(faults, checkPods(root)...)
 		faults = append(faults, validateAll(wf, root)...)
 	}
 	return tidy(faults)
@@ -209,7 +210,7 @@ var unresolved = regexp.MustCompile(`failed to resolve \{\{(.*?)\}\}`)
 
 // mend takes out of the workflow what Argo refused, so that it finds the next fault.
 func mend(wf *wfv1.Workflow, message string) bool {
-	t := blamed(wf, message)
+	t := blamed(wf, responsible(message))
 	if t == nil {
 		return false
 	}

@@ -65,6 +65,60 @@ spec:
         valueFrom: {parameter: "{{tasks.x.outputs.parameters.y}}"} # want 32: spec.templates[outputs]: templates.outputs: failed to resolve {{tasks.x.outputs.parameters.y}}
     container: {image: alpine}
 `,
+	"tasks": `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    dag:
+      tasks:
+      - name: one # want 9: spec.templates[main].dag.tasks[one]: templates.main.tasks.one templates.say inputs.parameters.w was not supplied
+        template: say
+  - name: other
+    dag:
+      tasks:
+      - {name: two, template: fine, dependencies: [three]} # want 52: spec.templates[other]: templates.other sorting failed: invalid dependency three
+  - name: fine
+    container: {image: alpine}
+  - name: say
+    inputs: {parameters: [{name: w}]}
+    container: {image: alpine}
+`,
+	"quantities": `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    container:
+      image: alpine
+      resources:
+        limits: {cpu: 1, memory: 1Gib} # want 34: spec.templates[main].container.resources.limits.memory: it must be a quantity such as 500m, 2 or 10Gi, and is "1Gib"
+`,
+	"pods": `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  entrypoint: main
+  volumes: [{name: here, emptyDir: {}}]
+  volumeClaimTemplates:
+  - metadata: {name: made}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+  templates:
+  - name: main
+    volumes: [{name: own, emptyDir: {}}]
+    container:
+      image: alpine
+      imagePullPolicy: Sometimes # want 24: spec.templates[main].container.imagePullPolicy: it must be Always, IfNotPresent or Never, and is "Sometimes"
+      volumeMounts:
+      - {name: here, mountPath: /a}
+      - {name: own, mountPath: /b}
+      - {name: made, mountPath: /c}
+      - {name: gone, mountPath: /d} # want 16: spec.templates[main].container.volumeMounts[gone]: there is no volume "gone" in the template or the workflow
+`,
 	"no entry": `apiVersion: argoproj.io/v1alpha1
 kind: Workflow
 metadata: {generateName: x-}

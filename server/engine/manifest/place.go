@@ -74,7 +74,8 @@ var (
 
 // locate finds the place of what Argo complains of: the template that it names, then the task or parameter within, then
 // the text that it quotes.
-func locate(root *yaml.Node, wf *wfv1.Workflow, message string) Fault {
+func locate(root *yaml.Node, wf *wfv1.Workflow, whole string) Fault {
+	message := responsible(whole)
 	node, path, rest := root, "", message
 	if t := blamed(wf, message); t != nil {
 		if n := named(child(child(root, "spec"), "templates"), t.Name); n != nil {
@@ -86,15 +87,15 @@ func locate(root *yaml.Node, wf *wfv1.Workflow, message string) Fault {
 		node, path = child(root, "spec"), "spec"
 	}
 	node, path, rest = descend(node, path, rest)
-	for _, words := range []string{tagOf(message), firstQuoted(rest)} {
+	for _, words := range []string{tagOf(message), firstQuoted(rest), dependencyOf(message)} {
 		if words == "" {
 			continue
 		}
 		if n := holding(node, words); n != nil {
-			return at(n, path, message)
+			return at(n, path, whole)
 		}
 	}
-	return at(node, path, message)
+	return at(node, path, whole)
 }
 
 // descend follows the dots of a message as far as they lead.
@@ -138,6 +139,27 @@ func descend(node *yaml.Node, path, rest string) (*yaml.Node, string, string) {
 func tagOf(message string) string {
 	if m := unresolved.FindStringSubmatch(message); m != nil {
 		return "{{" + m[1] + "}}"
+	}
+	return ""
+}
+
+var (
+	notSupplied = regexp.MustCompile(`^(templates\.\S+) templates\.\S+ inputs\.\S+ was not supplied`)
+	dependency  = regexp.MustCompile(`invalid dependency (\S+)$`)
+)
+
+// responsible is what a message says of a task, where it names the task's template last: it is for the task to supply
+// inputs.
+func responsible(message string) string {
+	if m := notSupplied.FindStringSubmatch(message); m != nil {
+		return m[1]
+	}
+	return message
+}
+
+func dependencyOf(message string) string {
+	if m := dependency.FindStringSubmatch(message); m != nil {
+		return m[1]
 	}
 	return ""
 }

@@ -33,7 +33,10 @@ same, which argosy diff can tell. What cannot be expressed in the DSL is refused
 			if faults := decompile.Faults(nil); errors.As(err, &faults) {
 				lines := make([]string, len(faults))
 				for i, f := range faults {
-					lines[i] = fmt.Sprintf("%s:%d:%d: %s (%s)", args[0], f.Line, f.Column, f.Message, f.Path)
+					lines[i] = fmt.Sprintf("%s:%d:%d: %s", args[0], f.Line, f.Column, f.Message)
+					if f.Path != "" {
+						lines[i] += " (" + f.Path + ")"
+					}
 				}
 				return errors.New(strings.Join(lines, "\n"))
 			}

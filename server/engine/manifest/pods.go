@@ -1,0 +1,67 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// checkPods finds what Argo passes over and Kubernetes refuses when the pods are made: policies that there are not, and
+// mounts of volumes that there are not.
+func checkPods(root *yaml.Node) []Fault {
+	var faults []Fault
+	spec := child(root, "spec")
+	shared := append(namesIn(child(spec, "volumes")), claimsIn(child(spec, "volumeClaimTemplates"))...)
+	patched := text(child(spec, "podSpecPatch")) != ""
+	templates := child(spec, "templates")
+	if templates == nil {
+		return nil
+	}
+	for i, t := range templates.Content {
+		t = resolved(t)
+		volumes := append(namesIn(child(t, "volumes")), shared...)
+		free := patched || text(child(t, "podSpecPatch")) != "" // which may bring volumes
+		walk(t, "spec.templates["+key(t, i)+"]", func(n *yaml.Node, path string) {
+			if policy := child(n, "imagePullPolicy"); policy != nil && child(n, "image") != nil {
+				policies := []string{"", string(corev1.PullAlways), string(corev1.PullIfNotPresent), string(corev1.PullNever)}
+				if !slices.Contains(policies, policy.Value) && !strings.Contains(policy.Value, "{{") {
+					faults = append(faults, at(policy, path+".imagePullPolicy", fmt.Sprintf("it must be Always, IfNotPresent or Never, and is %q", policy.Value)))
+				}
+			}
+			mounts := child(n, "volumeMounts")
+			if mounts == nil || free {
+				return
+			}
+			for j, m := range mounts.Content {
+				name := child(m, "name")
+				if name != nil && !slices.Contains(volumes, name.Value) && !strings.Contains(name.Value, "{{") {
+					faults = append(faults, at(name, fmt.Sprintf("%s.volumeMounts[%s]", path, key(resolved(m), j)), fmt.Sprintf("there is no volume %q in the template or the workflow", name.Value)))
+				}
+			}
+		})
+	}
+	return faults
+}
+
+func namesIn(list *yaml.Node) []string {
+	var names []string
+	if list = resolved(list); list != nil && list.Kind == yaml.SequenceNode {
+		for _, n := range list.Content {
+			names = append(names, text(child(n, "name")))
+		}
+	}
+	return names
+}
+
+func claimsIn(list *yaml.Node) []string {
+	var names []string
+	if list = resolved(list); list != nil && list.Kind == yaml.SequenceNode {
+		for _, n := range list.Content {
+			names = append(names, text(child(child(n, "metadata"), "name")))
+		}
+	}
+	return names
+}
