@@ -141,7 +141,13 @@ func TestOutage(t *testing.T) {
 	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
 	written := make(chan error, 1)
 	go func() {
-		written <- s.Accept(t.Context(), run.Run{ID: "during", CreatedAt: noon}, []byte("m"), []byte("{}"))
+		for {
+			err := s.Accept(t.Context(), run.Run{ID: "during", CreatedAt: noon}, []byte("m"), []byte("{}"))
+			if err == nil || fault.KindOf(err) != fault.Unavailable { // it waits for some seconds; a start may take longer
+				written <- err
+				return
+			}
+		}
 	}()
 	server.Start(t)
 	require.NoError(t, <-written)

@@ -15,8 +15,10 @@ type conn struct {
 	text   func(string) string
 	hints  bool                               // a statement may name the index that it is to use
 	seen   func(statement string, args []any) // told of every query, if it is set
-	repeat bool                               // queries whose connection broke are asked once more: there is no transaction that they belong to
+	repeat bool                               // queries whose connection broke are asked again: there is no transaction that they belong to
 }
+
+const repeats = 3 // after a restart of the database, several connections of the pool may be broken
 
 func (d Driver) conn(db query.DBTX) conn {
 	c := conn{db: db, text: d.Text, hints: d.Hints}
@@ -38,8 +40,8 @@ func (c conn) QueryContext(ctx context.Context, statement string, args ...any) (
 	c.tell(statement, args)
 	statement, args = c.text(statement), Plain(args)
 	rows, err := c.db.QueryContext(ctx, statement, args...)
-	if c.repeat && unreachable(err) {
-		return c.db.QueryContext(ctx, statement, args...)
+	for n := 0; c.repeat && n < repeats && unreachable(err); n++ {
+		rows, err = c.db.QueryContext(ctx, statement, args...)
 	}
 	return rows, err
 }
@@ -48,8 +50,8 @@ func (c conn) QueryRowContext(ctx context.Context, statement string, args ...any
 	c.tell(statement, args)
 	statement, args = c.text(statement), Plain(args)
 	row := c.db.QueryRowContext(ctx, statement, args...)
-	if c.repeat && unreachable(row.Err()) {
-		return c.db.QueryRowContext(ctx, statement, args...)
+	for n := 0; c.repeat && n < repeats && unreachable(row.Err()); n++ {
+		row = c.db.QueryRowContext(ctx, statement, args...)
 	}
 	return row
 }
