@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -139,6 +140,17 @@ func TestOutage(t *testing.T) {
 	require.ErrorContains(t, err, "try again")
 	_, err = s.Run(t.Context(), "before")
 	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
+	begin := time.Now()
+	var calls sync.WaitGroup
+	for range 30 {
+		calls.Go(func() {
+			if err := s.Submitted(t.Context(), "before"); err == nil || fault.KindOf(err) != fault.Unavailable {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	require.Less(t, time.Since(begin), time.Minute, "many calls wait no longer than few")
 	written := make(chan error, 1)
 	go func() {
 		for {

@@ -94,9 +94,15 @@ func (s *Store) work() {
 		<-s.commits.turn
 	}()
 	shared := len(jobs) > 1 && s.together(jobs)
+	var down error // the store does not answer: the others need not find that out one after the other
 	for _, j := range jobs {
-		if !shared {
-			j.err = s.alone(j.ctx, j.f)
+		switch {
+		case down != nil:
+			j.err = down
+		case !shared:
+			if j.err = s.alone(j.ctx, j.f); j.err != nil && fault.KindOf(j.err) == fault.Unavailable {
+				down = j.err
+			}
 		}
 		done++
 		close(j.done)
