@@ -62,20 +62,15 @@ func (c conn) tell(statement string, args []any) {
 	}
 }
 
-// hint is what follows a table's name to have an index of it used.
+// hint is what follows a table's name to have an index of it used, or, with byRow, none.
 func (c conn) hint(index string) string {
-	if !c.hints || index == "" {
+	switch {
+	case !c.hints || index == "":
 		return ""
+	case index == byRow:
+		return " " + byRow
 	}
 	return " INDEXED BY " + index
-}
-
-// unhinted has a table read in its own order.
-func (c conn) unhinted() string {
-	if !c.hints {
-		return ""
-	}
-	return " NOT INDEXED"
 }
 
 // Plain gives arguments in the types that both databases keep alike: truth as 0 and 1, and text without what is none.

@@ -99,7 +99,7 @@ func (l *runList) lacking(ctx context.Context, where []condition, parts []part, 
 	order := fmt.Sprintf(" ORDER BY runs.seq %s LIMIT ?", word)
 	if float64(l.seqs)/(lackingShare*float64(max(matches, 1)))*float64(limit) <= through {
 		where = append(where, l.ofStates())
-		return entries(ctx, l.db, columns+l.db.unhinted()+whereClause(where)+order, append(arguments(where), limit))
+		return entries(ctx, l.db, columns+l.db.hint(byRow)+whereClause(where)+order, append(arguments(where), limit))
 	}
 	return l.merged(ctx, parts, word, "seq", limit, func(p part) string {
 		return columns + l.db.hint(l.cheapest(p, l.leads, l.others))

@@ -47,6 +47,9 @@ const (
 // when many match, the second when few do. At worst, when a few thousands of a million match, both touch some ten thousand rows.
 func (l *runList) plan(p part, by string, leads []lead) string {
 	best, cheapest := "", p.gather(l, leads)+float64(p.matches)*(visit+sortOne)
+	if beside(l.others) {
+		best, cheapest = byRow, float64(p.matches)*(visit+sortOne)
+	}
 	if p.known(l.others) { // no order that is asked for is better than the few runs that are meant
 		return byID
 	}
@@ -69,6 +72,16 @@ func (l *runList) plan(p part, by string, leads []lead) string {
 	return best
 }
 
+// byRow has runs looked up by their own numbers, as what lies beside them names them.
+const byRow = "NOT INDEXED"
+
+// beside tells whether a parameter, a label or a metric is asked for, which an index of its own finds.
+func beside(others []page.Predicate) bool {
+	return slices.ContainsFunc(others, func(o page.Predicate) bool {
+		return strings.Contains(o.Key, ":") && o.Op != page.NotEquals
+	})
+}
+
 // known tells whether ids are asked for, which are found at once.
 func (p part) known(others []page.Predicate) bool {
 	return slices.ContainsFunc(others, func(o page.Predicate) bool { return o.Key == "id" && (o.Op == page.Equals || o.Op == page.In) })
@@ -86,6 +99,9 @@ func (p part) of(l lead) int64 {
 func (l *runList) cheapest(p part, leads []lead, others []page.Predicate) string {
 	if p.known(others) {
 		return byID
+	}
+	if beside(others) {
+		return byRow
 	}
 	best, least := "", 0.0
 	p.each(leads, func(lead lead, field string) {

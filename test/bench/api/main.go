@@ -69,7 +69,7 @@ func bench(ctx context.Context, o options) error {
 	if o.fill != "" {
 		return seed.Fill(ctx, o.fill, seed.NewWorld(o.seed, sizes[0]))
 	}
-	dir, err := os.MkdirTemp("", "argosy-bench")
+	dir, err := os.MkdirTemp("", "argosy-bench-api")
 	if err != nil {
 		return err
 	}

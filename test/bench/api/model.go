@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -16,7 +17,10 @@ import (
 
 // A model lists runs the slow and plain way, so that what the server answers can be checked, and its tokens be made
 // without walking to the page that they stand for.
-type model struct{ rows []row }
+type model struct {
+	rows   []row
+	orders map[string][]int32 // of all rows, by sort_by and direction
+}
 
 type row struct {
 	id, name, description, status, experiment, pipeline, schedule string
@@ -24,10 +28,11 @@ type row struct {
 	created, scheduled, finished                                  int64 // microseconds
 	seq                                                           int64
 	metrics                                                       []run.Metric
+	parameters                                                    []run.Parameter
 }
 
 func newModel(w *seed.World) *model {
-	m := &model{rows: make([]row, w.Runs)}
+	m := &model{rows: make([]row, w.Runs), orders: map[string][]int32{}}
 	micros := func(t time.Time) int64 {
 		if t.IsZero() {
 			return 0
@@ -39,7 +44,7 @@ func newModel(w *seed.World) *model {
 		m.rows[i] = row{
 			id: r.ID, name: r.Name, description: r.Description, status: r.Status, archived: r.Archived,
 			experiment: r.ExperimentID, pipeline: r.PipelineID, schedule: r.ScheduleID,
-			created: micros(r.CreatedAt), scheduled: micros(r.ScheduledAt), finished: micros(r.FinishedAt), seq: int64(i + 1), metrics: r.Metrics,
+			created: micros(r.CreatedAt), scheduled: micros(r.ScheduledAt), finished: micros(r.FinishedAt), seq: int64(i + 1), metrics: r.Metrics, parameters: r.Parameters,
 		}
 	}
 	return m
@@ -48,14 +53,27 @@ func newModel(w *seed.World) *model {
 // list gives the positions of the rows of a shape, in its order.
 func (m *model) list(s shape) []int32 {
 	var found []int32
-	for i := range m.rows {
+	for _, i := range m.order(s) {
 		if r := &m.rows[i]; (s.at.ExperimentID == "" || r.experiment == s.at.ExperimentID) &&
 			(s.at.ScheduleID == "" || r.schedule == s.at.ScheduleID) && r.matches(s.where) {
-			found = append(found, int32(i))
+			found = append(found, i)
 		}
 	}
-	slices.SortFunc(found, func(a, b int32) int { return m.rows[a].compare(&m.rows[b], s) })
 	return found
+}
+
+// order gives all rows in the order of a shape. It is kept, since sorting a million takes its time.
+func (m *model) order(s shape) []int32 {
+	key := fmt.Sprint(s.sortBy, s.desc)
+	if m.orders[key] == nil {
+		all := make([]int32, len(m.rows))
+		for i := range all {
+			all[i] = int32(i)
+		}
+		slices.SortFunc(all, func(a, b int32) int { return m.rows[a].compare(&m.rows[b], s) })
+		m.orders[key] = all
+	}
+	return m.orders[key]
 }
 
 func (r *row) compare(o *row, s shape) int {
@@ -112,9 +130,21 @@ func (r *row) value(key string) (int64, string) {
 		}
 		return 0, available
 	}
-	return 0, map[string]string{
-		"id": r.id, "name": r.name, "description": r.description, "status": r.status, "experiment_id": r.experiment, "pipeline_id": r.pipeline,
-	}[key]
+	switch key {
+	case "id":
+		return 0, r.id
+	case "name":
+		return 0, r.name
+	case "description":
+		return 0, r.description
+	case "status":
+		return 0, r.status
+	case "experiment_id":
+		return 0, r.experiment
+	case "pipeline_id":
+		return 0, r.pipeline
+	}
+	panic("unknown field " + key)
 }
 
 func (r *row) matches(where []page.Predicate) bool {
@@ -127,6 +157,13 @@ func (r *row) matches(where []page.Predicate) bool {
 }
 
 func (r *row) match(p page.Predicate) bool {
+	if name, ok := strings.CutPrefix(p.Key, "parameter:"); ok { // only with Equals
+		return slices.Contains(r.parameters, run.Parameter{Name: name, Value: p.Values[0].(string)})
+	}
+	if name, ok := strings.CutPrefix(p.Key, "metric:"); ok { // only with GreaterThan
+		limit, err := strconv.ParseFloat(p.Values[0].(string), 64)
+		return err == nil && r.metric(name) > limit
+	}
 	micros, text := r.value(p.Key)
 	compare := func(v any) int {
 		if t, ok := v.(time.Time); ok { // in whole seconds

@@ -114,6 +114,9 @@ func filtered(w *seed.World) []shape {
 		{"experiments in", []page.Predicate{of("experiment_id", page.In, w.Experiments[3].ID, w.Experiments[200].ID)}},
 		{"id =", []page.Predicate{of("id", page.Equals, middle.ID)}},
 		{"id >", []page.Predicate{of("id", page.GreaterThan, "8")}},
+		{"a parameter that many have", []page.Predicate{of("parameter:learning_rate", page.Equals, "0.1")}},
+		{"a parameter that few have", []page.Predicate{of("parameter:learning_rate", page.Equals, "none")}},
+		{"a metric above what most have", []page.Predicate{of("metric:loss", page.GreaterThan, "4.5")}},
 		{"no status is so", []page.Predicate{of("status", page.In)}},
 	}
 	var shapes []shape
