@@ -43,7 +43,7 @@ func main() {
 	flag.StringVar(&o.bin, "bin", "bin", "folder with the built programs")
 	flag.StringVar(&o.sizes, "sizes", "200000,1000000", "sizes of stores, in runs")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of what is in them")
-	flag.IntVar(&o.samples, "samples", 20, "requests of each list and page")
+	flag.IntVar(&o.samples, "samples", 10, "requests of each list and page")
 	flag.DurationVar(&o.patience, "patience", 200*time.Millisecond, "how long one list and page is measured at most")
 	flag.StringVar(&o.only, "only", "", "measure only lists whose description has this text")
 	flag.StringVar(&o.parts, "parts", "lists,detail,clients,create", "what to measure")
