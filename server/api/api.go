@@ -18,6 +18,7 @@ import (
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/series"
@@ -32,6 +33,7 @@ type Services struct {
 	Schedules   *schedule.Service
 	Watcher     *watch.Watcher
 	Series      *series.Reader
+	Pruner      *retention.Pruner
 	// Streams ends what follows runs, which would otherwise hold up the end of the server.
 	Streams context.Context //nolint:containedctx // the life of the server, not of a call
 	Version string          // of the server, for healthz
@@ -52,6 +54,7 @@ type API struct {
 	views       *views
 	graphs      *graphs
 	metrics     *metrics
+	pruning     *pruning
 }
 
 // New makes the gRPC services.
@@ -66,6 +69,7 @@ func New(s Services) *API {
 		views:       &views{service: s.Runs, watcher: s.Watcher, streams: s.Streams},
 		graphs:      &graphs{service: s.Pipelines},
 		metrics:     &metrics{reader: s.Series},
+		pruning:     &pruning{pruner: s.Pruner},
 	}
 }
 
@@ -89,6 +93,7 @@ func (a *API) Server(log *slog.Logger) *grpc.Server {
 	own.RegisterRunServiceServer(s, a.views)
 	own.RegisterPipelineServiceServer(s, a.graphs)
 	own.RegisterMetricServiceServer(s, a.metrics)
+	own.RegisterRetentionServiceServer(s, a.pruning)
 	grpc_health_v1.RegisterHealthServer(s, health.NewServer())
 	reflection.Register(s)
 	return s
@@ -109,5 +114,6 @@ func (a *API) Route(ctx context.Context, mux *runtime.ServeMux) error {
 		own.RegisterRunServiceHandlerServer(ctx, mux, a.views),
 		own.RegisterPipelineServiceHandlerServer(ctx, mux, a.graphs),
 		own.RegisterMetricServiceHandlerServer(ctx, mux, a.metrics),
+		own.RegisterRetentionServiceHandlerServer(ctx, mux, a.pruning),
 	)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/argosy-ml/argosy/server/gateway"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/reconcile"
+	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/series"
@@ -87,8 +88,10 @@ func New(ctx context.Context, c Config) (*App, error) {
 	reconciler := reconcile.New(reconcile.Config{
 		Store: store, Cache: store, Cluster: cluster, Artifacts: objects, Feed: feed, Log: c.Log, NoCache: c.NoCache,
 	})
+	pruner := &retention.Pruner{Store: store, Runs: runs, Policy: c.Retention, Log: c.Log}
 	a.workers = []worker{
 		{"store", store.Keep},
+		{"retention", pruner.Run},
 		{"outbox", runs.Run},
 		{"reconciler", reconciler.Run},
 		{"schedules", schedules.Run},
@@ -107,7 +110,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	store.OnWrite(measures.Write)
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: c.Log})
 	services := api.New(api.Services{
-		Watcher: watcher, Series: series.NewReader(store), Streams: streams,
+		Watcher: watcher, Series: series.NewReader(store), Pruner: pruner, Streams: streams,
 		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules,
 		Version: c.Version, Commit: c.Commit, PrivateURLs: c.PrivateURLs,
 	})

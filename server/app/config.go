@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/argosy-ml/argosy/server/gateway"
+	"github.com/argosy-ml/argosy/server/retention"
 )
 
 // Config is what the server needs to know.
@@ -25,8 +26,9 @@ type Config struct {
 	Namespace  string // where Workflows run; "kubeflow" unless said
 	S3         S3
 
-	NoCache     bool // whether steps run although an earlier one that was given the same left its outputs
-	PrivateURLs bool // whether pipelines may be read from URLs of this machine and of private networks
+	NoCache     bool             // whether steps run although an earlier one that was given the same left its outputs
+	Retention   retention.Policy // what is kept of runs; everything, unless said
+	PrivateURLs bool             // whether pipelines may be read from URLs of this machine and of private networks
 
 	Version string       // of the server, for clients
 	Commit  string       // that the server was built from; may be empty

@@ -179,6 +179,12 @@ type Store interface {
 	// CachedFamilies is that of cache.Store.
 	CachedFamilies(ctx context.Context, families []string) ([]string, error)
 
+	// DropCacheEntries has what a run's steps left count no more; Takers gives the runs that took it over and still have it.
+	DropCacheEntries(ctx context.Context, id string) error
+	Takers(ctx context.Context, id string) ([]string, error)
+	// SetPruned notes that a run has no artifacts or logs any more, with why as a warning.
+	SetPruned(ctx context.Context, id string, artifacts, logs bool, why string) error
+
 	ArchiveRun(ctx context.Context, id string, archived bool) error
 	// SetLabels sets the labels of a run in place of those it has.
 	SetLabels(ctx context.Context, id string, labels map[string]string) error

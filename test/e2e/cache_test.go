@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -59,21 +60,15 @@ spec:
       container: {image: host, command: [echo, bye]}
 `
 
-// finish starts a run of a pipeline and waits until it is settled.
+// finish starts a run of a pipeline and waits until it has ended and nothing more of it will come.
 func (a *argosy) finish(t *testing.T, pipeline string, parameters map[string]string) runView {
 	t.Helper()
 	id := a.createRun(t, "a run", pipeline, parameters)
-	return a.await(t, id, 2*time.Minute, func(r runView) bool {
-		if !r.final() {
-			return false
-		}
-		for _, n := range r.Nodes {
-			if n.Type == "Pod" && !n.HasLog {
-				return false
-			}
-		}
-		return true
-	})
+	run := a.await(t, id, 2*time.Minute, runView.final)
+	awaitWorkflow(t, workflows(t, a.home), run.Workflow.Name, func(wf *wfv1.Workflow) bool { return len(wf.Finalizers) == 0 })
+	var whole runView
+	a.get(t, "/apis/argosy/v1/runs/"+id, 200, &whole)
+	return whole
 }
 
 // from tells which run a step took its outputs from; empty when it ran.

@@ -78,6 +78,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Removes what the policy does not keep, or tells what that would be. It may be broken off at any moment and called again. */
+        post: operations["Argosy_Prune"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs": {
         parameters: {
             query?: never;
@@ -1573,6 +1590,32 @@ export interface components {
         "argosy.v1.Points": {
             points?: components["schemas"]["argosy.v1.Point"][];
         };
+        "argosy.v1.PruneResponse": {
+            /**
+             * Format: int64
+             * @description What all of it takes in the artifact store.
+             */
+            bytes?: string;
+            /** @description The policy, in words. */
+            policy?: string;
+            runs?: components["schemas"]["argosy.v1.PrunedRun"][];
+        };
+        /** @description PrunedRun is what went of one run, or would go. */
+        "argosy.v1.PrunedRun": {
+            artifacts?: components["schemas"]["argosy.v1.StoredObject"][];
+            /** Format: int64 */
+            bytes?: string;
+            experiment?: string;
+            /** Format: date-time */
+            finished_at?: string;
+            /** @description Why something of it stays that was to go. */
+            kept?: string;
+            logs?: components["schemas"]["argosy.v1.StoredObject"][];
+            name?: string;
+            /** @description Whether the run itself goes, with all that it has. */
+            run?: boolean;
+            run_id?: string;
+        };
         "argosy.v1.Ready": Record<string, never>;
         "argosy.v1.RemovedRun": {
             id?: string;
@@ -1704,6 +1747,12 @@ export interface components {
              */
             x?: number;
         };
+        /** @description StoredObject is something in the artifact store. */
+        "argosy.v1.StoredObject": {
+            /** Format: int64 */
+            bytes?: string;
+            key?: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1834,6 +1883,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.Graph"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_Prune: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Only tell what would go. */
+                    dry_run?: boolean;
+                    keep_artifacts?: string;
+                    keep_logs?: string;
+                    /**
+                     * @description What to keep: an age since a run's end, a number of runs of each experiment, or both, as in "90d,1000". What is beyond either
+                     *     goes; empty keeps all. When all three are empty the server's own policy counts.
+                     */
+                    keep_runs?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.PruneResponse"];
                 };
             };
             /** @description An error. */

@@ -17,10 +17,9 @@ func cached(t *testing.T, s Store) {
 		accept(t, s, newRun(i))
 	}
 	entry := func(i int, key string) cache.Entry {
-		return cache.Entry{
-			Key: key, Family: "family of " + key, RunID: newRun(i).ID, NodeID: "n", FinishedAt: at(i),
-			Outputs: []byte(`{"parameters":[]}`), Artifacts: []string{"a", "b"},
-		}
+		e := entryOf(i)
+		e.Key, e.Family = key, "family of "+key
+		return e
 	}
 	none := entry(9, "k")
 	requireKind(t, fault.NotFound, s.PutCacheEntry(ctx, none))
@@ -73,4 +72,10 @@ func cached(t *testing.T, s Store) {
 	require.Empty(t, found, "nor does what it left before count")
 	require.NoError(t, s.DropCacheEntry(ctx, newRun(0).ID, "n"))
 	requireKind(t, fault.NotFound, s.Reuse(ctx, taker, "m", entry(0, "k")))
+}
+
+func entryOf(i int) cache.Entry {
+	return cache.Entry{
+		Key: "k", Family: "f", RunID: newRun(i).ID, NodeID: "n", FinishedAt: at(i), Outputs: []byte(`{"parameters":[]}`), Artifacts: []string{"a", "b"},
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 )
@@ -28,6 +29,7 @@ type Store interface {
 	run.Store
 	schedule.Store
 	cache.Store
+	retention.Store
 }
 
 // Run runs the suite; open gives an empty store that lives as long as the test.
@@ -48,6 +50,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"DeleteRun":             deleteRun,
 		"Retry":                 retry,
 		"Cache":                 cached,
+		"Prunable":              prunable,
+		"Takers":                takers,
 		"Schedules":             schedules,
 		"Sort":                  sortRuns,
 		"SortByMetric":          sortByMetric,

@@ -106,7 +106,7 @@ func (c *cli) root() *cobra.Command {
 	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats, cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"DEBUG", "INFO", "WARN", "ERROR"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
-	root.AddCommand(c.upCommand(), c.clusterCommand(), c.doctorCommand(), c.serverCommand(), c.backupCommand(), c.restoreCommand(),
+	root.AddCommand(c.upCommand(), c.clusterCommand(), c.doctorCommand(), c.serverCommand(), c.backupCommand(), c.restoreCommand(), c.pruneCommand(),
 		c.newCommand(), c.compileCommand(), c.imageCommand(), c.lintCommand(), c.diffCommand(), c.decompileCommand(), c.pipelineCommand(), c.experimentCommand(), c.runCommand(), c.jobCommand(), c.versionCommand())
 	return root
 }

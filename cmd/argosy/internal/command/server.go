@@ -45,7 +45,9 @@ standard output. argosy up is the same with a cluster of its own.`,
 			}
 			cfg.Home, cfg.HTTP, cfg.GRPC, cfg.Store = settings.Home, settings.HTTP, settings.GRPC, settings.Store
 			cfg.S3.AccessKey, cfg.S3.SecretKey = os.Getenv(envS3AccessKey), os.Getenv(envS3SecretKey)
-			keep.set(&cfg)
+			if err := keep.set(&cfg); err != nil {
+				return err
+			}
 			return c.runServer(cmd.Context(), cfg)
 		},
 	}

@@ -53,6 +53,9 @@ argosy cluster start started is used, and left running.`,
 			if err != nil {
 				return exit.With(exit.Environment, err)
 			}
+			if err := keep.set(&app.Config{}); err != nil { // before anything is started
+				return err
+			}
 			options, err := flags.options(cmd)
 			if err != nil {
 				return err
@@ -158,7 +161,9 @@ func (u *upper) startServer(ctx context.Context, h home.Home, cluster *embedded.
 		HTTP: u.settings.HTTP, GRPC: u.settings.GRPC, Store: u.settings.Store, Kubeconfig: cluster.Info.Kubeconfig,
 		S3: app.S3{Endpoint: s3.Endpoint, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Bucket: s3.Bucket},
 	}
-	u.keep.set(&cfg)
+	if err := u.keep.set(&cfg); err != nil {
+		return nil, err
+	}
 	server, err := startServer(ctx, h, cfg, u.screen.Logger(&u.level))
 	if err == nil {
 		u.screen.Printf("  server ready %.1fs", time.Since(begin).Seconds())

@@ -42,7 +42,7 @@ UPDATE runs SET status = ?, message = ?, started_at = ?, finished_at = ?, revisi
 
 -- name: RetryRun :exec
 UPDATE runs SET
-    status = ?, message = '', finished_at = 0, submitted = 0, settled = 0, attempt = ?, revision = ?
+    status = ?, message = '', finished_at = 0, submitted = 0, settled = 0, attempt = ?, revision = ?, artifacts_gone = 0, logs_gone = 0
 WHERE seq = ?;
 
 -- name: SetRunStorageState :execrows

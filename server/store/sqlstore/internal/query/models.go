@@ -125,6 +125,8 @@ type Run struct {
 	ScheduleID     string
 	ScheduleName   string
 	Attempt        int64
+	ArtifactsGone  bool
+	LogsGone       bool
 }
 
 type RunCount struct {

@@ -140,7 +140,7 @@ func (q *Queries) PutRunWorkflow(ctx context.Context, arg PutRunWorkflowParams) 
 
 const retryRun = `-- name: RetryRun :exec
 UPDATE runs SET
-    status = ?, message = '', finished_at = 0, submitted = 0, settled = 0, attempt = ?, revision = ?
+    status = ?, message = '', finished_at = 0, submitted = 0, settled = 0, attempt = ?, revision = ?, artifacts_gone = 0, logs_gone = 0
 WHERE seq = ?
 `
 
@@ -162,7 +162,7 @@ func (q *Queries) RetryRun(ctx context.Context, arg RetryRunParams) error {
 }
 
 const run = `-- name: Run :one
-SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, runs.schedule_id, runs.schedule_name, runs.attempt, COALESCE(experiments.name, '') AS experiment_name
+SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, runs.schedule_id, runs.schedule_name, runs.attempt, runs.artifacts_gone, runs.logs_gone, COALESCE(experiments.name, '') AS experiment_name
 FROM runs LEFT JOIN experiments ON experiments.id = runs.experiment_id
 WHERE runs.id = ?
 `
@@ -203,6 +203,8 @@ func (q *Queries) Run(ctx context.Context, id string) (RunRow, error) {
 		&i.Run.ScheduleID,
 		&i.Run.ScheduleName,
 		&i.Run.Attempt,
+		&i.Run.ArtifactsGone,
+		&i.Run.LogsGone,
 		&i.ExperimentName,
 	)
 	return i, err
@@ -263,7 +265,7 @@ func (q *Queries) RunParameters(ctx context.Context, runs []int64) ([]RunParamet
 }
 
 const runRow = `-- name: RunRow :one
-SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest, schedule_id, schedule_name, attempt FROM runs WHERE id = ?
+SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest, schedule_id, schedule_name, attempt, artifacts_gone, logs_gone FROM runs WHERE id = ?
 `
 
 func (q *Queries) RunRow(ctx context.Context, id string) (Run, error) {
@@ -297,6 +299,8 @@ func (q *Queries) RunRow(ctx context.Context, id string) (Run, error) {
 		&i.ScheduleID,
 		&i.ScheduleName,
 		&i.Attempt,
+		&i.ArtifactsGone,
+		&i.LogsGone,
 	)
 	return i, err
 }
@@ -324,7 +328,7 @@ func (q *Queries) RunWorkflowDigest(ctx context.Context, run int64) (int64, erro
 }
 
 const runsBySeq = `-- name: RunsBySeq :many
-SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, runs.schedule_id, runs.schedule_name, runs.attempt, COALESCE(experiments.name, '') AS experiment_name
+SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, runs.schedule_id, runs.schedule_name, runs.attempt, runs.artifacts_gone, runs.logs_gone, COALESCE(experiments.name, '') AS experiment_name
 FROM runs LEFT JOIN experiments ON experiments.id = runs.experiment_id
 WHERE runs.seq IN (/*SLICE:seqs*/?)
 `
@@ -381,6 +385,8 @@ func (q *Queries) RunsBySeq(ctx context.Context, seqs []int64) ([]RunsBySeqRow, 
 			&i.Run.ScheduleID,
 			&i.Run.ScheduleName,
 			&i.Run.Attempt,
+			&i.Run.ArtifactsGone,
+			&i.Run.LogsGone,
 			&i.ExperimentName,
 		); err != nil {
 			return nil, err
@@ -507,7 +513,7 @@ func (q *Queries) SetSubmitted(ctx context.Context, id string) (int64, error) {
 }
 
 const unsettledRuns = `-- name: UnsettledRuns :many
-SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest, schedule_id, schedule_name, attempt FROM runs WHERE settled = 0 AND submitted = 1 ORDER BY seq
+SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest, schedule_id, schedule_name, attempt, artifacts_gone, logs_gone FROM runs WHERE settled = 0 AND submitted = 1 ORDER BY seq
 `
 
 func (q *Queries) UnsettledRuns(ctx context.Context) ([]Run, error) {
@@ -547,6 +553,8 @@ func (q *Queries) UnsettledRuns(ctx context.Context) ([]Run, error) {
 			&i.ScheduleID,
 			&i.ScheduleName,
 			&i.Attempt,
+			&i.ArtifactsGone,
+			&i.LogsGone,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,53 @@
+package api
+
+import (
+	"context"
+
+	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/retention"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+type pruning struct {
+	own.UnimplementedRetentionServiceServer
+	pruner *retention.Pruner
+}
+
+func (s *pruning) Prune(ctx context.Context, r *own.PruneRequest) (*own.PruneResponse, error) {
+	policy := s.pruner.Policy
+	if r.GetKeepRuns() != "" || r.GetKeepArtifacts() != "" || r.GetKeepLogs() != "" {
+		var errs [3]error
+		policy.Runs, errs[0] = retention.Keep(r.GetKeepRuns())
+		policy.Artifacts, errs[1] = retention.Keep(r.GetKeepArtifacts())
+		policy.Logs, errs[2] = retention.Keep(r.GetKeepLogs())
+		for _, err := range errs {
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	if policy == (retention.Policy{}) {
+		return nil, fault.New(fault.Invalid, "the server keeps everything; say what is to be kept, as in keep_runs: \"90d,1000\"")
+	}
+	answer := &own.PruneResponse{Policy: policy.String()}
+	err := s.pruner.Prune(ctx, policy, r.GetDryRun(), func(p run.Pruned) {
+		answer.Runs = append(answer.Runs, prunedRun(p))
+		answer.Bytes += p.Bytes()
+	})
+	return answer, err
+}
+
+func prunedRun(p run.Pruned) *own.PrunedRun {
+	answer := &own.PrunedRun{
+		RunId: p.Run.ID, Name: p.Run.Name, Experiment: p.Run.ExperimentName, FinishedAt: ownTime(p.Run.FinishedAt),
+		Run: p.Parts.Run, Bytes: p.Bytes(), Kept: p.Kept,
+	}
+	for _, o := range p.Artifacts {
+		answer.Artifacts = append(answer.Artifacts, &own.StoredObject{Key: o.Key, Bytes: o.Bytes})
+	}
+	for _, o := range p.Logs {
+		answer.Logs = append(answer.Logs, &own.StoredObject{Key: o.Key, Bytes: o.Bytes})
+	}
+	return answer
+}

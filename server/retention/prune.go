@@ -1,0 +1,113 @@
+package retention
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+// every is how often the server prunes by its own policy; the first time that long after its start.
+const every = time.Hour
+
+// batch is how many runs are read at once.
+const batch = 200
+
+// Cut is a Rule at one moment: what ended before Before, or stands after place Newest in its experiment, goes.
+type Cut struct {
+	Before time.Time // zero: nothing is too old
+	Newest int64
+}
+
+// Candidate is a run of which something may go.
+type Candidate struct {
+	ID                      string
+	FinishedAt              time.Time
+	Place                   int64 // among the runs of its experiment that are not archived; the newest is 1
+	ArtifactsGone, LogsGone bool
+}
+
+// Store finds runs.
+type Store interface {
+	// Prunable gives, in order of their end, settled runs that are not archived and have something that lies beyond one of
+	// the cuts: at most limit of them, after the one given.
+	Prunable(ctx context.Context, runs, artifacts, logs Cut, after Candidate, limit int) ([]Candidate, error)
+}
+
+// Pruner removes what a policy does not keep.
+type Pruner struct {
+	Store  Store
+	Runs   *run.Service
+	Policy Policy // of the server
+	Log    *slog.Logger
+}
+
+// Prune removes what the policy does not keep and tells of each run. With dry it only tells. It may be broken off at any
+// moment and begun again.
+func (p *Pruner) Prune(ctx context.Context, policy Policy, dry bool, tell func(run.Pruned)) error {
+	now := time.Now()
+	runs, artifacts, logs := policy.Runs.cut(now), policy.Artifacts.cut(now), policy.Logs.cut(now)
+	var last Candidate
+	for {
+		found, err := p.Store.Prunable(ctx, runs, artifacts, logs, last, batch)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		for _, c := range found {
+			last = c
+			parts := run.Parts{Run: runs.beyond(c), Artifacts: artifacts.beyond(c) && !c.ArtifactsGone, Logs: logs.beyond(c) && !c.LogsGone}
+			pruned, err := p.Runs.Prune(ctx, c.ID, parts, policy.String(), dry)
+			if err != nil && fault.KindOf(err) == fault.NotFound {
+				continue // somebody else deleted it
+			}
+			if err != nil {
+				return err
+			}
+			tell(pruned)
+		}
+	}
+}
+
+func (r Rule) cut(now time.Time) Cut {
+	c := Cut{Newest: math.MaxInt64}
+	if r.Age > 0 {
+		c.Before = now.Add(-r.Age)
+	}
+	if r.Newest > 0 {
+		c.Newest = r.Newest
+	}
+	return c
+}
+
+func (c Cut) beyond(r Candidate) bool { return r.FinishedAt.Before(c.Before) || r.Place > c.Newest }
+
+// Run prunes now and then by the server's policy, until ctx ends.
+func (p *Pruner) Run(ctx context.Context) error {
+	if p.Policy == (Policy{}) {
+		<-ctx.Done()
+		return nil
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		runs, bytes := 0, int64(0)
+		err := p.Prune(ctx, p.Policy, false, func(pruned run.Pruned) {
+			runs++
+			bytes += pruned.Bytes()
+		})
+		if err != nil && ctx.Err() == nil {
+			p.Log.Error("retention was broken off; it goes on in an hour", "error", err)
+		}
+		if runs > 0 {
+			p.Log.Info("retention", "policy", p.Policy.String(), "runs", runs, "bytes", bytes)
+		}
+	}
+}

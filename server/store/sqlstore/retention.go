@@ -1,0 +1,89 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/argosy-ml/argosy/server/retention"
+	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
+)
+
+var _ retention.Store = (*Store)(nil)
+
+// prunable is not among the queries because sqlc does not read window functions of SQLite.
+const prunable = `
+WITH ranked AS (
+    SELECT id, finished_at, settled, artifacts_gone, logs_gone,
+           ROW_NUMBER() OVER (PARTITION BY experiment_id ORDER BY created_at DESC, id DESC) AS place
+    FROM runs WHERE storage_state <> ?1
+)
+SELECT id, finished_at, place, artifacts_gone, logs_gone FROM ranked
+WHERE settled = 1
+  AND (finished_at < ?2 OR place > ?3
+    OR artifacts_gone = 0 AND (finished_at < ?4 OR place > ?5)
+    OR logs_gone = 0 AND (finished_at < ?6 OR place > ?7))
+  AND (finished_at > ?8 OR finished_at = ?8 AND id > ?9)
+ORDER BY finished_at, id
+LIMIT ?10`
+
+// Prunable implements retention.Store.
+func (s *Store) Prunable(ctx context.Context, runs, artifacts, logs retention.Cut, after retention.Candidate, limit int) (found []retention.Candidate, err error) {
+	rows, err := s.driver.conn(s.reads).QueryContext(ctx, prunable, archived,
+		micros(runs.Before), runs.Newest, micros(artifacts.Before), artifacts.Newest, micros(logs.Before), logs.Newest,
+		micros(after.FinishedAt), after.ID, limit)
+	if err != nil {
+		return nil, trouble("find old runs", err)
+	}
+	defer func() { err = errors.Join(err, trouble("find old runs", rows.Close())) }()
+	for rows.Next() {
+		var c retention.Candidate
+		var finished int64
+		if err := rows.Scan(&c.ID, &finished, &c.Place, &c.ArtifactsGone, &c.LogsGone); err != nil {
+			return nil, trouble("find old runs", err)
+		}
+		c.FinishedAt = timeOf(finished)
+		found = append(found, c)
+	}
+	return found, trouble("find old runs", rows.Err())
+}
+
+// DropCacheEntries implements run.Store.
+func (s *Store) DropCacheEntries(ctx context.Context, id string) error {
+	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		return trouble("drop cache entries", q.DropCacheEntries(ctx, row.Seq))
+	})
+}
+
+// Takers implements run.Store.
+func (s *Store) Takers(ctx context.Context, id string) ([]string, error) {
+	takers, err := s.read().Takers(ctx, id)
+	return takers, trouble("read the cache", err)
+}
+
+// SetPruned implements run.Store.
+func (s *Store) SetPruned(ctx context.Context, id string, artifacts, logs bool, why string) error {
+	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		var warnings []string
+		if err := fromJSON(row.Warnings, &warnings); err != nil {
+			return err
+		}
+		if !slices.Contains(warnings, why) {
+			warnings = append(warnings, why)
+		}
+		revision, err := q.Tick(ctx)
+		if err != nil {
+			return trouble("tick", err)
+		}
+		if logs {
+			if err := q.ForgetLogs(ctx, query.ForgetLogsParams{Run: row.Seq, Revision: revision}); err != nil {
+				return trouble("forget logs", err)
+			}
+		}
+		err = q.SetRunPruned(ctx, query.SetRunPrunedParams{
+			Seq: row.Seq, ArtifactsGone: row.ArtifactsGone || artifacts, LogsGone: row.LogsGone || logs,
+			Warnings: toJSON(warnings), Revision: revision,
+		})
+		return trouble("note what was removed", err)
+	})
+}
