@@ -19,7 +19,7 @@ import (
 	"github.com/argosy-ml/argosy/server/watch"
 )
 
-// Config is what the gateway serves; all of it is required but UI.
+// Config is what the gateway serves; all of it is required but UI and Measures.
 type Config struct {
 	API       *api.API
 	Pipelines *pipeline.Service
@@ -27,7 +27,7 @@ type Config struct {
 	Watcher   *watch.Watcher
 	UI        fs.FS // with index.html at its root; nil: a page that says how to build the UI
 	Log       *slog.Logger
-	Measures  *Measures // that /metrics shows, with those of requests
+	Measures  *Measures // that /metrics shows, with those of requests; nil: these alone
 	// Streams ends the logs and events that are being followed, which would otherwise hold up the end of the server.
 	Streams context.Context //nolint:containedctx // the life of the server, not of a call
 }
@@ -39,6 +39,9 @@ type gateway struct {
 
 // New makes the handler for everything on the HTTP port.
 func New(c Config) (http.Handler, error) {
+	if c.Measures == nil {
+		c.Measures = NewMeasures(Gauges{})
+	}
 	g := &gateway{Config: c}
 	g.mux = runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, newMarshaler()),
