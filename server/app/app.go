@@ -16,6 +16,7 @@ import (
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/gateway"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/retention"
@@ -80,13 +81,14 @@ func New(ctx context.Context, c Config) (*App, error) {
 	feed := &run.Feed{}
 	pipelines := pipeline.NewService(store, cluster, time.Now)
 	experiments := experiment.NewService(store, time.Now)
+	archive := logs.New(logs.Config{Store: store, Cluster: cluster, Artifacts: objects, Log: c.Log})
 	runs := run.NewService(run.Config{
-		Store: store, Engine: cluster, Pipelines: pipelines, Experiments: experiments, Artifacts: objects,
+		Store: store, Engine: cluster, Pipelines: pipelines, Experiments: experiments, Artifacts: objects, Logs: archive,
 		Feed: feed, Namespace: c.Namespace, NoCache: c.NoCache, Now: time.Now, Log: c.Log,
 	})
 	schedules := schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: time.Now, Log: c.Log})
 	reconciler := reconcile.New(reconcile.Config{
-		Store: store, Cache: store, Cluster: cluster, Artifacts: objects, Feed: feed, Log: c.Log, NoCache: c.NoCache,
+		Store: store, Cache: store, Cluster: cluster, Artifacts: objects, Logs: archive, Feed: feed, Log: c.Log, NoCache: c.NoCache,
 	})
 	pruner := &retention.Pruner{Store: store, Runs: runs, Policy: c.Retention, Log: c.Log}
 	a.workers = []worker{
@@ -94,6 +96,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		{"retention", pruner.Run},
 		{"outbox", runs.Run},
 		{"reconciler", reconciler.Run},
+		{"logs", archive.Run},
 		{"schedules", schedules.Run},
 		{"metric series", series.NewCollector(series.Config{
 			Store: store, Feed: feed, Log: c.Log,

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,59 +23,6 @@ import (
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
-
-// growingLog is the log of a pod that runs: it can be read from its beginning any number of times while it grows.
-type growingLog struct {
-	mu    sync.Mutex
-	text  string
-	over  bool
-	grown chan struct{}
-}
-
-func (g *growingLog) write(text string, over bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.text, g.over = g.text+text, over
-	if g.grown != nil {
-		close(g.grown)
-		g.grown = nil
-	}
-}
-
-func (g *growingLog) open(ctx context.Context) io.ReadCloser {
-	return io.NopCloser(&growingReader{log: g, ctx: ctx})
-}
-
-type growingReader struct {
-	log *growingLog
-	at  int
-	ctx context.Context //nolint:containedctx // of the call that it answers
-}
-
-func (r *growingReader) Read(p []byte) (int, error) {
-	for {
-		r.log.mu.Lock()
-		n := copy(p, r.log.text[r.at:])
-		r.at += n
-		over := r.log.over
-		if r.log.grown == nil {
-			r.log.grown = make(chan struct{})
-		}
-		grown := r.log.grown
-		r.log.mu.Unlock()
-		switch {
-		case n > 0:
-			return n, nil
-		case over:
-			return 0, io.EOF
-		}
-		select {
-		case <-grown:
-		case <-r.ctx.Done():
-			return 0, r.ctx.Err()
-		}
-	}
-}
 
 // listener follows a stream of events, and what they amount to.
 type listener struct {
@@ -180,35 +126,29 @@ func (l *listener) take(t *testing.T, fields map[string]string) {
 	}
 }
 
-// stepNode is a node whose pod prints into a log of the test's.
+// stepNode is a node with a pod of its own.
 func (s *server) stepNode(id, phase string) run.Node {
-	s.engine.mu.Lock()
-	defer s.engine.mu.Unlock()
-	pod := "pod-" + id
-	if s.engine.growing[pod] == nil {
-		s.engine.growing[pod] = &growingLog{}
-	}
-	n := run.Node{ID: id, Name: id, DisplayName: id, Type: "Pod", Phase: phase, PodName: pod, StartedAt: time.Unix(1000, 0)}
+	n := run.Node{ID: id, Name: id, DisplayName: id, Type: "Pod", Phase: phase, PodName: "pod-" + id, StartedAt: time.Unix(1000, 0)}
 	if run.Final(phase) {
 		n.FinishedAt = time.Unix(2000, 0)
 	}
 	return n
 }
 
+// print has the pod of a node, which must be recorded, print; over ends it.
 func (s *server) print(id, text string, over bool) {
-	s.engine.mu.Lock()
-	defer s.engine.mu.Unlock()
-	s.engine.growing["pod-"+id].write(text, over)
+	s.cluster.Print("pod-"+id, logs.Main, text)
+	if over {
+		s.cluster.End("pod-" + id)
+	}
 }
 
 // harvest does what the reconciler does when a step has ended.
 func (s *server) harvest(t *testing.T, runID, nodeID string) {
 	t.Helper()
-	s.engine.mu.Lock()
-	text := s.engine.growing["pod-"+nodeID].text
-	s.engine.mu.Unlock()
-	key := logs.Key(runID, nodeID)
-	require.NoError(t, logs.Archive(t.Context(), s.objects, key, strings.NewReader(text)))
+	s.cluster.End("pod-" + nodeID)
+	key, err := s.archive.Finish(t.Context(), logs.Step{RunID: runID, NodeID: nodeID, Namespace: "kubeflow", Pod: "pod-" + nodeID})
+	require.NoError(t, err)
 	require.NoError(t, s.store.SetHarvested(t.Context(), runID, nodeID, key))
 	s.feed.Publish(runID)
 }
@@ -308,10 +248,8 @@ func TestEventsOfARetry(t *testing.T) {
 
 	again := s.stepNode("b", run.Running)
 	again.PodName, again.StartedAt = "pod-b2", time.Unix(3000, 0)
-	s.engine.mu.Lock()
-	s.engine.growing["pod-b2"] = &growingLog{text: "second try\n"}
-	s.engine.mu.Unlock()
 	s.record(t, id, run.State{Status: run.Running, Workflow: []byte(`{"again":1}`), Attempt: 1, Nodes: []run.Node{s.stepNode("a", run.Succeeded), again}})
+	s.print("b2", "second try\n", false)
 	l.listen(t, s, func() bool { return len(l.lines["b"]) == 1 })
 	require.Equal(t, []string{"second try"}, l.lines["b"])
 	_, err := s.store.AddPoints(t.Context(), id, "b", "pod-b", []run.Point{{Name: "loss", Index: 3}})

@@ -30,6 +30,8 @@ import (
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/gateway"
+	"github.com/argosy-ml/argosy/server/logs"
+	"github.com/argosy-ml/argosy/server/logs/logtest"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
@@ -50,6 +52,8 @@ type server struct {
 	store   *sqlstore.Store
 	feed    *run.Feed
 	engine  *apiOnlyEngine
+	cluster *logtest.Cluster // whose pods print; one for each node that is recorded
+	archive *logs.Archive
 	objects *objects
 
 	schedules *schedule.Service // whose runs start while a test runs it
@@ -77,7 +81,7 @@ func start(t *testing.T) *server {
 	t.Helper()
 	s := &server{
 		place:  storetest.Place(t),
-		engine: &apiOnlyEngine{logs: map[string]io.ReadCloser{}, growing: map[string]*growingLog{}}, objects: &objects{data: map[string][]byte{}},
+		engine: &apiOnlyEngine{}, cluster: &logtest.Cluster{}, objects: &objects{data: map[string][]byte{}},
 	}
 	s.open(t)
 	return s
@@ -95,8 +99,12 @@ func (s *server) open(t *testing.T) {
 	now := (&clock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}).look
 	pipelines := pipeline.NewService(store, s.engine, now)
 	experiments := experiment.NewService(store, now)
+	s.archive = logs.New(logs.Config{Store: store, Cluster: s.cluster, Artifacts: s.objects, Log: log})
+	archiving, endArchive := context.WithCancel(context.Background())
+	archived := make(chan error, 1)
+	go func() { archived <- s.archive.Run(archiving) }()
 	runs := run.NewService(run.Config{
-		Store: store, Engine: s.engine, Pipelines: pipelines, Experiments: experiments, Artifacts: s.objects,
+		Store: store, Engine: s.engine, Pipelines: pipelines, Experiments: experiments, Artifacts: s.objects, Logs: s.archive,
 		Feed: s.feed, Namespace: "kubeflow", Now: now, Log: log,
 	})
 	s.schedules = schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: now, Log: log})
@@ -115,6 +123,8 @@ func (s *server) open(t *testing.T) {
 	s.close = sync.OnceFunc(func() {
 		stop()
 		web.Close()
+		endArchive()
+		require.NoError(t, <-archived)
 		require.NoError(t, store.Close())
 	})
 	t.Cleanup(s.close)
@@ -230,6 +240,12 @@ func (s *server) record(t *testing.T, id string, state run.State) {
 	t.Helper()
 	_, err := s.store.Record(t.Context(), id, state)
 	require.NoError(t, err)
+	for _, n := range state.Nodes {
+		pod := logs.Pod{RunID: id, NodeID: n.ID, Namespace: "kubeflow", Name: n.PodName, UID: id + n.PodName}
+		if there, err := s.cluster.FindPod(t.Context(), pod.Namespace, pod.Name); n.PodName != "" && (err != nil || there.UID != pod.UID) {
+			s.cluster.Start(pod, logs.Main)
+		}
+	}
 	s.feed.Publish(id)
 }
 
@@ -277,8 +293,6 @@ type apiOnlyEngine struct {
 	mu        sync.Mutex
 	submitted []string
 	stopped   []string
-	logs      map[string]io.ReadCloser // by pod
-	growing   map[string]*growingLog   // by pod
 }
 
 type workflow struct {
@@ -363,18 +377,6 @@ func (e *apiOnlyEngine) Terminate(_ context.Context, _, workflow string) error {
 }
 
 func (e *apiOnlyEngine) DeleteWorkflow(context.Context, string, string) error { return nil }
-
-func (e *apiOnlyEngine) Log(ctx context.Context, _, pod string, _ bool) (io.ReadCloser, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if log := e.growing[pod]; log != nil {
-		return log.open(ctx), nil
-	}
-	if log := e.logs[pod]; log != nil {
-		return log, nil
-	}
-	return nil, fault.New(fault.NotFound, "pod %s not found", pod)
-}
 
 // objects is an artifact store in memory.
 type objects struct {

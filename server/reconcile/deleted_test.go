@@ -71,6 +71,12 @@ func TestDeletedBeforeItsEnd(t *testing.T) {
 	require.Contains(t, got.Message, "was deleted from the cluster before it ended")
 	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, 20*time.Second, 5*time.Millisecond)
 	end(t, b, r, wfv1.WorkflowFailed, "") // the controller, which does not mind deletion
+	pods := b.Kube.CoreV1().Pods(enginetest.Namespace)
+	pod, err := pods.Get(t.Context(), r.Workflow, metav1.GetOptions{})
+	require.NoError(t, err)
+	pod.Status.Phase, pod.Status.ContainerStatuses[0].State = corev1.PodFailed, ran()
+	_, err = pods.Update(t.Context(), pod, metav1.UpdateOptions{})
+	require.NoError(t, err)
 	b.Artifacts.Break(nil)
 	got = b.Until(t, r.ID, settled)
 	require.Equal(t, run.Error, got.Status)

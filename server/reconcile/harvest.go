@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -95,7 +94,7 @@ func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, at
 			return err
 		}
 	}
-	key, err := r.harvestLog(ctx, of, n, attempt)
+	key, err := r.harvestLog(ctx, of, n)
 	if err := r.tolerate(ctx, of, n, attempt, "log", err); err != nil {
 		return err
 	}
@@ -160,10 +159,11 @@ func (r *Reconciler) harvestCurves(ctx context.Context, of run.Run, n run.Node, 
 	if len(n.Scrape) == 0 || key == "" {
 		return nil
 	}
-	log, err := logs.Open(ctx, r.c.Artifacts, key)
+	d, err := r.c.Logs.Open(ctx, logs.Query{RunID: of.ID, NodeID: n.ID, Pod: n.PodName, Container: logs.Main})
 	if err != nil {
 		return err
 	}
+	log := d.Text(ctx, false)
 	defer log.Close()
 	return series.Complete(ctx, r.c.Store, r.c.Feed, of.ID, n, log)
 }
@@ -188,8 +188,9 @@ func (r *Reconciler) warn(ctx context.Context, of run.Run, n run.Node, warnings 
 	return nil
 }
 
-// harvestLog archives the log of a step's pod and gives its key; a step whose container never ran has none.
-func (r *Reconciler) harvestLog(ctx context.Context, of run.Run, n run.Node, attempt int) (key string, err error) {
+// harvestLog waits until the archive has what a step printed, and gives the key of its log; a step whose container never
+// ran has none. Once it has waited in vain, it waits no longer than the archive itself does.
+func (r *Reconciler) harvestLog(ctx context.Context, of run.Run, n run.Node) (key string, err error) {
 	switch {
 	case n.PodName == "":
 		return "", nil
@@ -198,32 +199,5 @@ func (r *Reconciler) harvestLog(ctx context.Context, of run.Run, n run.Node, att
 	}
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
-	// The step has ended, its container perhaps not quite: follow it to its end, but not for ever.
-	stream, err := r.c.Cluster.Log(ctx, of.Namespace, n.PodName, attempt == 0)
-	switch kind := fault.KindOf(err); {
-	case err == nil:
-	case kind == fault.Conflict:
-		return "", nil // never started; the step's own message tells why
-	case kind == fault.NotFound && n.LogKey != "":
-		return n.LogKey, nil
-	default:
-		return "", err
-	}
-	defer stream.Close()
-	key = logs.Key(of.ID, n.ID)
-	if err := logs.Archive(ctx, r.c.Artifacts, key, broken{stream}); err != nil {
-		return "", err
-	}
-	return key, nil
-}
-
-// broken says that a log that breaks off can be read again.
-type broken struct{ io.Reader }
-
-func (b broken) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = fault.New(fault.Unavailable, "the log broke off: %v", err).Because(err)
-	}
-	return n, err
+	return r.c.Logs.Finish(ctx, logs.Step{RunID: of.ID, NodeID: n.ID, Namespace: of.Namespace, Pod: n.PodName, Attempt: of.Attempt})
 }

@@ -5,7 +5,6 @@ package reconcile
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/argosy-ml/argosy/server/artifact"
 	"github.com/argosy-ml/argosy/server/cache"
 	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -38,8 +38,6 @@ type Cluster interface {
 	Key(ctx context.Context, namespace, pod string) (key, family string, err error)
 	// Outputs reads what the nodes of a Workflow left; nothing for a node means that it left what cannot be kept.
 	Outputs(workflow []byte) (map[string][]byte, error)
-	// Log streams a pod's main container's log; see run.Engine.
-	Log(ctx context.Context, namespace, pod string, follow bool) (io.ReadCloser, error)
 }
 
 // Config holds what the reconciler needs; all of it is required.
@@ -48,6 +46,7 @@ type Config struct {
 	Cache     cache.Store
 	Cluster   Cluster
 	Artifacts artifact.Store
+	Logs      *logs.Archive
 	Feed      *run.Feed
 	Log       *slog.Logger
 	NoCache   bool // steps always run

@@ -16,12 +16,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/fault"
-	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/storetest"
@@ -41,13 +41,15 @@ func start(t *testing.T, b *enginetest.Bundle) (stop func()) {
 		once.Do(func() { close(watched) })
 		return true, w, err
 	})
-	r := reconcile.New(reconcile.Config{Store: b.Store, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
+	archive := b.Archive()
+	r := reconcile.New(reconcile.Config{Store: b.Store, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Logs: archive, Feed: b.Feed, Log: b.Log})
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
+	done := make(chan error, 2)
 	go func() { done <- r.Run(ctx) }()
+	go func() { done <- archive.Run(ctx) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
-		require.NoError(t, <-done)
+		require.NoError(t, errors.Join(<-done, <-done))
 	})
 	t.Cleanup(stop)
 	select {
@@ -66,7 +68,7 @@ func ran() corev1.ContainerState {
 
 func makePod(t *testing.T, b *enginetest.Bundle, name string, phase corev1.PodPhase, state corev1.ContainerState) {
 	t.Helper()
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: enginetest.Namespace}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: enginetest.Namespace, UID: types.UID(name)}}
 	p.Status.Phase = phase
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: state}}
 	_, err := b.Kube.CoreV1().Pods(enginetest.Namespace).Create(t.Context(), p, metav1.CreateOptions{})
@@ -102,7 +104,8 @@ func archivedLog(t *testing.T, b *enginetest.Bundle, r run.Run) string {
 	require.NoError(t, err)
 	require.Len(t, nodes, 1)
 	require.True(t, nodes[0].Harvested)
-	log, err := logs.Open(t.Context(), b.Artifacts, nodes[0].LogKey)
+	require.NotEmpty(t, nodes[0].LogKey)
+	log, err := b.Runs.Log(t.Context(), r.ID, nodes[0].ID, false)
 	require.NoError(t, err)
 	defer log.Close()
 	text, err := io.ReadAll(log)
@@ -389,7 +392,7 @@ func TestRetryBetweenTwoLooks(t *testing.T) {
 		old := failed
 		was(&old)
 		late := &lateStore{Store: b.Store, old: &old}
-		again := reconcile.New(reconcile.Config{Store: late, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
+		again := reconcile.New(reconcile.Config{Store: late, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Logs: b.Logs, Feed: b.Feed, Log: b.Log})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- again.Run(ctx) }()

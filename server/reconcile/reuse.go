@@ -155,20 +155,7 @@ func (r *Reconciler) keep(ctx context.Context, of run.Run, n run.Node, outputs f
 
 // copyLog gives a step that did not run the log of the one that it took its outputs from; none when that is gone.
 func (r *Reconciler) copyLog(ctx context.Context, of run.Run, n run.Node) (key string, err error) {
-	nodes, err := r.c.Store.Nodes(ctx, n.CachedFrom.RunID)
-	if err != nil {
-		return "", ignoreMissing(err)
-	}
-	for _, origin := range nodes {
-		if origin.ID != n.CachedFrom.NodeID || origin.LogKey == "" {
-			continue
-		}
-		key = logs.Key(of.ID, n.ID)
-		err := logs.Copy(ctx, r.c.Artifacts, origin.LogKey, key)
-		if err != nil && fault.KindOf(err) == fault.NotFound {
-			return "", nil
-		}
-		return key, err
-	}
-	return "", nil
+	from := logs.Query{RunID: n.CachedFrom.RunID, NodeID: n.CachedFrom.NodeID}
+	key, err = r.c.Logs.Copy(ctx, from, logs.Step{RunID: of.ID, NodeID: n.ID, Namespace: of.Namespace, Pod: n.PodName, Attempt: of.Attempt})
+	return key, ignoreMissing(err)
 }

@@ -2,66 +2,111 @@ package run
 
 import (
 	"context"
+	"errors"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/logs"
 )
 
-// pollNode is how often a step that has no pod yet is looked at again.
+// pollNode is how often a step whose pod is not known yet is looked at again, should no word of it come.
 const pollNode = 500 * time.Millisecond
 
-// Log streams the log of a step: the archived one if there is one, else that of the live pod. With follow it waits for
-// the step to start and ends when the step does.
+// Log gives the log of a step's main container as text. With follow it waits for the step to start, and goes on until
+// the container ends.
 func (s *Service) Log(ctx context.Context, id, nodeID string, follow bool) (io.ReadCloser, error) {
+	return s.LogText(ctx, logs.Query{RunID: id, NodeID: nodeID, Follow: follow}, false)
+}
+
+// LogText gives a log as text. With times, the time that a line was printed stands in front of it.
+func (s *Service) LogText(ctx context.Context, q logs.Query, times bool) (io.ReadCloser, error) {
+	n, err := s.node(ctx, q.RunID, q.NodeID)
+	if err != nil {
+		return nil, err
+	}
+	if logs.IsPlain(n.LogKey) && q == (logs.Query{RunID: q.RunID, NodeID: q.NodeID, Follow: q.Follow}) {
+		return logs.OpenPlain(ctx, s.c.Artifacts, n.LogKey)
+	}
+	d, err := s.OpenLog(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return d.Text(ctx, times), nil
+}
+
+// OpenLog opens a log of a step. With Follow it waits for the step to start. The caller closes the reader.
+func (s *Service) OpenLog(ctx context.Context, q logs.Query) (*logs.Reader, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
 	for {
-		r, err := s.c.Store.Run(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		n, err := s.node(ctx, id, nodeID)
-		if err != nil {
-			return nil, err
-		}
-		if n.LogKey != "" {
-			return logs.Open(ctx, s.c.Artifacts, n.LogKey)
-		}
-		if n.PodName == "" {
-			return nil, noPod(n)
-		}
-		if from := n.CachedFrom; from != nil {
-			return s.cachedLog(ctx, n, *from)
-		}
-		live, err := s.c.Engine.Log(ctx, r.Namespace, n.PodName, follow)
-		if err == nil {
-			return live, nil
-		}
-		if kind := fault.KindOf(err); kind != fault.NotFound && kind != fault.Conflict {
-			return nil, err
-		}
-		if n.Harvested || !follow || Final(r.Status) && r.Settled {
-			return nil, noLog(n, err)
-		}
-		// The pod is not made yet, or its log is just being archived: what the store says will change.
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pollNode):
+		d, wait, err := s.tryLog(ctx, q)
+		if !wait {
+			return d, err
 		}
 	}
 }
 
-// cachedLog streams the log of the step that a step took its outputs from.
-func (s *Service) cachedLog(ctx context.Context, n Node, from Origin) (io.ReadCloser, error) {
-	origin, err := s.node(ctx, from.RunID, from.NodeID)
-	if err == nil && origin.LogKey != "" {
-		return logs.Open(ctx, s.c.Artifacts, origin.LogKey)
+// tryLog opens a log; when it is worth waiting for, it waits until something has changed.
+func (s *Service) tryLog(ctx context.Context, q logs.Query) (d *logs.Reader, again bool, err error) {
+	changed, stop := s.c.Logs.Watch(q.RunID) // before the look, so that no change falls between
+	defer stop()
+	r, err := s.c.Store.Run(ctx, q.RunID)
+	if err != nil {
+		return nil, false, err
 	}
-	if err != nil && fault.KindOf(err) != fault.NotFound {
-		return nil, err
+	n, err := s.node(ctx, q.RunID, q.NodeID)
+	if err != nil {
+		return nil, false, err
 	}
-	return nil, fault.New(fault.NotFound, "step %s did not run: it took the outputs of step %s of run %s, whose log is gone", n.DisplayName, from.NodeID, from.RunID)
+	asked := q
+	newest := q.Pod == "" && q.Attempt == 0 && !q.Previous
+	if newest && n.PodName == "" {
+		return nil, false, noPod(n)
+	}
+	if q.Pod == "" && q.Container == "" {
+		q.Container = logs.Main
+	}
+	if newest && n.CachedFrom != nil && n.LogKey == "" {
+		d, err := s.cachedLog(ctx, q, n)
+		return d, false, err
+	}
+	if newest {
+		q.Pod = n.PodName
+	}
+	d, err = s.c.Logs.Open(ctx, q)
+	if err == nil && newest && d.Log().Attempt < r.Attempt && !n.Harvested { // an earlier attempt's, and this one's is to come
+		d.Close()
+		err = logs.ErrNone
+	}
+	if !errors.Is(err, logs.ErrNone) {
+		return d, false, err
+	}
+	closing := Final(n.Phase) && !n.Harvested // it is just being read
+	if n.Harvested || !q.Follow && !closing || Final(r.Status) && r.Settled {
+		return nil, false, s.noLog(ctx, asked, r, n)
+	}
+	select {
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	case <-changed:
+	case <-time.After(pollNode):
+	}
+	return nil, true, nil
+}
+
+// cachedLog opens the log of the step that a step took its outputs from.
+func (s *Service) cachedLog(ctx context.Context, q logs.Query, n Node) (*logs.Reader, error) {
+	from := *n.CachedFrom
+	q.RunID, q.NodeID = from.RunID, from.NodeID
+	d, err := s.c.Logs.Open(ctx, q)
+	if errors.Is(err, logs.ErrNone) {
+		return nil, fault.New(fault.NotFound, "step %s did not run: it took the outputs of step %s of run %s, whose log is gone", n.DisplayName, from.NodeID, from.RunID)
+	}
+	return d, err
 }
 
 // noPod says why a step ran no container.
@@ -77,10 +122,43 @@ func noPod(n Node) error {
 	return fault.New(fault.NotFound, "step %s is a %s and runs no container, so it has no log", n.DisplayName, n.Type)
 }
 
-// noLog says why a step has no log, as far as is known.
-func noLog(n Node, err error) error {
-	if n.Message != "" {
-		return fault.New(fault.NotFound, "step %s has no log: it is %s: %s", n.DisplayName, n.Phase, n.Message).Because(err)
+// noLog says why a step has no such log, as far as is known.
+func (s *Service) noLog(ctx context.Context, q logs.Query, r Run, n Node) error {
+	list, err := s.c.Logs.List(ctx, q.RunID, q.NodeID)
+	if err != nil {
+		return err
 	}
-	return fault.New(fault.NotFound, "step %s, which is %s, has no log: %s", n.DisplayName, n.Phase, err).Because(err)
+	var names []string
+	for _, l := range list {
+		name := l.Container
+		if l.Role != "" {
+			name = l.Pod + "/" + name
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	why := s.c.Logs.Why(r.Namespace, n.PodName)
+	switch {
+	case len(names) > 0:
+		return fault.New(fault.NotFound, "step %s, which is %s, has no such log; it has those of %s", n.DisplayName, n.Phase, strings.Join(names, ", "))
+	case n.Message != "":
+		return fault.New(fault.NotFound, "step %s has no log: it is %s: %s", n.DisplayName, n.Phase, n.Message)
+	case why != "":
+		return fault.New(fault.NotFound, "step %s, which is %s, has no log: its container has not started: %s", n.DisplayName, n.Phase, why)
+	}
+	return fault.New(fault.NotFound, "step %s, which is %s, has no log: its container has not started", n.DisplayName, n.Phase)
+}
+
+// Logs lists what is kept, and being kept, of the containers of a run's steps; of one step when nodeID is given.
+func (s *Service) Logs(ctx context.Context, id, nodeID string) ([]logs.Log, error) {
+	if _, err := s.c.Store.Run(ctx, id); err != nil {
+		return nil, err
+	}
+	list, err := s.c.Logs.List(ctx, id, nodeID)
+	if err != nil || len(list) > 0 || nodeID == "" {
+		return list, err
+	}
+	_, err = s.node(ctx, id, nodeID)
+	return list, err
 }

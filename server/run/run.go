@@ -3,7 +3,6 @@ package run
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/argosy-ml/argosy/server/page"
@@ -74,7 +73,7 @@ type Node struct {
 	StartedAt, FinishedAt time.Time
 	Inputs, Outputs       []Parameter
 	Artifacts             []Artifact
-	LogKey                string   // key of the archived log; empty until archived, or when there is none
+	LogKey                string   // key of the main container's log; empty until that is in, or when there is none
 	Harvested             bool     // ended, with its log and metrics in
 	LogRevision           int64    // of the run when the log was complete; 0: it is not yet
 	Scrape                []string // metrics to look for in the log while the node runs, as launcher/scrape writes rules
@@ -167,7 +166,7 @@ type Store interface {
 	// passes over what was seen of an earlier attempt, and tells whether anything changed.
 	Record(ctx context.Context, id string, s State) (changed bool, err error)
 	SetStatus(ctx context.Context, id, status, message string) error
-	// SetHarvested marks an ended node whose metrics are in; logKey is that of its log, empty when it has none.
+	// SetHarvested marks an ended node whose metrics are in; logKey is that of its main container's log, empty when it has none.
 	SetHarvested(ctx context.Context, id, nodeID, logKey string) error
 	// AddMetrics stores metrics; a metric already there keeps its value and is returned in duplicates.
 	AddMetrics(ctx context.Context, id string, ms []Metric) (duplicates []Metric, err error)
@@ -246,7 +245,4 @@ type Engine interface {
 	Terminate(ctx context.Context, namespace, workflow string) error
 	// DeleteWorkflow removes a Workflow with all that it owns; one that is not there is success.
 	DeleteWorkflow(ctx context.Context, namespace, workflow string) error
-	// Log streams the log of a pod's main container; follow waits for it to start and goes on until it ends.
-	// A pod that is not there is NotFound; a container that has not started (or, with follow, never will) is a Conflict.
-	Log(ctx context.Context, namespace, pod string, follow bool) (io.ReadCloser, error)
 }

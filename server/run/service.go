@@ -14,6 +14,7 @@ import (
 	"github.com/argosy-ml/argosy/server/artifact"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
@@ -38,6 +39,7 @@ type Config struct {
 	Pipelines   *pipeline.Service
 	Experiments *experiment.Service
 	Artifacts   artifact.Store
+	Logs        *logs.Archive
 	Feed        *Feed
 	Namespace   string // where Workflows are created
 	NoCache     bool   // steps always run
@@ -267,20 +269,11 @@ func (s *Service) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := s.c.Store.Nodes(ctx, id)
-	if err != nil {
-		return err
-	}
 	if err := s.c.Engine.DeleteWorkflow(ctx, r.Namespace, r.Workflow); err != nil {
 		return err
 	}
-	for _, n := range nodes {
-		if n.LogKey == "" {
-			continue
-		}
-		if err := s.c.Artifacts.Delete(ctx, n.LogKey); err != nil {
-			s.c.Log.Warn("a log of a deleted run stays behind", "run", id, "key", n.LogKey, "error", err)
-		}
+	if err := s.c.Logs.Delete(ctx, id); err != nil {
+		s.c.Log.Warn("logs of a deleted run stay behind", "run", id, "error", err)
 	}
 	if err := s.c.Store.DeleteRun(ctx, id); err != nil {
 		return err

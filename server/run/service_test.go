@@ -261,10 +261,10 @@ func TestDelete(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)
 	r := b.Start(t)
-	require.NoError(t, b.Artifacts.Put(t.Context(), "log", strings.NewReader("x"), 1))
+	require.NoError(t, b.Artifacts.Put(t.Context(), "runs/"+r.ID+"/n/main.log.gz", strings.NewReader("x"), 1))
 	_, err := b.Store.Record(t.Context(), r.ID, run.State{Status: run.Running, Nodes: []run.Node{{ID: "n"}}})
 	require.NoError(t, err)
-	require.NoError(t, b.Store.SetHarvested(t.Context(), r.ID, "n", "log"))
+	require.NoError(t, b.Store.SetHarvested(t.Context(), r.ID, "n", "runs/"+r.ID+"/n/main.log.gz"))
 
 	b.Argo.PrependReactor("delete", "workflows", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewServiceUnavailable("away")
@@ -306,9 +306,11 @@ func TestReportMetrics(t *testing.T) {
 }
 
 // pod makes the pod of a node, whose main container is in a state.
-func pod(t *testing.T, b *enginetest.Bundle, name string, phase corev1.PodPhase, state corev1.ContainerState) {
+func pod(t *testing.T, b *enginetest.Bundle, id, name string, phase corev1.PodPhase, state corev1.ContainerState) {
 	t.Helper()
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: enginetest.Namespace}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Namespace: enginetest.Namespace, UID: "uid", Labels: map[string]string{run.Label: id}, Annotations: map[string]string{"workflows.argoproj.io/node-id": "n"},
+	}}
 	p.Status.Phase = phase
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: state}}
 	pods := b.Kube.CoreV1().Pods(enginetest.Namespace)
@@ -327,6 +329,10 @@ func TestLog(t *testing.T) {
 		{ID: "n", Type: "Pod", DisplayName: "step", PodName: "p", Phase: run.Pending, Message: "ErrImagePull"},
 	}})
 	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	archived := make(chan error, 1)
+	go func() { archived <- b.Logs.Run(ctx) }()
+	defer func() { cancel(); require.NoError(t, <-archived) }()
 	_, err = b.Runs.Log(t.Context(), r.ID, "none", false)
 	requireKind(t, fault.NotFound, err)
 	_, err = b.Runs.Log(t.Context(), r.ID, "dag", true)
@@ -346,10 +352,11 @@ func TestLog(t *testing.T) {
 		all, _ := io.ReadAll(log)
 		text <- string(all)
 	}()
-	pod(t, b, "p", corev1.PodPending, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
+	pod(t, b, r.ID, "p", corev1.PodPending, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
 	_, err = b.Runs.Log(t.Context(), r.ID, "n", false)
 	requireKind(t, fault.NotFound, err)
-	pod(t, b, "p", corev1.PodRunning, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+	pod(t, b, r.ID, "p", corev1.PodRunning, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+	pod(t, b, r.ID, "p", corev1.PodSucceeded, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}})
 	require.Equal(t, "fake logs", <-text)
 }
 

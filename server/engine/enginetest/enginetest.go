@@ -22,6 +22,7 @@ import (
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
@@ -52,6 +53,7 @@ type Bundle struct {
 	Kube        *fake.Clientset
 	Engine      *engine.Engine
 	Artifacts   *Objects
+	Logs        *logs.Archive // which records nothing unless a test runs it
 	Feed        *run.Feed
 	Pipelines   *pipeline.Service
 	Experiments *experiment.Service
@@ -71,12 +73,18 @@ func New(t *testing.T) *Bundle {
 	b.Engine = engine.New(b.Argo, b.Kube, nil, Namespace, b.Log)
 	b.Pipelines = pipeline.NewService(store, b.Engine, time.Now)
 	b.Experiments = experiment.NewService(store, time.Now)
+	b.Logs = b.Archive()
 	b.Runs = run.NewService(run.Config{
-		Store: store, Engine: b.Engine, Pipelines: b.Pipelines, Experiments: b.Experiments, Artifacts: b.Artifacts,
+		Store: store, Engine: b.Engine, Pipelines: b.Pipelines, Experiments: b.Experiments, Artifacts: b.Artifacts, Logs: b.Logs,
 		Feed: b.Feed, Namespace: Namespace, Now: time.Now, Log: b.Log,
 	})
 	b.Schedules = schedule.NewService(schedule.Config{Store: store, Runs: b.Runs, Now: time.Now, Log: b.Log})
 	return b
+}
+
+// Archive makes another archive of the same logs, as after a restart of the server.
+func (b *Bundle) Archive() *logs.Archive {
+	return logs.New(logs.Config{Store: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Log: b.Log})
 }
 
 // Start creates a run of Manifest.

@@ -15,6 +15,7 @@ import (
 	"github.com/argosy-ml/argosy/server/cache"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/retention"
@@ -30,6 +31,7 @@ type Store interface {
 	schedule.Store
 	cache.Store
 	retention.Store
+	logs.Store
 }
 
 // Run runs the suite; open gives an empty store that lives as long as the test.
@@ -53,6 +55,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Prunable":              prunable,
 		"Takers":                takers,
 		"Schedules":             schedules,
+		"Logs":                  keptLogs,
+		"LogParts":              logParts,
 		"Sort":                  sortRuns,
 		"SortByMetric":          sortByMetric,
 		"Filter":                filter,

@@ -40,6 +40,34 @@ type Experiment struct {
 	StorageState string
 }
 
+type Log struct {
+	Seq       int64
+	Run       int64
+	NodeID    string
+	Attempt   int64
+	Namespace string
+	Pod       string
+	PodUid    string
+	Container string
+	Restart   int64
+	Role      string
+	Rank      int64
+	StartedAt int64
+	LastAt    int64
+	LineCount int64
+	ByteCount int64
+	State     string
+	Message   string
+}
+
+type LogPart struct {
+	Log       int64
+	Number    int64
+	LineCount int64
+	ByteCount int64
+	LastAt    int64
+}
+
 type Manifest struct {
 	Seq    int64
 	Digest []byte
