@@ -132,7 +132,7 @@ func Build(s *Spec, id Identity) (*unstructured.Unstructured, error) {
 	if id.Pod != nil {
 		annotations[annotationLauncher] = string(id.Pod.UID)
 		owners = workflowOwner(id.Pod)
-		if run := id.Pod.Labels[labelRun]; run != "" {
+		if run := id.run(); run != "" {
 			labels[labelRun] = run
 		}
 	}

@@ -14,6 +14,14 @@ func (id Identity) hash() string {
 	return hex.EncodeToString(sum[:5])
 }
 
+// run is the id of the run that the workflow carries out; empty when that is none of a server's.
+func (id Identity) run() string {
+	if id.Pod == nil {
+		return ""
+	}
+	return id.Pod.Labels[labelRun]
+}
+
 // name is the job's name: always the same for a step of a workflow, and short
 // enough that the names of its pods are host names.
 func (s *Spec) name(id Identity) string {

@@ -29,6 +29,10 @@ const (
 	// launcher's own pod the newest that it began to make.
 	annotationAttempt = "argosy.dev/attempt"
 	annotationQueue   = "scheduling.volcano.sh/queue-name"
+	// annotationNode and annotationRole of the job's pods tell the server, which keeps their logs, whose they are: the
+	// step's node in the workflow, and what the pod is in the job.
+	annotationNode = "argosy.dev/node"
+	annotationRole = "argosy.dev/role"
 
 	codeRoot    = "/code"
 	codeVolume  = "code"
@@ -87,8 +91,19 @@ func podTemplate(s *Spec, id Identity, role *Role, name string) corev1.PodTempla
 		labels = map[string]string{}
 	}
 	labels[labelNode] = id.hash()
+	annotations := maps.Clone(s.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	if run := id.run(); run != "" {
+		labels[labelRun] = run
+		annotations[annotationNode], annotations[annotationRole] = id.Node, role.Name
+		if name == containerLauncher { // which is of no role that was asked for
+			annotations[annotationRole] = roleLauncher
+		}
+	}
 	t := corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: maps.Clone(s.Annotations)},
+		ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations},
 		Spec: corev1.PodSpec{
 			Containers:         []corev1.Container{{Name: name, Image: role.Image, ImagePullPolicy: s.PullPolicy, WorkingDir: s.WorkingDir}},
 			NodeSelector:       maps.Clone(role.Selector),

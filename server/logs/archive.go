@@ -216,7 +216,7 @@ func (a *Archive) observe(ctx context.Context, s sighting) error {
 
 // container brings what is known of a container to what the cluster says; mu is held.
 func (a *Archive) container(t *tracked, c Container) {
-	if !c.Begun || c.Executor && !(c.Ended && c.Failed) {
+	if !c.Begun || c.Executor && (!c.Ended || !c.Failed) {
 		return
 	}
 	if c.Restarts > 0 {

@@ -60,7 +60,7 @@ func (c *Cluster) change(f func()) {
 }
 
 func (c *Cluster) tell(p *pod) {
-	p.Pod.Containers = slices.Clone(p.Containers)
+	p.Containers = slices.Clone(p.Containers)
 	for w := range c.watchers {
 		w <- p.Pod
 	}

@@ -1,0 +1,228 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
+)
+
+// log gives the log of a node's main container as far as it goes, as KFP v1 does.
+func (g *gateway) log(w http.ResponseWriter, r *http.Request) {
+	g.copyLog(w, r, logs.Query{RunID: r.PathValue("run"), NodeID: r.PathValue("node")}, false)
+}
+
+// ownLog gives any log of a node, or some lines of it, as text or as JSON.
+func (g *gateway) ownLog(w http.ResponseWriter, r *http.Request) {
+	q, o, err := logQuery(r)
+	switch {
+	case err != nil:
+		g.refuse(r.Context(), nil, nil, w, r, err)
+	case o.lines:
+		g.logLines(w, r, q)
+	default:
+		g.copyLog(w, r, q, o.times)
+	}
+}
+
+// logForm is how a log is wanted.
+type logForm struct{ times, lines bool }
+
+// logQuery reads the parameters of a request for a log.
+func logQuery(r *http.Request) (q logs.Query, o logForm, err error) {
+	p := parameters{values: r.URL.Query()}
+	q = logs.Query{
+		RunID: r.PathValue("run"), NodeID: r.PathValue("node"), Pod: p.take("pod"), Container: p.take("container"),
+		Attempt: p.number("attempt"), Previous: p.truth("previous"), From: p.number("from"), Around: p.number("around"),
+		Lines: p.number("lines"), Since: p.time("since"), Follow: p.truth("follow"),
+	}
+	if p.values.Has("tail") {
+		tail := p.number("tail")
+		q.Tail = &tail
+	}
+	o.times = p.truth("timestamps")
+	switch format := p.take("format"); format {
+	case "", "text":
+	case "json":
+		o.lines = true
+		if q.Follow {
+			p.refuse("format", format, "text with follow; lines as they come are among the run's events")
+		}
+	default:
+		p.refuse("format", format, "text or json")
+	}
+	return q, o, p.err
+}
+
+// parameters reads those of a URL, and keeps what was wrong first.
+type parameters struct {
+	values url.Values
+	err    error
+}
+
+func (p *parameters) refuse(name, value, can string) {
+	if p.err == nil {
+		p.err = fault.New(fault.Invalid, "%s is %q; it can be %s", name, value, can)
+	}
+}
+
+func (p *parameters) take(name string) string { return p.values.Get(name) }
+
+func (p *parameters) number(name string) int64 {
+	text := p.take(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		p.refuse(name, text, "a number from 0")
+	}
+	return n
+}
+
+func (p *parameters) truth(name string) bool {
+	text := p.take(name)
+	if text == "" {
+		return false
+	}
+	is, err := strconv.ParseBool(text)
+	if err != nil {
+		p.refuse(name, text, "true or false")
+	}
+	return is
+}
+
+// time reads a moment, or how long ago it was.
+func (p *parameters) time(name string) time.Time {
+	text := p.take(name)
+	if text == "" {
+		return time.Time{}
+	}
+	if ago, err := time.ParseDuration(text); err == nil {
+		return time.Now().Add(-ago)
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		p.refuse(name, text, "a time such as 2026-11-21T12:00:00Z, or how long ago: 10m")
+	}
+	return at
+}
+
+func (g *gateway) copyLog(w http.ResponseWriter, r *http.Request, q logs.Query, times bool) {
+	ctx, cancel := g.streamContext(r)
+	defer cancel()
+	log, err := g.Runs.LogText(ctx, q, times)
+	if err != nil {
+		g.refuse(ctx, nil, nil, w, r, err)
+		return
+	}
+	defer log.Close()
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	defer http.NewResponseController(w).SetWriteDeadline(time.Time{}) //nolint:errcheck // the next request on the connection starts afresh
+	if err := flow(w, log); err != nil {
+		if ctx.Err() == nil {
+			g.Log.WarnContext(ctx, "log broke off", "path", r.URL.Path, "error", err)
+		}
+		panic(http.ErrAbortHandler) // so that the client does not take what it has for the whole log
+	}
+}
+
+// Lines of one answer in JSON, unless it asks for fewer.
+const mostLines = 10_000
+
+// logLine is one line as the API shows it. What is no UTF-8 in it is replaced.
+type logLine struct {
+	N    int64     `json:"n"`
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}
+
+// logLines answers with lines and their numbers.
+func (g *gateway) logLines(w http.ResponseWriter, r *http.Request, q logs.Query) {
+	if q.Lines == 0 || q.Lines > mostLines {
+		q.Lines = mostLines
+	}
+	d, err := g.Runs.OpenLog(r.Context(), q)
+	if err != nil {
+		g.refuse(r.Context(), nil, nil, w, r, err)
+		return
+	}
+	defer d.Close()
+	answer := struct {
+		Log   logView   `json:"log"`
+		Lines []logLine `json:"lines"`
+	}{viewOf(d.Log()), []logLine{}}
+	for {
+		lines, err := d.Next(r.Context())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			g.refuse(r.Context(), nil, nil, w, r, err)
+			return
+		}
+		for _, l := range lines {
+			answer.Lines = append(answer.Lines, logLine{l.Number, l.At, strings.ToValidUTF8(string(l.Text), "\uFFFD")})
+		}
+		if lines[len(lines)-1].Partial { // whatever comes of it
+			break
+		}
+	}
+	g.answer(w, r, answer)
+}
+
+// logView is a log as the API shows it.
+type logView struct {
+	NodeID    string    `json:"node_id"`
+	Attempt   int64     `json:"attempt"` // from 1
+	Pod       string    `json:"pod"`
+	Container string    `json:"container"`
+	Restart   int64     `json:"restart"`
+	Role      string    `json:"role,omitempty"`
+	Rank      int64     `json:"rank"`
+	StartedAt time.Time `json:"started_at"`
+	LastAt    time.Time `json:"last_at"`
+	Lines     int64     `json:"lines"`
+	Bytes     int64     `json:"bytes"`
+	State     string    `json:"state"`
+	Message   string    `json:"message,omitempty"`
+}
+
+func viewOf(l logs.Log) logView {
+	return logView{
+		l.NodeID, l.Attempt + 1, l.Pod, l.Container, l.Restart, l.Role, l.Rank, l.StartedAt, l.LastAt, l.Lines, l.Bytes, l.State, l.Message,
+	}
+}
+
+// listLogs tells which logs there are of a run, or of one of its nodes.
+func (g *gateway) listLogs(w http.ResponseWriter, r *http.Request) {
+	list, err := g.Runs.Logs(r.Context(), r.PathValue("run"), r.PathValue("node"))
+	if err != nil {
+		g.refuse(r.Context(), nil, nil, w, r, err)
+		return
+	}
+	answer := struct {
+		Logs []logView `json:"logs"`
+	}{[]logView{}}
+	for _, l := range list {
+		answer.Logs = append(answer.Logs, viewOf(l))
+	}
+	g.answer(w, r, answer)
+}
+
+func (g *gateway) answer(w http.ResponseWriter, r *http.Request, answer any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if err := json.NewEncoder(w).Encode(answer); err != nil && r.Context().Err() == nil {
+		g.Log.WarnContext(r.Context(), "answer not sent", "path", r.URL.Path, "error", err)
+	}
+}
