@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -305,15 +304,7 @@ func (c *Client) UnarchiveRun(ctx context.Context, id string) error {
 // Logs streams the log of one node. With follow the stream goes on until the node ends; else it holds what there is now.
 // The caller closes it.
 func (c *Client) Logs(ctx context.Context, runID, nodeID string, follow bool) (io.ReadCloser, error) {
-	r := request{method: http.MethodGet, path: ownAPI + "/runs/" + escape(runID) + "/nodes/" + escape(nodeID) + "/log", accept: "text/plain"}
-	if follow {
-		r.query = url.Values{"follow": {"true"}}
-	}
-	resp, err := c.do(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return resp.Body, nil
+	return c.ReadLog(ctx, runID, nodeID, LogOptions{Follow: follow})
 }
 
 func duration(start, end time.Time) time.Duration {

@@ -44,10 +44,11 @@ func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 		return true, w, err
 	})
 	ctx, cancel := context.WithCancel(context.Background())
-	worked := make(chan error, 2)
+	worked := make(chan error, 3)
 	go func() { worked <- b.Schedules.Run(ctx) }()
-	worker := reconcile.New(reconcile.Config{Store: b.Store, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
+	worker := reconcile.New(reconcile.Config{Store: b.Store, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Logs: b.Logs, Feed: b.Feed, Log: b.Log})
 	go func() { worked <- worker.Run(ctx) }()
+	go func() { worked <- b.Logs.Run(ctx) }()
 	select {
 	case <-watched:
 	case <-time.After(20 * time.Second):
@@ -69,6 +70,7 @@ func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 		cancel()
 		transport.CloseIdleConnections()
 		server.Close()
+		require.NoError(t, <-worked)
 		require.NoError(t, <-worked)
 		require.NoError(t, <-worked)
 	})

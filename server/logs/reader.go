@@ -94,7 +94,8 @@ type Reader struct {
 	next   int64 // number of the line to be given next
 	end    int64 // and that of the one before which it ends; 0: none
 	since  time.Time
-	shown  int // bytes of the next line, which is not whole, that were given
+	most   int64 // lines, from the first that is not too old
+	shown  int   // bytes of the next line, which is not whole, that were given
 
 	number int     // of the part that was read last
 	cached *stored // that part
@@ -153,8 +154,8 @@ func (d *Reader) seek(q Query) {
 			d.next = parts[n-1].Lines + 1
 		}
 	}
-	if q.Lines > 0 {
-		d.end = d.next + q.Lines
+	if d.most = q.Lines; d.most > 0 && q.Since.IsZero() {
+		d.end = d.next + d.most
 	}
 }
 
@@ -318,6 +319,9 @@ func (d *Reader) memory() ([]Line, <-chan struct{}, error) {
 func (d *Reader) trim(lines []Line) []Line {
 	for len(lines) > 0 && lines[0].At.Before(d.since) {
 		d.next, lines = lines[0].Number+1, lines[1:]
+	}
+	if len(lines) > 0 && d.most > 0 && d.end == 0 {
+		d.end = lines[0].Number + d.most
 	}
 	if d.end > 0 {
 		for len(lines) > 0 && lines[len(lines)-1].Number >= d.end {

@@ -166,6 +166,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs/{run_id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the logs of all nodes of a run. */
+        get: operations["ListRunLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs/{run_id}/metrics": {
         parameters: {
             query?: never;
@@ -227,8 +244,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Gives the log of a node, and with follow goes on until the node ends. */
+        /**
+         * Gives a log of a node, or some lines of it, and with follow goes on until the container ends.
+         * @description Without parameters it is the newest log of the step's main container, from its beginning. Of from, tail, around and since at most one may be given. Lines longer than 64 KiB are kept as several, and of one container 1 GiB of text is kept.
+         */
         get: operations["ReadLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the logs of a node, those of its distributed job's pods included. */
+        get: operations["ListNodeLogs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1471,6 +1508,47 @@ export interface components {
             /** @description Without points. */
             series?: components["schemas"]["argosy.v1.Series"][];
         };
+        /** @description Log is what one container of a pod printed, from its start to its end. */
+        "argosy.v1.Log": {
+            /**
+             * Format: int64
+             * @description Of the run, from 1.
+             */
+            attempt?: number;
+            /** Format: int64 */
+            bytes?: number;
+            container?: string;
+            /**
+             * Format: date-time
+             * @description When the last line was printed.
+             */
+            last_at?: string;
+            /** Format: int64 */
+            lines?: number;
+            /** @description Why it was cut. */
+            message?: string;
+            node_id?: string;
+            pod?: string;
+            /**
+             * Format: int64
+             * @description Of the pod within its role.
+             */
+            rank?: number;
+            /**
+             * Format: int64
+             * @description How often the container had been restarted before.
+             */
+            restart?: number;
+            /** @description Of the pod in a distributed job; empty for the step's own pod. */
+            role?: string;
+            /** Format: date-time */
+            started_at?: string;
+            /**
+             * @description live: more may come. cut: the rest is lost, or was left out.
+             * @enum {string}
+             */
+            state?: "live" | "whole" | "cut";
+        };
         /** @description LogLines are lines of a node's log that follow each other. */
         "argosy.v1.LogLines": {
             /** @description The log is complete with these. */
@@ -1484,6 +1562,26 @@ export interface components {
             lines?: string[];
             node_id?: string;
             run_id?: string;
+        };
+        "argosy.v1.LogList": {
+            logs?: components["schemas"]["argosy.v1.Log"][];
+        };
+        "argosy.v1.LogPage": {
+            lines?: {
+                /**
+                 * Format: date-time
+                 * @description When it was printed.
+                 */
+                at?: string;
+                /**
+                 * Format: int64
+                 * @description Number of the line, from 1.
+                 */
+                false?: number;
+                /** @description What is no UTF-8 in it is replaced. */
+                text?: string;
+            }[];
+            log?: components["schemas"]["argosy.v1.Log"];
         };
         /** @description Metric is one number that a node measured. */
         "argosy.v1.Metric": {
@@ -2107,6 +2205,37 @@ export interface operations {
             };
         };
     };
+    ListRunLogs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The logs, in the order in which they began. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.LogList"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     Argosy_ListSeries: {
         parameters: {
             query?: never;
@@ -2223,7 +2352,29 @@ export interface operations {
     ReadLog: {
         parameters: {
             query?: {
+                /** @description main unless said. */
+                container?: string;
+                /** @description One of the node's pods, such as a worker's; the step's own unless said. */
+                pod?: string;
+                /** @description Of the run, from 1; the newest unless said. */
+                attempt?: number;
+                /** @description The log before: of an earlier attempt, or before the container was restarted. */
+                previous?: boolean;
+                /** @description First line, from 1. */
+                from?: number;
+                /** @description So many of the last lines. */
+                tail?: number;
+                /** @description A line that is to be in the middle of lines. */
+                around?: number;
+                /** @description A time, or how long ago: 10m. */
+                since?: string;
+                /** @description At most so many. */
+                lines?: number;
                 follow?: boolean;
+                /** @description The time in front of each line of text. */
+                timestamps?: boolean;
+                /** @description text unless said. json gives at most 10,000 lines with their numbers and times. */
+                format?: "text" | "json";
             };
             header?: never;
             path: {
@@ -2240,7 +2391,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": components["schemas"]["argosy.v1.LogPage"];
                     "text/plain": string;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ListNodeLogs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The logs, in the order in which they began. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.LogList"];
                 };
             };
             /** @description An error. */

@@ -4,18 +4,22 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
 func (c *cli) runLogs() *cobra.Command {
-	var follow bool
+	var f logFlags
 	cmd := &cobra.Command{
 		Use: "logs RUN [STEP]", Short: "Print the logs of a run, or of one of its steps",
-		Args: args(cobra.RangeArgs(1, 2), "a run and perhaps a step"), ValidArgsFunction: c.completeSteps,
+		Example: "  argosy run logs mpi_run train -f --tail 20\n  argosy run logs mpi_run train --list\n  argosy run logs mpi_run train --pod train-5f1c-worker-1",
+		Args:    args(cobra.RangeArgs(1, 2), "a run and perhaps a step"), ValidArgsFunction: c.completeSteps,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.client()
 			if err != nil {
@@ -30,20 +34,107 @@ func (c *cli) runLogs() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.copyLog(cmd.Context(), cl, r.ID, n, follow)
+				if f.list {
+					return c.listLogs(cmd.Context(), cl, r.ID, n)
+				}
+				o, err := f.options(cmd)
+				if err != nil {
+					return err
+				}
+				return c.copyLog(cmd.Context(), cl, r.ID, n, o)
 			}
-			if follow {
+			if err := f.needStep(cmd); err != nil {
+				return err
+			}
+			if f.follow {
 				return c.followLogs(cmd.Context(), cl, r.ID)
 			}
 			return c.allLogs(cmd.Context(), cl, r)
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run, or the step, ends")
+	f.add(cmd)
 	return cmd
 }
 
-func (c *cli) copyLog(ctx context.Context, cl *client.Client, run string, n client.Node, follow bool) error {
-	log, err := cl.Logs(ctx, run, n.ID, follow)
+// logFlags are those of kubectl logs, as far as they make sense for a log that is kept.
+type logFlags struct {
+	follow, timestamps, previous, list bool
+	container, pod, since              string
+	tail, attempt                      int64
+}
+
+func (f *logFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVarP(&f.follow, "follow", "f", false, "go on until the run, or the step, ends")
+	flags.BoolVar(&f.timestamps, "timestamps", false, "print the time in front of each line")
+	flags.BoolVarP(&f.previous, "previous", "p", false, "the log before: of an earlier attempt, or before the container was restarted")
+	flags.BoolVar(&f.list, "list", false, "list the logs that a step has: containers, pods, roles, attempts")
+	flags.StringVarP(&f.container, "container", "c", "", "`name` of the container (default main)")
+	flags.StringVar(&f.pod, "pod", "", "`name` of a pod of the step's distributed job (default: the step's own)")
+	flags.StringVar(&f.since, "since", "", "only lines since a `time`, or for so long: 2026-11-21T12:00:00Z, 10m")
+	flags.Int64Var(&f.tail, "tail", 0, "only so many of the last `lines`")
+	flags.Int64Var(&f.attempt, "attempt", 0, "`number` of the run's attempt, from 1 (default: the newest)")
+	for _, name := range []string{"container", "pod", "since", "tail", "attempt"} {
+		must(cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions))
+	}
+}
+
+// needStep refuses what can only be asked of one step.
+func (f *logFlags) needStep(cmd *cobra.Command) error {
+	for _, name := range []string{"timestamps", "previous", "list", "container", "pod", "since", "tail", "attempt"} {
+		if cmd.Flags().Changed(name) {
+			return exit.Usagef("--%s needs a step: argosy run logs RUN STEP --%s", name, name)
+		}
+	}
+	return nil
+}
+
+func (f *logFlags) options(cmd *cobra.Command) (client.LogOptions, error) {
+	o := client.LogOptions{
+		Container: f.container, Pod: f.pod, Attempt: f.attempt, Previous: f.previous, Follow: f.follow, Timestamps: f.timestamps,
+	}
+	if cmd.Flags().Changed("tail") {
+		o.Tail = &f.tail
+	}
+	if f.since == "" {
+		return o, nil
+	}
+	if ago, err := time.ParseDuration(f.since); err == nil {
+		o.Since = time.Now().Add(-ago)
+		return o, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, f.since)
+	if err != nil {
+		return o, exit.Usagef("--since %s: want a time such as 2026-11-21T12:00:00Z, or how long ago, such as 10m", f.since)
+	}
+	o.Since = at
+	return o, nil
+}
+
+func (c *cli) listLogs(ctx context.Context, cl *client.Client, run string, n client.Node) error {
+	list, err := cl.ListLogs(ctx, run, n.ID)
+	if err != nil {
+		return err
+	}
+	p := c.printer()
+	return p.Print(list, func() {
+		var rows [][]string
+		for _, l := range list {
+			place := l.Role
+			if place != "" {
+				place += " " + strconv.FormatInt(l.Rank, 10)
+			}
+			rows = append(rows, []string{
+				strconv.FormatInt(l.Attempt, 10), place, l.Pod, l.Container, strconv.FormatInt(l.Restart, 10),
+				strconv.FormatInt(l.Lines, 10), strconv.FormatInt(l.Bytes, 10), l.State, l.Message,
+			})
+		}
+		p.Rows("no logs yet", []string{"attempt", "role", "pod", "container", "restarts", "lines", "bytes", "state", "message"}, rows)
+	})
+}
+
+func (c *cli) copyLog(ctx context.Context, cl *client.Client, run string, n client.Node, o client.LogOptions) error {
+	log, err := cl.ReadLog(ctx, run, n.ID, o)
 	if err != nil {
 		return err
 	}
@@ -61,7 +152,7 @@ func (c *cli) allLogs(ctx context.Context, cl *client.Client, r *client.Run) err
 			continue
 		}
 		c.header(n)
-		if err := c.copyLog(ctx, cl, r.ID, n, false); err != nil {
+		if err := c.copyLog(ctx, cl, r.ID, n, client.LogOptions{}); err != nil {
 			return err
 		}
 	}

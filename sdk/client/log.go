@@ -1,0 +1,97 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Log is what one container of a step's pods, or of its distributed job's, printed from its start to its end.
+type Log struct {
+	NodeID    string    `json:"node_id"`
+	Attempt   int64     `json:"attempt"` // of the run, from 1
+	Pod       string    `json:"pod"`
+	Container string    `json:"container"`
+	Restart   int64     `json:"restart"`        // how often the container had been restarted before
+	Role      string    `json:"role,omitempty"` // of the pod in a distributed job; empty for the step's own pod
+	Rank      int64     `json:"rank"`           // of the pod within its role
+	StartedAt time.Time `json:"started_at,omitzero"`
+	LastAt    time.Time `json:"last_at,omitzero"` // when the last line was printed
+	Lines     int64     `json:"lines"`
+	Bytes     int64     `json:"bytes"`
+	State     string    `json:"state"`             // live, whole or cut
+	Message   string    `json:"message,omitempty"` // why it was cut
+}
+
+// LogOptions say which log of a step is read, and what of it. Of From, Tail and Since at most one may be set. The zero value
+// is the newest log of the main container, from its beginning to where it is now.
+type LogOptions struct {
+	Container, Pod string
+	Attempt        int64 // of the run, from 1
+	Previous       bool  // the log before: of an earlier attempt, or before the container was restarted
+	From           int64 // first line, from 1
+	Tail           *int64
+	Since          time.Time
+	Lines          int64 // at most; 0: all
+	Follow         bool  // go on until the container ends
+	Timestamps     bool  // in front of each line
+}
+
+func (o LogOptions) query() url.Values {
+	q := url.Values{}
+	text := func(name, value string) {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	number := func(name string, n int64) {
+		if n != 0 {
+			q.Set(name, strconv.FormatInt(n, 10))
+		}
+	}
+	truth := func(name string, is bool) {
+		if is {
+			q.Set(name, "true")
+		}
+	}
+	text("container", o.Container)
+	text("pod", o.Pod)
+	number("attempt", o.Attempt)
+	truth("previous", o.Previous)
+	number("from", o.From)
+	if o.Tail != nil {
+		q.Set("tail", strconv.FormatInt(*o.Tail, 10))
+	}
+	if !o.Since.IsZero() {
+		q.Set("since", o.Since.UTC().Format(time.RFC3339Nano))
+	}
+	number("lines", o.Lines)
+	truth("follow", o.Follow)
+	truth("timestamps", o.Timestamps)
+	return q
+}
+
+// ReadLog gives a log of a node as text; the caller closes it.
+func (c *Client) ReadLog(ctx context.Context, runID, nodeID string, o LogOptions) (io.ReadCloser, error) {
+	resp, err := c.do(ctx, request{method: http.MethodGet, path: nodePath(runID, nodeID) + "/log", accept: "text/plain", query: o.query()})
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// ListLogs lists the logs of a node, in the order in which they began.
+func (c *Client) ListLogs(ctx context.Context, runID, nodeID string) ([]Log, error) {
+	var answer struct {
+		Logs []Log `json:"logs"`
+	}
+	err := c.decode(ctx, request{method: http.MethodGet, path: nodePath(runID, nodeID) + "/logs"}, &answer)
+	return answer.Logs, err
+}
+
+func nodePath(runID, nodeID string) string {
+	return ownAPI + "/runs/" + escape(runID) + "/nodes/" + escape(nodeID)
+}
