@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kubewatch "k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -84,7 +85,7 @@ func finish(t *testing.T, b *enginetest.Bundle, r run.Run, phase wfv1.WorkflowPh
 		require.NoError(t, b.Artifacts.Put(t.Context(), key, bytes.NewReader(data), int64(len(data))))
 		return wfv1.ArtifactLocation{S3: &wfv1.S3Artifact{Key: key}}
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: r.Workflow, Namespace: enginetest.Namespace}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: r.Workflow, Namespace: enginetest.Namespace, UID: types.UID(r.Workflow)}}
 	pod.Status.Phase = corev1.PodSucceeded
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
 	_, err := b.Kube.CoreV1().Pods(enginetest.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})

@@ -120,7 +120,7 @@ func (a *Archive) Open(ctx context.Context, q Query) (*Reader, error) {
 	}
 	d := &Reader{a: a, log: list[i], r: recordings[i], follow: q.Follow, since: q.Since, next: 1}
 	if d.r == nil {
-		d.parts, err = a.c.Store.LogParts(ctx, d.log)
+		err = d.load(ctx)
 	} else {
 		err = d.catchUp(ctx)
 	}
@@ -130,6 +130,29 @@ func (a *Archive) Open(ctx context.Context, q Query) (*Reader, error) {
 	}
 	d.seek(q)
 	return d, nil
+}
+
+// load reads what is known of a log that nobody records. One that is live is to be gone on with: the server has just begun,
+// or the cluster does not answer. Until then what was saved of it can be read, but not followed.
+func (d *Reader) load(ctx context.Context) (err error) {
+	if d.parts, err = d.a.c.Store.LogParts(ctx, d.log); err != nil || d.log.State != Live {
+		return err
+	}
+	if d.follow {
+		return ErrNone
+	}
+	s, err := d.a.part(ctx, d.log, len(d.parts))
+	if err != nil {
+		if fault.KindOf(err) == fault.NotFound { // nothing was saved behind the closed parts
+			err = nil
+		}
+		return err
+	}
+	d.log.Lines = s.First
+	for _, c := range s.Chunks {
+		d.log.Lines += c.Lines
+	}
+	return nil
 }
 
 // seek works out the first line and the last.
