@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -132,7 +133,10 @@ func TestLogPaths(t *testing.T) {
 	s := start(t)
 	path := s.live(t)
 	s.print("1", "hi\n", false)
-	s.get(t, path+"?follow=false", 200) // the first to look may come before the archive has heard of the pod
+	require.Eventually(t, func() bool { // the archive has heard of the pod
+		list, err := s.archive.List(t.Context(), strings.Split(path, "/")[5], "n1")
+		return err == nil && len(list) == 1
+	}, 20*time.Second, time.Millisecond)
 	rest := strings.TrimPrefix(path, "/apis/argosy/v1")
 	for _, version := range []string{"/apis/v1alpha1", "/apis/v1beta1", "/apis/argosy/v1"} {
 		require.Equal(t, "hi\n", s.get(t, version+rest, 200))
