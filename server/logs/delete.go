@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// folder is where all logs of a run are kept.
-func folder(run string) string { return "runs/" + run }
+// Folder is where all logs of a run are kept.
+func Folder(run string) string { return "runs/" + run }
 
 // Delete removes all logs of a run, with what is known of them. Those that are still written end.
 func (a *Archive) Delete(ctx context.Context, run string) error {
 	a.abandon(run)
-	if err := a.c.Artifacts.DeleteAll(ctx, folder(run)); err != nil {
+	if err := a.c.Artifacts.DeleteAll(ctx, Folder(run)); err != nil {
 		return err // the store goes on knowing of them, so that they can be deleted later
 	}
 	return a.c.Store.DeleteLogs(ctx, run)

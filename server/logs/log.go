@@ -45,7 +45,7 @@ func (l Log) same(o Log) bool {
 
 // Key is where a part of the log is kept.
 func (l Log) Key(part int) string {
-	return fmt.Sprintf("%s/%s/%s/%s.%d/%06d.log.zst", folder(l.RunID), l.NodeID, l.PodUID, l.Container, l.Restart, part)
+	return fmt.Sprintf("%s/%s/%s/%s.%d/%06d.log.zst", Folder(l.RunID), l.NodeID, l.PodUID, l.Container, l.Restart, part)
 }
 
 // Part tells how far a log goes with the end of one of its parts that is written no more.

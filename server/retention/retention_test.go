@@ -115,7 +115,7 @@ func TestDryRun(t *testing.T) {
 	require.Len(t, told, 1)
 	require.Equal(t, old.ID, told[0].Run.ID)
 	require.Equal(t, []run.Object{{Key: old.Workflow + "/pod/file.tgz", Bytes: 5}, {Key: old.Workflow + "/pod/folder", Bytes: 3}}, told[0].Artifacts)
-	require.Equal(t, []run.Object{{Key: b.log(old), Bytes: 3}}, told[0].Logs)
+	require.Equal(t, []run.Object{{Key: "runs/" + old.ID, Bytes: 3}}, told[0].Logs)
 	require.Equal(t, int64(11), told[0].Bytes())
 	require.Equal(t, before, b.Artifacts.Keys())
 	require.False(t, b.gone(t, old))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
 )
 
 // Parts are what can be removed of a run.
@@ -66,8 +67,8 @@ func (s *Service) Prune(ctx context.Context, id string, parts Parts, why string,
 			return p, err
 		}
 	}
-	for _, o := range p.Logs {
-		if err := s.c.Artifacts.Delete(ctx, o.Key); err != nil {
+	if p.Parts.Run || p.Parts.Logs {
+		if err := s.c.Logs.Delete(ctx, id); err != nil {
 			return p, err
 		}
 	}
@@ -112,12 +113,12 @@ func (s *Service) survey(ctx context.Context, p *Pruned) error {
 		p.Kept = fmt.Sprintf("run %s took over what it left", takers[0])
 	}
 	seen := map[string]bool{}
-	for _, n := range nodes {
-		if p.Parts.Run || p.Parts.Logs {
-			if err := s.measure(ctx, &p.Logs, seen, n.LogKey); err != nil {
-				return err
-			}
+	if p.Parts.Run || p.Parts.Logs {
+		if err := s.measure(ctx, &p.Logs, seen, logs.Folder(p.Run.ID)); err != nil {
+			return err
 		}
+	}
+	for _, n := range nodes {
 		if n.CachedFrom != nil || !p.Parts.Run && !p.Parts.Artifacts {
 			continue
 		}
