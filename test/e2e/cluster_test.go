@@ -287,7 +287,7 @@ func TestImages(t *testing.T) {
 	require.Equal(t, corev1.PodSucceeded, awaitEnd(t, client, "hello").Status.Phase)
 	log, err := client.CoreV1().Pods("kubeflow").GetLogs("hello", &corev1.PodLogOptions{}).DoRaw(t.Context())
 	require.NoError(t, err)
-	require.Contains(t, string(log), "argosy-launcher version ", "its entrypoint, with its arguments")
+	require.Contains(t, string(log), "argosy-launcher ", "its entrypoint, with its arguments")
 
 	require.Equal(t, "removed docker.io/example/hello:1\n", image("remove", "example/hello:1"))
 	code, _, errs = command(t, "cluster", "image", "remove", "--home", home, "example/hello:1")
