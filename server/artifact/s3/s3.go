@@ -105,7 +105,6 @@ func (s *Store) Size(ctx context.Context, key string) (int64, error) {
 
 // DeleteAll implements artifact.Store.
 func (s *Store) DeleteAll(ctx context.Context, key string) error {
-	found := false
 	for object := range s.folder(ctx, key) {
 		if object.Err != nil {
 			return explain("delete", key, object.Err)
@@ -113,12 +112,11 @@ func (s *Store) DeleteAll(ctx context.Context, key string) error {
 		if err := s.Delete(ctx, object.Key); err != nil {
 			return err
 		}
-		found = true
 	}
-	if _, err := s.client.StatObject(ctx, s.bucket, key, minio.StatObjectOptions{}); found && err != nil {
+	if _, err := s.client.StatObject(ctx, s.bucket, key, minio.StatObjectOptions{}); err != nil {
 		err = explain("delete", key, err)
 		if fault.KindOf(err) == fault.NotFound {
-			return nil // stores that keep folders as such refuse to delete one as an object
+			return nil // stores that keep folders as such refuse to delete one as an object, even when nothing is left in it
 		}
 		return err
 	}
