@@ -72,8 +72,12 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 	if err != nil {
 		return err
 	}
+	complete, err := completeReports(func() *controller.WorkflowController { return wfc })
+	if err != nil {
+		return err
+	}
 	const executorPlugins = false
-	wfc, err = controller.NewWorkflowController(ctx, cfg, kube, argo, argoNamespace, "",
+	wfc, err = controller.NewWorkflowController(ctx, cfg, reportsFirst{kube, complete}, argo, argoNamespace, "",
 		"argoexec", "IfNotPresent", "text", common.ConfigMapName, executorPlugins)
 	if err != nil {
 		return err

@@ -231,6 +231,9 @@ func (a *argo) until(t *testing.T, name, what string, done func(*wfv1.Workflow) 
 		}
 		w.Stop()
 	}
+	if last != nil {
+		a.dump(t, last)
+	}
 	t.Fatalf("workflow %s: not within %v: %s\n%s", name, workflowLimit, what, describe(last))
 	return nil
 }
@@ -284,18 +287,26 @@ func (a *argo) nodeLog(t *testing.T, wf *wfv1.Workflow, n wfv1.NodeStatus, conta
 	return string(b)
 }
 
-// dump logs what the containers of failed pods wrote.
+// dump logs what the containers of pods wrote that have not succeeded, and what was reported of them.
 func (a *argo) dump(t *testing.T, wf *wfv1.Workflow) {
 	t.Helper()
 	pods, err := a.kube.CoreV1().Pods(wf.Namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=" + wf.Name})
 	require.NoError(t, err)
 	for _, p := range pods.Items {
-		if p.Status.Phase != corev1.PodFailed {
+		if p.Status.Phase == corev1.PodSucceeded {
 			continue
 		}
+		t.Logf("pod %s of node %s: %s %s, conditions %v", p.Name, p.Spec.NodeName, p.Status.Phase, p.Status.Message, p.Status.Conditions)
 		for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-			b, err := a.kube.CoreV1().Pods(wf.Namespace).GetLogs(p.Name, &corev1.PodLogOptions{Container: s.Name}).DoRaw(t.Context())
+			b, err := a.kube.CoreV1().Pods(wf.Namespace).GetLogs(p.Name, &corev1.PodLogOptions{Container: s.Name, TailLines: new(int64(40))}).DoRaw(t.Context())
 			t.Logf("pod %s, container %s: %v\n%s%v", p.Name, s.Name, s.State, b, err)
+		}
+	}
+	events, err := a.kube.CoreV1().Events(wf.Namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	for _, e := range events.Items {
+		if strings.HasPrefix(e.InvolvedObject.Name, wf.Name) {
+			t.Logf("event of %s %s: %s %s", e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Reason, e.Message)
 		}
 	}
 }

@@ -43,6 +43,10 @@ func shared(t *testing.T) *cluster {
 	t.Cleanup(func() {
 		require.NoError(t, c.kube.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), ns.Name, metav1.DeleteOptions{}))
 	})
+	eventually(t, "the namespace has its service account", func(ctx context.Context) bool { // else a token made for it is taken away
+		_, err := c.kube.CoreV1().ServiceAccounts(c.namespace).Get(ctx, "default", metav1.GetOptions{})
+		return err == nil
+	})
 	return &c
 }
 
