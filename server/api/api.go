@@ -22,6 +22,7 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/series"
+	"github.com/argosy-ml/argosy/server/task"
 	"github.com/argosy-ml/argosy/server/watch"
 )
 
@@ -31,6 +32,7 @@ type Services struct {
 	Experiments *experiment.Service
 	Runs        *run.Service
 	Schedules   *schedule.Service
+	Tasks       *task.Service
 	Watcher     *watch.Watcher
 	Series      *series.Reader
 	Pruner      *retention.Pruner
@@ -50,6 +52,7 @@ type API struct {
 	runs        *runs
 	jobs        *jobs
 	reports     *reports
+	tasks       *tasks
 	healthz     *healthz
 	views       *views
 	graphs      *graphs
@@ -65,6 +68,7 @@ func New(s Services) *API {
 		runs:        &runs{service: s.Runs},
 		jobs:        &jobs{service: s.Schedules},
 		reports:     &reports{runs: s.Runs, schedules: s.Schedules},
+		tasks:       &tasks{service: s.Tasks},
 		healthz:     &healthz{version: s.Version, commit: s.Commit},
 		views:       &views{service: s.Runs, watcher: s.Watcher, streams: s.Streams},
 		graphs:      &graphs{service: s.Pipelines},
@@ -87,6 +91,7 @@ func (a *API) Server(log *slog.Logger) *grpc.Server {
 	wire.RegisterRunServiceServer(s, a.runs)
 	wire.RegisterJobServiceServer(s, a.jobs)
 	wire.RegisterReportServiceServer(s, a.reports)
+	wire.RegisterTaskServiceServer(s, a.tasks)
 	wire.RegisterVisualizationServiceServer(s, visualizations{})
 	wire.RegisterAuthServiceServer(s, auth{})
 	wire.RegisterHealthzServiceServer(s, a.healthz)
@@ -108,6 +113,7 @@ func (a *API) Route(ctx context.Context, mux *runtime.ServeMux) error {
 		wire.RegisterRunServiceHandlerServer(ctx, mux, a.runs),
 		wire.RegisterJobServiceHandlerServer(ctx, mux, a.jobs),
 		wire.RegisterReportServiceHandlerServer(ctx, mux, a.reports),
+		wire.RegisterTaskServiceHandlerServer(ctx, mux, a.tasks),
 		wire.RegisterVisualizationServiceHandlerServer(ctx, mux, visualizations{}),
 		wire.RegisterAuthServiceHandlerServer(ctx, mux, auth{}),
 		wire.RegisterHealthzServiceHandlerServer(ctx, mux, a.healthz),

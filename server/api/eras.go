@@ -129,3 +129,11 @@ func (s *reports) ReportWorkflowV1(ctx context.Context, r *wire.ReportWorkflowRe
 func (s *reports) ReportScheduledWorkflowV1(ctx context.Context, r *wire.ReportScheduledWorkflowRequest) (*emptypb.Empty, error) {
 	return s.ReportScheduledWorkflow(ctx, r)
 }
+
+func (s *tasks) CreateTaskV1(ctx context.Context, r *wire.CreateTaskRequest) (*wire.Task, error) {
+	return s.CreateTask(ctx, r)
+}
+
+func (s *tasks) ListTasksV1(ctx context.Context, r *wire.ListTasksRequest) (*wire.ListTasksResponse, error) {
+	return s.ListTasks(ctx, r)
+}

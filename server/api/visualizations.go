@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	wire "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/fault"
 )
@@ -27,6 +24,7 @@ func (visualizations) CreateVisualization(_ context.Context, r *wire.CreateVisua
 	case v.GetArguments() != "" && !json.Valid([]byte(v.GetArguments())):
 		return nil, fault.New(fault.Invalid, "arguments are not valid JSON")
 	}
-	return nil, status.Error(codes.Unimplemented,
+	// What KFP says when its visualization service is not there.
+	return nil, fault.New(fault.Internal,
 		"this server runs no Python to make visualizations with; let the step write mlpipeline-ui-metadata (confusion_matrix, roc, table, markdown, web-app) instead")
 }

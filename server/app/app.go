@@ -25,6 +25,7 @@ import (
 	"github.com/argosy-ml/argosy/server/series"
 	"github.com/argosy-ml/argosy/server/store"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
+	"github.com/argosy-ml/argosy/server/task"
 	"github.com/argosy-ml/argosy/server/watch"
 )
 
@@ -114,7 +115,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: c.Log})
 	services := api.New(api.Services{
 		Watcher: watcher, Series: series.NewReader(store), Pruner: pruner, Streams: streams,
-		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules,
+		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules, Tasks: task.NewService(store),
 		Version: c.Version, Commit: c.Commit, PrivateURLs: c.PrivateURLs,
 	})
 	a.grpc = services.Server(c.Log)

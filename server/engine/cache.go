@@ -39,7 +39,9 @@ func setCaching(ctx context.Context, wf *wfv1.Workflow, reusable func(context.Co
 	for i := range wf.Spec.Templates {
 		t := &wf.Spec.Templates[i]
 		on := reusable != nil && isCacheable(t)
-		setIn(&t.Metadata.Labels, labelCacheEnabled, strconv.FormatBool(on))
+		if t.Metadata.Labels[labelCacheEnabled] == "" {
+			setIn(&t.Metadata.Labels, labelCacheEnabled, strconv.FormatBool(reusable != nil))
+		}
 		if !on {
 			continue
 		}

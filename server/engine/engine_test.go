@@ -85,6 +85,7 @@ func TestPrepare(t *testing.T) {
 	require.Equal(t, "pipeline-runner", wf.Spec.ServiceAccountName)
 	require.Equal(t, "hi run-1", wf.Spec.Arguments.Parameters[0].Value.String(), "macros are expanded in values that were given too")
 	require.Equal(t, "3", wf.Spec.Arguments.Parameters[1].Value.String())
+	require.Equal(t, []run.Parameter{{Name: "greeting", Value: "hi run-1"}}, p.Parameters)
 	require.Equal(t, []run.Parameter{{Name: "times", Value: "3"}}, p.Defaults)
 
 	say := wf.GetTemplateByName("say")

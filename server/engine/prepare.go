@@ -29,11 +29,11 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 		return run.Prepared{}, err
 	}
 	labels := maps.Clone(wf.Labels)
-	defaults, err := override(wf, o.Parameters)
-	if err != nil {
+	if err := override(wf, o.Parameters); err != nil {
 		return run.Prepared{}, err
 	}
 	expandMacros(wf, o, time.Now())
+	given, defaults := valuesOf(wf, o.Parameters)
 	setServiceAccount(wf, o.ServiceAccount)
 	decorateTemplates(wf)
 	if err := setCaching(ctx, wf, o.Reusable); err != nil {
@@ -52,11 +52,14 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	if err != nil {
 		return run.Prepared{}, fault.New(fault.Internal, "the workflow cannot be written").Because(err)
 	}
-	return run.Prepared{Name: wf.Name, ServiceAccount: wf.Spec.ServiceAccountName, Workflow: prepared, Defaults: defaults, Labels: labels}, nil
+	return run.Prepared{
+		Name: wf.Name, ServiceAccount: wf.Spec.ServiceAccountName, Workflow: prepared,
+		Parameters: given, Defaults: defaults, Labels: labels,
+	}, nil
 }
 
-// override puts the request's parameters in place of the manifest's and gives those that keep the manifest's value.
-func override(wf *wfv1.Workflow, given []run.Parameter) (defaults []run.Parameter, err error) {
+// override puts the request's parameters in place of the manifest's.
+func override(wf *wfv1.Workflow, given []run.Parameter) error {
 	known := wf.Spec.Arguments.Parameters
 	var names []string
 	for _, p := range known {
@@ -65,10 +68,10 @@ func override(wf *wfv1.Workflow, given []run.Parameter) (defaults []run.Paramete
 	values := map[string]string{}
 	for _, p := range given {
 		if !slices.Contains(names, p.Name) {
-			return nil, fault.New(fault.Invalid, "Unrecognized input parameter: %s. %s", p.Name, knownParameters(names))
+			return fault.New(fault.Invalid, "Unrecognized input parameter: %s. %s", p.Name, knownParameters(names))
 		}
 		if _, twice := values[p.Name]; twice {
-			return nil, fault.New(fault.Invalid, "parameter %s is given twice", p.Name)
+			return fault.New(fault.Invalid, "parameter %s is given twice", p.Name)
 		}
 		values[p.Name] = p.Value
 	}
@@ -78,13 +81,26 @@ func override(wf *wfv1.Workflow, given []run.Parameter) (defaults []run.Paramete
 		switch {
 		case ok:
 			*p = wfv1.Parameter{Name: p.Name, Value: wfv1.AnyStringPtr(value)}
-		case p.Value != nil:
-			defaults = append(defaults, run.Parameter{Name: p.Name, Value: p.Value.String()})
-		case p.ValueFrom == nil:
-			return nil, fault.New(fault.Invalid, "parameter %s has no default; give it a value", p.Name)
+		case p.Value == nil && p.ValueFrom == nil:
+			return fault.New(fault.Invalid, "parameter %s has no default; give it a value", p.Name)
 		}
 	}
-	return defaults, nil
+	return nil
+}
+
+// valuesOf gives the values that a Workflow has: of the parameters that were given, in that order, and of the others.
+func valuesOf(wf *wfv1.Workflow, given []run.Parameter) (values, defaults []run.Parameter) {
+	values = slices.Clone(given)
+	for _, p := range wf.Spec.Arguments.Parameters {
+		i := slices.IndexFunc(given, func(g run.Parameter) bool { return g.Name == p.Name })
+		switch {
+		case i >= 0:
+			values[i].Value = p.Value.String()
+		case p.Value != nil:
+			defaults = append(defaults, run.Parameter{Name: p.Name, Value: p.Value.String()})
+		}
+	}
+	return values, defaults
 }
 
 func knownParameters(names []string) string {

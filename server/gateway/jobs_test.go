@@ -182,7 +182,7 @@ func TestVisualizations(t *testing.T) {
 	const path = "/apis/v1beta1/visualizations/kubeflow"
 	require.Contains(t, s.post(t, path, `{"type":"TABLE"}`, 400), "source is missing")
 	require.Contains(t, s.post(t, path, `{"type":"TABLE","source":"s","arguments":"{"}`, 400), "not valid JSON")
-	require.Contains(t, s.post(t, path, `{"type":"TABLE","source":"s","arguments":"{}"}`, 501), "mlpipeline-ui-metadata")
+	require.Contains(t, s.post(t, path, `{"type":"TABLE","source":"s","arguments":"{}"}`, 500), "mlpipeline-ui-metadata")
 	_, err := wire.NewVisualizationServiceClient(s.conn).CreateVisualizationV1(t.Context(), &wire.CreateVisualizationRequest{})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 }

@@ -39,6 +39,7 @@ import (
 	"github.com/argosy-ml/argosy/server/store"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 	"github.com/argosy-ml/argosy/server/store/storetest"
+	"github.com/argosy-ml/argosy/server/task"
 	"github.com/argosy-ml/argosy/server/watch"
 )
 
@@ -111,7 +112,7 @@ func (s *server) open(t *testing.T) {
 	measures := gateway.NewMeasures(gateway.Gauges{RunsByStatus: store.RunsByStatus, OutboxSize: store.OutboxSize})
 	store.OnWrite(measures.Write)
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: log})
-	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Streams: streams, Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
+	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Streams: streams, Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
 	handler, err := gateway.New(gateway.Config{
 		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, Log: log, Streams: streams,
 		UI: fstest.MapFS{"index.html": {Data: []byte("<title>ui</title>")}, "assets/app.js": {Data: []byte("js")}},
@@ -355,7 +356,7 @@ func (e *apiOnlyEngine) Prepare(_ context.Context, manifest []byte, o run.Option
 	}
 	w.Metadata.Name, w.Metadata.GenerateName = w.Metadata.GenerateName+"abcde", ""
 	raw, err := json.Marshal(w)
-	return run.Prepared{Name: w.Metadata.Name, ServiceAccount: "pipeline-runner", Workflow: raw}, err
+	return run.Prepared{Name: w.Metadata.Name, ServiceAccount: "pipeline-runner", Workflow: raw, Parameters: o.Parameters}, err
 }
 
 func (e *apiOnlyEngine) Again(workflow []byte, _ int64, from run.From) (run.Again, error) {

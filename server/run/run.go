@@ -214,6 +214,7 @@ type Prepared struct {
 	Name           string      // metadata.name, fixed, so that creating twice cannot make two
 	ServiceAccount string      // that it will run as
 	Workflow       []byte      // JSON
+	Parameters     []Parameter // those that were given, with their macros expanded
 	Defaults       []Parameter // see Run.Defaults
 	Labels         map[string]string
 }

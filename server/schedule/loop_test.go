@@ -66,6 +66,7 @@ func greetings(t *testing.T, b *enginetest.Bundle, id string) []string {
 		wf := b.Workflow(t, r)
 		require.NotNil(t, wf, r.Name)
 		require.Equal(t, r.Name, wf.Name)
+		require.Equal(t, wf.Spec.Arguments.Parameters[0].Value.String(), r.Parameters[0].Value, "a run lists what its occasion made of the macros")
 		all = append(all, wf.Spec.Arguments.Parameters[0].Value.String())
 	}
 	slices.Sort(all)
@@ -102,6 +103,9 @@ func TestEveryHour(t *testing.T) {
 
 		r, err := b.Runs.List(t.Context(), page.Query{Size: 1}, run.Scope{ScheduleID: made.ID})
 		require.NoError(t, err)
+		kept, err := b.Schedules.Get(t.Context(), made.ID)
+		require.NoError(t, err)
+		require.Equal(t, "[[Index]] [[ScheduledTime.15:04:05]]", kept.Parameters[0].Value, "the schedule lists them as they were given")
 		labels := b.Workflow(t, r.Items[0]).Labels
 		require.Equal(t, []string{made.Resource, "946688400", "1", "true"}, []string{
 			labels["scheduledworkflows.kubeflow.org/scheduledWorkflowName"], labels["scheduledworkflows.kubeflow.org/workflowEpoch"],

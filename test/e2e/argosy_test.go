@@ -245,7 +245,8 @@ type runView struct {
 		NodeID       string `json:"node_id"`
 		Value        float64
 	}
-	Warnings []string
+	Parameters []struct{ Name, Value string }
+	Warnings   []string
 }
 
 func (r runView) final() bool {

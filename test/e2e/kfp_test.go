@@ -184,6 +184,7 @@ func (a *argosy) recurs(t *testing.T) {
 		require.Equal(t, "Succeeded", run.Status, "%+v", run)
 		require.Equal(t, run.Workflow.Name, run.Name)
 		require.Contains(t, a.log(t, r.ID, run.Nodes[0].ID), fmt.Sprintf("run %d from", i+1))
+		require.Equal(t, fmt.Sprintf("run %d", i+1), run.Parameters[0].Value, "the run lists what its occasion made of the macro")
 	}
 	a.call(t, "DELETE", "/apis/v1beta1/jobs/"+job.ID, "", nil, 200, nil)
 }

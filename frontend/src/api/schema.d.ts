@@ -379,6 +379,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/v1alpha1/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists tasks, of all pipelines or of one. */
+        get: operations["TaskService_ListTasks"];
+        put?: never;
+        /** Notes a task of a run. */
+        post: operations["TaskService_CreateTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/v1beta1/auth": {
         parameters: {
             query?: never;
@@ -1128,6 +1146,16 @@ export interface components {
              */
             total_size?: number;
         };
+        "api.ListTasksResponse": {
+            /** @description Empty on the last page. */
+            next_page_token?: string;
+            tasks?: components["schemas"]["api.Task"][];
+            /**
+             * Format: int32
+             * @description How many match in all.
+             */
+            total_size?: number;
+        };
         /** @description Parameter is a pipeline input by name. */
         "api.Parameter": {
             name?: string;
@@ -1322,6 +1350,27 @@ export interface components {
          * @enum {string}
          */
         "api.RunMetric.Format": "UNSPECIFIED" | "RAW" | "PERCENTAGE";
+        /** @description Task is one task of a run as its driver noted it. Its fields are named as on the wire of KFP. */
+        "api.Task": {
+            /**
+             * Format: date-time
+             * @description Required.
+             */
+            created_at?: string;
+            /** @description Required: what the task was given, digested by its driver. */
+            fingerprint?: string;
+            /** Format: date-time */
+            finished_at?: string;
+            /** @description Output only. */
+            id?: string;
+            /** @description Required: the execution in the metadata store that the task left its outputs with. */
+            mlmdExecutionID?: string;
+            namespace?: string;
+            /** @description Required: "pipeline/NAME" or "namespace/NAMESPACE/pipeline/NAME". */
+            pipelineName?: string;
+            /** @description Required: the run that the task belongs to, and goes with. */
+            runId?: string;
+        };
         /** @description Trigger says when runs start. Without one there is a single run, at once. */
         "api.Trigger": {
             cron_schedule?: components["schemas"]["api.CronSchedule"];
@@ -2717,6 +2766,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.BulkResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    TaskService_ListTasks: {
+        parameters: {
+            query?: {
+                /** @description next_page_token of the page before; empty for the first page. */
+                page_token?: string;
+                /** @description Rows per page: 0 means 20, more than 200 means 200. */
+                page_size?: number;
+                /** @description "FIELD", "FIELD asc" or "FIELD desc"; created_at unless said. */
+                sort_by?: string;
+                "resource_reference_key.type"?: components["schemas"]["api.ResourceType"];
+                "resource_reference_key.id"?: string;
+                /** @description A Filter as URL-encoded JSON. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ListTasksResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    TaskService_CreateTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["api.Task"];
+            };
+        };
+        responses: {
+            /** @description Task is one task of a run as its driver noted it. Its fields are named as on the wire of KFP. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.Task"];
                 };
             };
             /** @description An error. */

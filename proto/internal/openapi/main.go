@@ -69,6 +69,13 @@ func join(parts, extra string) ([]byte, error) {
 		maps.Copy(child(snakePaths, path), item.(object))
 	}
 	tidy(schemas, false)
+	for schema, names := range camelCase {
+		properties := child(child(schemas, schema), "properties")
+		for _, name := range names {
+			properties[name] = properties[snake(name)]
+			delete(properties, snake(name))
+		}
+	}
 	paths = snakePaths
 	if err := add(extra); err != nil {
 		return nil, err
@@ -85,6 +92,9 @@ func join(parts, extra string) ([]byte, error) {
 		"components": object{"schemas": schemas},
 	})
 }
+
+// camelCase are the fields of the v1beta1 wire that are not named in snake_case.
+var camelCase = map[string][]string{"api.Task": {"pipelineName", "runId", "mlmdExecutionID"}}
 
 // tidy makes a generated document say what the server does: field names in snake_case, operation ids that are unique
 // across the packages, our own error body, and no words about empty answers.

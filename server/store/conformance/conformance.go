@@ -21,6 +21,7 @@ import (
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
+	"github.com/argosy-ml/argosy/server/task"
 )
 
 // Store is all that a driver implements.
@@ -31,6 +32,7 @@ type Store interface {
 	schedule.Store
 	cache.Store
 	retention.Store
+	task.Store
 	logs.Store
 }
 
@@ -55,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Prunable":              prunable,
 		"Takers":                takers,
 		"Schedules":             schedules,
+		"Tasks":                 tasks,
 		"Logs":                  keptLogs,
 		"LogParts":              logParts,
 		"Sort":                  sortRuns,

@@ -27,6 +27,7 @@ func storageState(isArchived bool) string {
 var experimentList = listing{table: "experiments", fields: map[string]field{
 	"id": {"id", text}, "name": {"name", text}, "description": {"description", text},
 	"created_at": {"created_at", moment}, "storage_state": {"storage_state", text},
+	"namespace": noNamespace,
 }}
 
 // CreateExperiment implements experiment.Store.

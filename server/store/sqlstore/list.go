@@ -34,6 +34,13 @@ const (
 	moment      // microseconds; compared in whole seconds, as KFP v1 does
 )
 
+// Fields that KFP v1 knows, and that are the same for every row of ours. They are expressions over columns, as PostgreSQL
+// sorts by no constant.
+var (
+	noNamespace = field{"SUBSTR(name, 1, 0)", text}
+	ready       = field{"'READY' || SUBSTR(name, 1, 0)", text}
+)
+
 type condition struct {
 	sql  string
 	args []any
@@ -119,7 +126,7 @@ func (l listing) statement(where []condition, q page.Query, limit int) (string, 
 	if sortBy == "" {
 		sortBy = defaultSort
 	}
-	f, ok := l.fields[sortBy]
+	f, ok := l.sortField(sortBy)
 	if !ok {
 		return "", nil, fault.New(fault.Invalid, "%s cannot be sorted by %q; %s", l.table, sortBy, l.known())
 	}
@@ -136,6 +143,16 @@ func (l listing) statement(where []condition, q page.Query, limit int) (string, 
 	statement := fmt.Sprintf("SELECT seq, id, %s FROM %s%s ORDER BY %s %s, id %s LIMIT ?",
 		f.column, l.table, whereClause(where), f.column, direction, direction)
 	return statement, append(arguments(where), limit), nil
+}
+
+// sortField finds a field by its name in any case: the API gives it in lower case.
+func (l listing) sortField(name string) (field, bool) {
+	for known, f := range l.fields {
+		if strings.EqualFold(known, name) {
+			return f, true
+		}
+	}
+	return field{}, false
 }
 
 func entries(ctx context.Context, db conn, statement string, args []any) ([]entry, error) {

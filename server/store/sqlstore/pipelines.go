@@ -16,12 +16,13 @@ var _ pipeline.Store = (*Store)(nil)
 
 var pipelineList = listing{table: "pipelines", fields: map[string]field{
 	"id": {"id", text}, "name": {"name", text}, "description": {"description", text}, "created_at": {"created_at", moment},
+	"namespace": noNamespace,
 }}
 
 func versionList(pipelineID string) listing {
 	return listing{
 		table:  "versions",
-		fields: map[string]field{"id": {"id", text}, "name": {"name", text}, "created_at": {"created_at", moment}},
+		fields: map[string]field{"id": {"id", text}, "name": {"name", text}, "created_at": {"created_at", moment}, "status": ready},
 		scope:  []condition{{"pipeline_id = ?", []any{pipelineID}}},
 	}
 }

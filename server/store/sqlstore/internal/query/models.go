@@ -235,6 +235,18 @@ type Series struct {
 	Size   int64
 }
 
+type Task struct {
+	Seq          int64
+	ID           string
+	RunID        string
+	Namespace    string
+	PipelineName string
+	ExecutionID  string
+	Fingerprint  string
+	CreatedAt    int64
+	FinishedAt   int64
+}
+
 type Version struct {
 	Seq           int64
 	ID            string
