@@ -66,7 +66,7 @@ func CompareRuns(runs ...*Run) *Comparison {
 		}
 		for _, m := range r.Metrics {
 			value := m.Value
-			c.metric(m.Name, r.step(m.NodeID), m.Format).Values[i] = &value
+			c.metric(m.Name, r.Step(m.NodeID), m.Format).Values[i] = &value
 		}
 	}
 	for i := range c.Parameters {
@@ -76,11 +76,11 @@ func CompareRuns(runs ...*Run) *Comparison {
 	return c
 }
 
-// step is the name by which people know a node.
-func (r *Run) step(nodeID string) string {
+// Step is what people call the node of that id: its Label.
+func (r *Run) Step(nodeID string) string {
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.ID == nodeID {
-			return firstOf(n.DisplayName, n.Name)
+			return n.Label()
 		}
 	}
 	return nodeID

@@ -278,3 +278,18 @@ func TestLogs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "two\n", string(rest))
 }
+
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"wf.train": "train", "wf.for-loop-1(2:0.01).train": "train(2:0.01)", "wf.a(0:x).b(1:y.z).train": "train(0:x)(1:y.z)",
+		"wf.a(0:" + strings.Repeat("long", 20) + ").train": "train(0:" + strings.Repeat("long", 8)[:31] + "…)", "wf.train(0)": "train", "wf[0].train": "train",
+	} {
+		require.Equal(t, want, (&Node{Name: name, DisplayName: "train"}).Label())
+	}
+	require.Equal(t, "wf", (&Node{Name: "wf"}).Label())
+	run := &Run{Nodes: []Node{{ID: "a", Name: "wf.l(0:x).fit", DisplayName: "fit"}, {ID: "b", Name: "wf.l(1:y).fit", DisplayName: "fit"}}}
+	run.Metrics = []Metric{{Name: "loss", NodeID: "a", Value: 1}, {Name: "loss", NodeID: "b", Value: 2}}
+	require.Len(t, CompareRuns(run).Metrics, 2, "each pass of a loop is a step of its own")
+	require.Equal(t, "gone", run.Step("gone"))
+}

@@ -2,9 +2,12 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
+	"regexp"
+	"strings"
 	"time"
 )
 
@@ -89,6 +92,25 @@ type Node struct {
 	Artifacts   []Artifact  `json:"artifacts,omitempty"`
 	HasLog      bool        `json:"has_log,omitempty"`
 }
+
+// Label is what people call the node: its display name, and in a loop the number and the item of each pass that it belongs to,
+// as in "train(2:0.01)".
+func (n *Node) Label() string {
+	var b strings.Builder
+	b.WriteString(firstOf(n.DisplayName, n.Name))
+	for _, pass := range loopPass.FindAllStringSubmatch(n.Name, -1) {
+		const longest = 32
+		item := []rune(pass[2])
+		if len(item) > longest {
+			item = append(item[:longest-1], '…')
+		}
+		fmt.Fprintf(&b, "(%s:%s)", pass[1], string(item))
+	}
+	return b.String()
+}
+
+// loopPass finds the passes of loops on the way to a node, which Argo writes into its name: "wf.loop(2:0.01).train".
+var loopPass = regexp.MustCompile(`\((\d+):(.*?)\)\.`)
 
 // Duration is how long the node has taken, up to now if it goes on; 0 if it has not begun.
 func (n *Node) Duration() time.Duration { return duration(n.StartedAt, n.FinishedAt) }

@@ -82,7 +82,7 @@ func steps(run *client.Run) []draw.Node {
 	var nodes []draw.Node
 	for i := range run.Nodes {
 		if n := &run.Nodes[i]; isStep(n) {
-			nodes = append(nodes, draw.Node{ID: n.ID, Label: n.DisplayName, Kind: kind(n), Status: n.Phase, After: after[n.ID]})
+			nodes = append(nodes, draw.Node{ID: n.ID, Label: n.Label(), Kind: kind(n), Status: n.Phase, After: after[n.ID]})
 		}
 	}
 	return nodes

@@ -62,7 +62,7 @@ func (w *watcher) take(e client.Event) {
 	case e.Run != nil:
 		w.run = e.Run
 	case e.Log != nil:
-		if step := w.step(e.Log.NodeID); w.tailOf != step && len(e.Log.Lines) > 0 {
+		if step := w.run.Step(e.Log.NodeID); w.tailOf != step && len(e.Log.Lines) > 0 {
 			w.tail, w.tailOf = nil, step
 		}
 		w.tail = append(w.tail, e.Log.Lines...)
@@ -71,16 +71,6 @@ func (w *watcher) take(e client.Event) {
 	for _, p := range e.Points {
 		w.point(p)
 	}
-}
-
-// step is the name of a node.
-func (w *watcher) step(id string) string {
-	for i := range w.run.Nodes {
-		if w.run.Nodes[i].ID == id {
-			return w.run.Nodes[i].DisplayName
-		}
-	}
-	return id
 }
 
 // update changes what is seen, and has it drawn.
@@ -119,7 +109,7 @@ func (w *watcher) point(p client.Point) {
 	if p.Value == nil || len(w.metrics) > 0 && !slices.Contains(w.metrics, p.Name) {
 		return
 	}
-	name := p.Name + " of " + w.step(p.NodeID)
+	name := p.Name + " of " + w.run.Step(p.NodeID)
 	if p.Rank != client.Unranked {
 		name += " rank " + strconv.Itoa(p.Rank)
 	}

@@ -37,6 +37,8 @@ func TestPipelines(t *testing.T) {
 	t.Run("branches, and what is known late", func(t *testing.T) { a.branches(t) })
 	t.Run("the end of a run that fails", func(t *testing.T) { a.fails(t) })
 	t.Run("functions in an image", func(t *testing.T) { a.runsFunctions(t) })
+	t.Run("data from elsewhere", func(t *testing.T) { a.imports(t) })
+	t.Run("the command line", func(t *testing.T) { a.commands(t) })
 }
 
 // runs compiles a pipeline and runs it to its good end.

@@ -97,7 +97,7 @@ func (c *cli) experimentGet() *cobra.Command {
 			view := struct {
 				*client.Experiment
 				Runs []client.Run `json:"runs"`
-			}{e, runs.Items}
+			}{e, listed(runs.Items)}
 			return p.Print(view, func() {
 				p.Fields("Name", e.Name, "ID", e.ID, "Created", output.Time(e.CreatedAt), "State", archived(*e), "Description", e.Description)
 				p.Heading(fmt.Sprintf("Runs (%d)", runs.Total))
@@ -123,19 +123,30 @@ func (c *cli) experimentDelete() *cobra.Command {
 	}
 }
 
-// forEach does something to each name, goes on after one that fails, and tells of all that did.
+// told is what became of one name, for programs.
+type told struct {
+	Name  string `json:"name"`
+	Done  string `json:"done,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// forEach does something to each name, goes on after one that fails, and tells of all.
 func (c *cli) forEach(names []string, done string, do func(*client.Client, string) error) error {
 	cl, err := c.client()
 	if err != nil {
 		return err
 	}
 	var failed error
+	var all []told
 	for _, name := range names {
+		t := told{Name: name, Done: done}
 		if err := do(cl, name); err != nil {
 			failed = errors.Join(failed, err)
-			continue
+			t.Done, t.Error = "", err.Error()
+		} else if c.format == output.Table { // people see it at once
+			fmt.Fprintln(c.out, done, name)
 		}
-		fmt.Fprintln(c.out, done, name)
+		all = append(all, t)
 	}
-	return failed
+	return errors.Join(failed, c.printer().Print(all, func() {}))
 }

@@ -155,7 +155,7 @@ func (c *cli) jobGet() *cobra.Command {
 			view := struct {
 				*client.Job
 				Runs []client.Run `json:"runs"`
-			}{j, runs.Items}
+			}{j, listed(runs.Items)}
 			p := c.printer()
 			return p.Print(view, func() {
 				p.Fields("Name", j.Name, "ID", j.ID, "Status", p.Status(j.Status), "Error", j.Error, "Starts", j.Trigger.String(),

@@ -42,9 +42,17 @@ func (f *listFlags) options() (client.ListOptions, error) {
 	return o, nil
 }
 
+// listed is a list as programs want it: JSON says [] rather than null.
+func listed[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
 // take collects rows up to the limit.
 func take[T any](f *listFlags, all iter.Seq2[T, error]) ([]T, error) {
-	items := []T{} // JSON says [] rather than null
+	items := listed[T](nil)
 	for item, err := range all {
 		if err != nil {
 			return nil, err

@@ -41,7 +41,7 @@ func (c *cli) runLogs() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.copyLog(cmd.Context(), cl, r.ID, n, o)
+				return c.copyLog(cmd.Context(), cl, c.out, r.ID, n, o)
 			}
 			if err := f.needStep(cmd); err != nil {
 				return err
@@ -117,7 +117,7 @@ func (c *cli) listLogs(ctx context.Context, cl *client.Client, run string, n cli
 		return err
 	}
 	p := c.printer()
-	return p.Print(list, func() {
+	return p.Print(listed(list), func() {
 		var rows [][]string
 		for _, l := range list {
 			place := l.Role
@@ -133,13 +133,13 @@ func (c *cli) listLogs(ctx context.Context, cl *client.Client, run string, n cli
 	})
 }
 
-func (c *cli) copyLog(ctx context.Context, cl *client.Client, run string, n client.Node, o client.LogOptions) error {
+func (c *cli) copyLog(ctx context.Context, cl *client.Client, to io.Writer, run string, n client.Node, o client.LogOptions) error {
 	log, err := cl.ReadLog(ctx, run, n.ID, o)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	_, err = io.Copy(c.out, log)
+	_, err = io.Copy(to, log)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -152,11 +152,32 @@ func (c *cli) allLogs(ctx context.Context, cl *client.Client, r *client.Run) err
 			continue
 		}
 		c.header(n)
-		if err := c.copyLog(ctx, cl, r.ID, n, client.LogOptions{}); err != nil {
+		lines := &lineEnder{out: c.out}
+		if err := c.copyLog(ctx, cl, lines, r.ID, n, client.LogOptions{}); err != nil {
 			return err
 		}
+		lines.end()
 	}
 	return nil
+}
+
+// lineEnder knows whether the log it passes on ended with a whole line; the next log is to begin with one.
+type lineEnder struct {
+	out  io.Writer
+	last byte
+}
+
+func (l *lineEnder) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		l.last = p[len(p)-1]
+	}
+	return l.out.Write(p)
+}
+
+func (l *lineEnder) end() {
+	if l.last != 0 && l.last != '\n' {
+		fmt.Fprintln(l.out)
+	}
 }
 
 // followLogs prints the lines of all steps as they come.
@@ -178,7 +199,7 @@ func (c *cli) followLogs(ctx context.Context, cl *client.Client, run string) err
 }
 
 // header goes to stderr, so that stdout has nothing but logs.
-func (c *cli) header(n client.Node) { fmt.Fprintf(c.err, "==> %s <==\n", runview.Name(n)) }
+func (c *cli) header(n client.Node) { fmt.Fprintf(c.err, "==> %s <==\n", n.Label()) }
 
 func (c *cli) completeSteps(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if len(args) != 1 {
@@ -186,7 +207,7 @@ func (c *cli) completeSteps(cmd *cobra.Command, args []string, toComplete string
 	}
 	return c.completeOf(cmd, args[0], func(r *client.Run) (words []string) {
 		for _, n := range runview.Steps(r) {
-			words = append(words, cobra.CompletionWithDesc(runview.Name(n), n.Phase))
+			words = append(words, cobra.CompletionWithDesc(n.Label(), n.Phase))
 		}
 		return words
 	})

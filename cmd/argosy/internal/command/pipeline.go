@@ -104,6 +104,9 @@ func (c *cli) uploadVersion(ctx context.Context, cl *client.Client, pipeline, na
 		return err
 	}
 	version, err := cl.UploadVersion(ctx, owner.ID, name, file, options...)
+	if client.IsConflict(err) {
+		return fmt.Errorf("%w: --name VERSION", err)
+	}
 	if err != nil {
 		return err
 	}

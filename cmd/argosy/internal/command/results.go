@@ -27,38 +27,87 @@ func (c *cli) runMetrics() *cobra.Command {
 				return err
 			}
 			if follow {
-				return c.followMetrics(cmd.Context(), cl, r, args[1:])
+				return c.followMetrics(cmd.Context(), cl, r.ID, args[1:])
 			}
 			if len(args) > 1 {
 				r.Metrics = slices.DeleteFunc(r.Metrics, func(m client.Metric) bool { return !slices.Contains(args[1:], m.Name) })
 			}
 			p := c.printer()
-			return p.Print(r.Metrics, func() { runview.MetricTable(p, r) })
+			return p.Print(listed(r.Metrics), func() { runview.MetricTable(p, r) })
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run ends; JSON and YAML have one value after the other")
 	return cmd
 }
 
-// followMetrics prints values as they come, tables without a header since nobody knows how long they will be.
-func (c *cli) followMetrics(ctx context.Context, cl *client.Client, r *client.Run, names []string) error {
-	p := c.printer()
-	for point, err := range cl.WatchPoints(ctx, r.ID, names...) {
+// followMetrics prints values as they come: those that steps print while they run, and metrics that steps report at their
+// end. There is no header, since nobody knows how long the table will be.
+func (c *cli) followMetrics(ctx context.Context, cl *client.Client, id string, names []string) error {
+	f := &metricFollower{cli: c, names: names, told: map[[2]string]bool{}}
+	for e, err := range cl.Events(ctx, id, client.EventOptions{Points: true}) {
 		if err != nil {
 			return err
 		}
-		value, rank := "none", ""
-		if point.Value != nil {
-			value = fmt.Sprint(*point.Value)
+		for _, p := range e.Points {
+			if err := f.point(p); err != nil {
+				return err
+			}
 		}
-		if point.Rank != client.Unranked {
-			rank = fmt.Sprintf(" rank %d", point.Rank)
+		if e.Run != nil {
+			f.run = e.Run
 		}
-		if err := p.Print(point, func() { fmt.Fprintf(c.out, "%s step %d%s: %s\n", point.Name, point.Step, rank, value) }); err != nil {
+	}
+	return f.reported()
+}
+
+type metricFollower struct {
+	*cli
+	names []string
+	run   *client.Run
+	told  map[[2]string]bool // metrics, each of a node, whose values were printed
+}
+
+func (f *metricFollower) wanted(name string) bool {
+	return len(f.names) == 0 || slices.Contains(f.names, name)
+}
+
+func (f *metricFollower) point(p client.Point) error {
+	if !f.wanted(p.Name) {
+		return nil
+	}
+	f.told[[2]string{p.NodeID, p.Name}] = true
+	value, rank := "none", ""
+	if p.Value != nil {
+		value = fmt.Sprint(*p.Value)
+	}
+	if p.Rank != client.Unranked {
+		rank = fmt.Sprintf(" rank %d", p.Rank)
+	}
+	return f.print(p, fmt.Sprintf("%s step %d%s: %s", p.Name, p.Step, rank, value))
+}
+
+// reported prints the metrics of which no step has printed values.
+func (f *metricFollower) reported() error {
+	if f.run == nil {
+		return nil
+	}
+	for _, m := range f.run.Metrics {
+		if !f.wanted(m.Name) || f.told[[2]string{m.NodeID, m.Name}] {
+			continue
+		}
+		if err := f.print(m, fmt.Sprintf("%s of %s: %s", m.Name, f.run.Step(m.NodeID), runview.MetricValue(m))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// print writes one value; of YAML each is a document.
+func (f *metricFollower) print(value any, line string) error {
+	if f.format == output.YAML {
+		fmt.Fprintln(f.out, "---")
+	}
+	return f.printer().Print(value, func() { fmt.Fprintln(f.out, line) })
 }
 
 func (c *cli) runCompare() *cobra.Command {

@@ -79,6 +79,10 @@ func Main(args []string, in io.Reader, out, errs *os.File) int {
 }
 
 func (c *cli) explain(err error) {
+	if exit.Code(err) == exit.Interrupted {
+		fmt.Fprintln(c.err, "interrupted")
+		return
+	}
 	label := "error: "
 	if terminal.Color(c.err) {
 		label = "\x1b[31merror:\x1b[0m "

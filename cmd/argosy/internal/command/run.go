@@ -72,6 +72,10 @@ func (c *cli) runRows(p output.Printer, runs []client.Run) {
 		for _, m := range r.Metrics {
 			metrics = append(metrics, m.Name+" "+runview.MetricValue(m))
 		}
+		const most = 3 // a loop may have reported hundreds
+		if n := len(metrics); n > most {
+			metrics = append(metrics[:most], fmt.Sprintf("%d more", n-most))
+		}
 		rows = append(rows, []string{
 			r.Name, p.Status(r.Status), output.Duration(r.Duration()), r.Experiment.Name, r.Pipeline.Name,
 			output.Time(r.CreatedAt), strings.Join(metrics, ", "), r.ID,
@@ -186,7 +190,7 @@ func (c *cli) await(ctx context.Context, cl *client.Client, id string) error {
 	r, err := f.Run(ctx, id)
 	idle()
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w; the run goes on", err)
+		screen.Printf("the run goes on")
 	}
 	if err != nil {
 		return err

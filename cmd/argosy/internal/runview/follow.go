@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
@@ -90,7 +91,7 @@ func (f *Follower) lines(ctx context.Context, run string, n client.Node) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
-			return fmt.Errorf("log of %s: %w", Name(n), err)
+			return fmt.Errorf("log of %s: %w", n.Label(), err)
 		}
 	}
 }
@@ -115,35 +116,45 @@ func Steps(r *client.Run) []client.Node {
 	return steps
 }
 
-// Name is what a step is called.
-func Name(n client.Node) string {
-	if n.DisplayName != "" {
-		return n.DisplayName
-	}
-	return n.Name
-}
-
-// FindStep gives the node that the user calls name: its display name, its template or its id.
+// FindStep gives the node that the user calls name: by its id, its label, its display name or its template. Of a step that
+// was tried several times it is the last try; of one that a loop repeats, the user has to say which.
 func FindStep(r *client.Run, name string) (client.Node, error) {
 	steps := Steps(r)
 	for _, same := range []func(client.Node) bool{
 		func(n client.Node) bool { return n.ID == name },
-		func(n client.Node) bool { return Name(n) == name },
+		func(n client.Node) bool { return n.Label() == name },
+		func(n client.Node) bool { return n.DisplayName == name },
 		func(n client.Node) bool { return n.Template == name },
 	} {
-		// The last one is the newest try of a step that was repeated.
-		for _, n := range slices.Backward(steps) {
-			if same(n) {
-				return n, nil
-			}
+		found := slices.DeleteFunc(slices.Clone(steps), func(n client.Node) bool { return !same(n) })
+		if len(found) == 0 {
+			continue
 		}
-	}
-	var names []string
-	for _, n := range steps {
-		names = append(names, Name(n))
+		last := found[len(found)-1]
+		if i := slices.IndexFunc(found, func(n client.Node) bool { return passes(n) != passes(last) }); i >= 0 {
+			return client.Node{}, exit.Usagef("a loop has repeated %s; say which is meant: %s", name, quoted(found))
+		}
+		return last, nil
 	}
 	return client.Node{}, &client.Error{
-		Status: 404, Code: client.CodeNotFound,
-		Message: fmt.Sprintf("run %s has no step %q; it has: %s", r.Name, name, strings.Join(names, ", ")),
+		Status: 404, Code: client.CodeNotFound, Message: fmt.Sprintf("run %s has no step %q; it has: %s", r.Name, name, quoted(steps)),
 	}
+}
+
+// passes are those of the loops that the node is in.
+func passes(n client.Node) string { return strings.TrimPrefix(n.Label(), n.DisplayName) }
+
+// quoted lists labels as they can be typed in a shell.
+func quoted(steps []client.Node) string {
+	var names []string
+	for _, n := range steps {
+		label := n.Label()
+		if strings.Contains(label, "(") {
+			label = "'" + label + "'"
+		}
+		if !slices.Contains(names, label) {
+			names = append(names, label)
+		}
+	}
+	return strings.Join(names, ", ")
 }

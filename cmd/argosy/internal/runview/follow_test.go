@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 	"github.com/argosy-ml/argosy/sdk/client"
@@ -65,14 +66,14 @@ func TestFollower(t *testing.T) {
 	var steps, lines, lost []string
 	f := Follower{
 		Client: c,
-		Step:   func(n client.Node) { steps = append(steps, Name(n)+" "+n.Phase) },
+		Step:   func(n client.Node) { steps = append(steps, n.Label()+" "+n.Phase) },
 		Line: func(n client.Node, line string) {
-			lines = append(lines, Name(n)+" "+line)
+			lines = append(lines, n.Label()+" "+line)
 			if line == "unfinished" {
 				close(read)
 			}
 		},
-		Lost: func(n client.Node, err error) { lost = append(lost, Name(n)+" "+err.Error()) },
+		Lost: func(n client.Node, err error) { lost = append(lost, n.Label()+" "+err.Error()) },
 	}
 	r, err := f.Run(t.Context(), "r")
 	require.NoError(t, err)
@@ -119,7 +120,21 @@ func TestFindStep(t *testing.T) {
 	}
 	_, err := FindStep(failed, "dag")
 	require.True(t, client.IsNotFound(err))
-	require.EqualError(t, err, `run run has no step "dag"; it has: train(0), train(1), never, other`)
+	require.EqualError(t, err, `run run has no step "dag"; it has: 'train(0)', 'train(1)', never, other`)
+
+	looped := &client.Run{Name: "run", Nodes: []client.Node{
+		{ID: "a", Name: "run.loop(0:0.1).train(0)", DisplayName: "train(0)", Template: "train", Type: "Pod"},
+		{ID: "b", Name: "run.loop(0:0.1).train(1)", DisplayName: "train(1)", Template: "train", Type: "Pod"},
+		{ID: "c", Name: "run.loop(1:0.2).train(0)", DisplayName: "train(0)", Template: "train", Type: "Pod"},
+	}}
+	n, err := FindStep(looped, "train(1)(0:0.1)")
+	require.NoError(t, err)
+	require.Equal(t, "b", n.ID)
+	for _, name := range []string{"train", "train(0)"} {
+		_, err = FindStep(looped, name)
+		require.ErrorContains(t, err, "a loop has repeated "+name+"; say which is meant: 'train(0)(0:0.1)', ")
+		require.Equal(t, exit.Usage, exit.Code(err))
+	}
 }
 
 func TestTables(t *testing.T) {
@@ -153,10 +168,12 @@ func TestStepLine(t *testing.T) {
 		{DisplayName: "train", Phase: client.Succeeded, StartedAt: at(0), FinishedAt: at(3)},
 		{DisplayName: "prep", Phase: client.Succeeded, Message: "taken from the cache", StartedAt: at(0), FinishedAt: at(0)},
 		{DisplayName: "test", Phase: client.Failed, StartedAt: at(0), FinishedAt: at(3)},
+		{Name: "run.loop(2:b).quick", DisplayName: "quick", Phase: client.Succeeded, StartedAt: at(3), FinishedAt: at(3)},
+		{DisplayName: "deleted", Phase: client.Errored},
 	} {
 		StepLine(s, n)
 	}
-	require.Equal(t, "  · train Pending (no room)\n  · train Running\n  ✓ train Succeeded 3s\n  ✓ prep Succeeded (taken from the cache)\n  ✗ test Failed 3s\n", out.String())
+	require.Equal(t, "  · train Pending (no room)\n  · train Running\n  ✓ train Succeeded 3s\n  ✓ prep Succeeded (taken from the cache)\n  ✗ test Failed 3s\n  ✓ quick(2:b) Succeeded <1s\n  ✗ deleted Error\n", out.String())
 }
 
 func TestExplain(t *testing.T) {

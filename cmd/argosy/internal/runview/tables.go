@@ -17,7 +17,7 @@ import (
 func StepTable(p output.Printer, r *client.Run) {
 	var rows [][]string
 	for _, n := range Steps(r) {
-		rows = append(rows, []string{Name(n), p.Status(n.Phase), output.Duration(n.Duration()), n.ExitCode, values(n.Outputs), whyNotRun(n)})
+		rows = append(rows, []string{n.Label(), p.Status(n.Phase), took(n), n.ExitCode, values(n.Outputs), whyNotRun(n)})
 	}
 	p.Rows("no steps yet", []string{"step", "status", "took", "exit code", "outputs", ""}, rows)
 }
@@ -34,7 +34,7 @@ func whyNotRun(n client.Node) string {
 func MetricTable(p output.Printer, r *client.Run) {
 	names := map[string]string{}
 	for _, n := range r.Nodes {
-		names[n.ID] = Name(n)
+		names[n.ID] = n.Label()
 	}
 	var rows [][]string
 	for _, m := range r.Metrics {
@@ -49,6 +49,14 @@ func MetricValue(m client.Metric) string {
 		return strconv.FormatFloat(m.Value*100, 'f', 3, 64) + "%"
 	}
 	return strconv.FormatFloat(m.Value, 'f', 3, 64)
+}
+
+// took is how long a step has taken. Argo counts whole seconds.
+func took(n client.Node) string {
+	if n.Done() && !n.StartedAt.IsZero() && n.Duration() == 0 && whyNotRun(n) == "" {
+		return "<1s"
+	}
+	return output.Duration(n.Duration())
 }
 
 // values prints small outputs; what is long or has several lines is for -o json.
@@ -74,13 +82,15 @@ func StepLine(s *terminal.Screen, n client.Node) {
 	}
 	more := ""
 	if n.Done() {
-		if more = " " + output.Duration(n.Duration()); whyNotRun(n) != "" {
-			more = " (" + whyNotRun(n) + ")"
+		if why := whyNotRun(n); why != "" {
+			more = " (" + why + ")"
+		} else if d := took(n); d != "" {
+			more = " " + d
 		}
 	} else if n.Phase == client.Pending && n.Message != "" {
 		more = " (" + oneLine(n.Message) + ")"
 	}
-	s.Printf("  %s %s %s%s", s.Mark(mark), Name(n), n.Phase, more)
+	s.Printf("  %s %s %s%s", s.Mark(mark), n.Label(), n.Phase, more)
 }
 
 // Explain prints why a run failed: the cause of each failed step and the last lines that it printed.
@@ -96,7 +106,7 @@ func Explain(ctx context.Context, w io.Writer, c *client.Client, r *client.Run) 
 		if n.ExitCode != "" {
 			code = " with exit code " + n.ExitCode
 		}
-		fmt.Fprintf(w, "step %s %s%s\n", Name(n), strings.ToLower(n.Phase), code)
+		fmt.Fprintf(w, "step %s %s%s\n", n.Label(), strings.ToLower(n.Phase), code)
 		if n.Message != "" && n.Message != r.Error {
 			fmt.Fprintln(w, indent(n.Message))
 		}
