@@ -46,6 +46,11 @@ func OnPoint(f func(Point)) Option {
 	return func(s *Scanner) { s.onPoint = f }
 }
 
+// Tagged says that ranks' tags were seen before in the log that is scanned on (see Scanner.Between).
+func Tagged() Option {
+	return func(s *Scanner) { s.split.sure = true }
+}
+
 // Scanner is a writer of log bytes that collects metrics. It is not safe for
 // concurrent use, and its memory is bounded whatever is written.
 type Scanner struct {
@@ -92,6 +97,12 @@ func (s *Scanner) Metrics() []Metric {
 // Ranks is the number of ranks that printed something under a tag of their own.
 // A rank that prints nothing is not counted, so it is a lower bound.
 func (s *Scanner) Ranks() int { return len(s.ranks) }
+
+// Between tells whether the scanner stands between two lines of every rank. From there another scanner finds the same points
+// in the rest of the log, if it is told whether ranks' tags were seen.
+func (s *Scanner) Between() (tagged, ok bool) {
+	return s.split.sure, len(s.split.held) == 0 && len(s.split.raw) == 0
+}
 
 func (s *Scanner) line(rank int, line []byte) {
 	// "3: " may be a rank or an epoch: only tags that cannot be anything else count.

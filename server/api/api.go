@@ -58,6 +58,7 @@ type API struct {
 	graphs      *graphs
 	metrics     *metrics
 	pruning     *pruning
+	visuals     *visuals
 }
 
 // New makes the gRPC services.
@@ -74,6 +75,7 @@ func New(s Services) *API {
 		graphs:      &graphs{service: s.Pipelines},
 		metrics:     &metrics{reader: s.Series},
 		pruning:     &pruning{pruner: s.Pruner},
+		visuals:     &visuals{service: s.Runs},
 	}
 }
 
@@ -99,6 +101,7 @@ func (a *API) Server(log *slog.Logger) *grpc.Server {
 	own.RegisterPipelineServiceServer(s, a.graphs)
 	own.RegisterMetricServiceServer(s, a.metrics)
 	own.RegisterRetentionServiceServer(s, a.pruning)
+	own.RegisterVisualServiceServer(s, a.visuals)
 	grpc_health_v1.RegisterHealthServer(s, health.NewServer())
 	reflection.Register(s)
 	return s
@@ -121,5 +124,6 @@ func (a *API) Route(ctx context.Context, mux *runtime.ServeMux) error {
 		own.RegisterPipelineServiceHandlerServer(ctx, mux, a.graphs),
 		own.RegisterMetricServiceHandlerServer(ctx, mux, a.metrics),
 		own.RegisterRetentionServiceHandlerServer(ctx, mux, a.pruning),
+		own.RegisterVisualServiceHandlerServer(ctx, mux, a.visuals),
 	)
 }

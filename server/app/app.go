@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -101,8 +100,8 @@ func New(ctx context.Context, c Config) (*App, error) {
 		{"schedules", schedules.Run},
 		{"metric series", series.NewCollector(series.Config{
 			Store: store, Feed: feed, Log: c.Log,
-			Open: func(ctx context.Context, id, node string) (io.ReadCloser, error) {
-				return runs.Log(ctx, id, node, true)
+			Open: func(ctx context.Context, id, node string, from int64) (logs.Lines, error) {
+				return runs.LogLines(ctx, logs.Query{RunID: id, NodeID: node, From: from, Follow: true})
 			},
 		}).Run},
 		{"default experiment", func(ctx context.Context) error { // KFP's clients expect it from the start

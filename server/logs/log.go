@@ -61,7 +61,14 @@ type Line struct {
 	At      time.Time
 	Text    []byte
 	Partial bool // it has no end, or not yet
-	growing bool // not yet
+	Growing bool // not yet: it will come again
+}
+
+// Lines gives the lines of a log one after the other.
+type Lines interface {
+	// Next gives the lines that come next, at least one, and io.EOF when there are no more.
+	Next(ctx context.Context) ([]Line, error)
+	Close()
 }
 
 // Store keeps what is known of logs; their lines lie in the artifact store.

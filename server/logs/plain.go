@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"bufio"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -34,3 +35,32 @@ type unzipped struct {
 }
 
 func (u unzipped) Close() error { return errors.Join(u.Reader.Close(), u.packed.Close()) }
+
+// PlainLines gives the lines of such a log, which have no times, from number from on.
+func PlainLines(text io.ReadCloser, from int64) Lines {
+	return &plainLines{text: text, lines: bufio.NewReaderSize(text, maxLine), from: from}
+}
+
+type plainLines struct {
+	text   io.ReadCloser
+	lines  *bufio.Reader
+	from   int64
+	number int64 // of the last line
+}
+
+func (p *plainLines) Next(ctx context.Context) ([]Line, error) {
+	for ctx.Err() == nil {
+		text, err := p.lines.ReadSlice('\n') // as long as a line may be
+		if len(text) == 0 {
+			return nil, err
+		}
+		if p.number++; p.number < p.from {
+			continue
+		}
+		line := Line{Number: p.number, Text: []byte(strings.TrimSuffix(string(text), "\n")), Partial: errors.Is(err, io.EOF)}
+		return []Line{line}, nil
+	}
+	return nil, ctx.Err()
+}
+
+func (p *plainLines) Close() { p.text.Close() }

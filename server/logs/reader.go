@@ -330,7 +330,7 @@ func (d *Reader) memory() ([]Line, <-chan struct{}, error) {
 		return lines, nil, err
 	}
 	if rest := d.r.rest; rest != nil && len(rest.text) > d.shown && !d.r.over {
-		return []Line{{Number: d.next, At: rest.at, Text: rest.text, Partial: true, growing: true}}, nil, nil
+		return []Line{{Number: d.next, At: rest.at, Text: rest.text, Partial: true, Growing: true}}, nil, nil
 	}
 	if d.r.over || !d.follow {
 		return nil, nil, io.EOF
@@ -355,7 +355,7 @@ func (d *Reader) trim(lines []Line) []Line {
 		return nil
 	}
 	d.since = time.Time{}
-	if last := lines[len(lines)-1]; last.growing {
+	if last := lines[len(lines)-1]; last.Growing {
 		d.shown = len(last.Text)
 	} else {
 		d.next, d.shown = last.Number+1, 0

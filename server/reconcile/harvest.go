@@ -88,7 +88,7 @@ func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, at
 		case metric.ArtifactName:
 			err = r.tolerate(ctx, of, n, attempt, "metrics file", r.harvestMetrics(ctx, of, n, a.Key))
 		case visual.ArtifactName:
-			err = r.tolerate(ctx, of, n, attempt, "UI metadata", r.checkVisuals(ctx, of, n, a.Key))
+			err = r.tolerate(ctx, of, n, attempt, "UI metadata", r.harvestVisuals(ctx, of, n, a.Key))
 		}
 		if err != nil {
 			return err
@@ -159,23 +159,33 @@ func (r *Reconciler) harvestCurves(ctx context.Context, of run.Run, n run.Node, 
 	if len(n.Scrape) == 0 || key == "" {
 		return nil
 	}
-	d, err := r.c.Logs.Open(ctx, logs.Query{RunID: of.ID, NodeID: n.ID, Pod: n.PodName, Container: logs.Main})
-	if err != nil {
-		return err
-	}
-	log := d.Text(ctx, false)
-	defer log.Close()
-	return series.Complete(ctx, r.c.Store, r.c.Feed, of.ID, n, log)
+	return series.Complete(ctx, r.c.Store, r.c.Feed, of.ID, n, func(from int64) (logs.Lines, error) {
+		d, err := r.c.Logs.Open(ctx, logs.Query{RunID: of.ID, NodeID: n.ID, Pod: n.PodName, Container: logs.Main, From: from})
+		if err != nil {
+			return nil, err // not d: a nil reader is no nil Lines
+		}
+		return d, nil
+	})
 }
 
-// checkVisuals tells what of a step's visualizations cannot be drawn. The artifact itself stays where it is.
-func (r *Reconciler) checkVisuals(ctx context.Context, of run.Run, n run.Node, key string) error {
+// harvestVisuals keeps what a step left to draw, and tells what of it cannot be drawn. The artifact itself stays where it is.
+func (r *Reconciler) harvestVisuals(ctx context.Context, of run.Run, n run.Node, key string) error {
 	file, err := r.c.Artifacts.Get(ctx, key)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	_, warnings := visual.Read(file)
+	var visuals []run.Visual
+	var warnings []string
+	for _, e := range visual.Read(file) {
+		visuals = append(visuals, run.Visual{NodeID: n.ID, Number: e.Number, Type: e.Output.Type, Problem: e.Problem, Body: e.Body()})
+		if warning := e.Warning(); warning != "" {
+			warnings = append(warnings, warning)
+		}
+	}
+	if err := r.c.Store.PutVisuals(ctx, of.ID, n.ID, visuals); err != nil {
+		return err
+	}
 	return r.warn(ctx, of, n, warnings)
 }
 

@@ -17,8 +17,9 @@ type Change struct {
 	Removed bool
 }
 
-// Clock is the revision of the newest change and the number of the newest point.
-type Clock struct{ Revision, Point int64 }
+// Clock is the revision of the newest change and the number of the newest point. Both say something within an epoch only: a
+// store that was restored begins another one, and counts on from where the backup was.
+type Clock struct{ Revision, Point, Epoch int64 }
 
 // Delta is a run as it is, with the nodes that changed after some revision.
 type Delta struct {

@@ -37,6 +37,27 @@ func (s *Service) LogText(ctx context.Context, q logs.Query, times bool) (io.Rea
 	return d.Text(ctx, times), nil
 }
 
+// LogLines gives a log line by line, those of earlier servers too. It is for who goes on behind a line: with From and
+// Follow each line comes once, beside one that has no end yet and grows.
+func (s *Service) LogLines(ctx context.Context, q logs.Query) (logs.Lines, error) {
+	n, err := s.node(ctx, q.RunID, q.NodeID)
+	if err != nil {
+		return nil, err
+	}
+	if logs.IsPlain(n.LogKey) {
+		text, err := logs.OpenPlain(ctx, s.c.Artifacts, n.LogKey)
+		if err != nil {
+			return nil, err
+		}
+		return logs.PlainLines(text, q.From), nil
+	}
+	d, err := s.OpenLog(ctx, q)
+	if err != nil {
+		return nil, err // not d: a nil reader is no nil Lines
+	}
+	return d, nil
+}
+
 // OpenLog opens a log of a step. With Follow it waits for the step to start. The caller closes the reader.
 func (s *Service) OpenLog(ctx context.Context, q logs.Query) (*logs.Reader, error) {
 	if err := q.Check(); err != nil {

@@ -142,6 +142,7 @@ type Accepted struct {
 type Store interface {
 	Changes
 	Curves
+	Visuals
 	// Accept stores a run with its parameters, the manifest that it was asked for with and its prepared Workflow (JSON)
 	// durably, before anything is created in the cluster.
 	Accept(ctx context.Context, r Run, manifest, workflow []byte) error
@@ -152,6 +153,7 @@ type Store interface {
 	Run(ctx context.Context, id string) (Run, error)
 	Runs(ctx context.Context, q page.Query, s Scope) (page.Page[Run], error)
 	Nodes(ctx context.Context, id string) ([]Node, error)
+	Node(ctx context.Context, id, nodeID string) (Node, error)
 	ListNodes(ctx context.Context, id string, q NodeQuery) (page.Page[Node], error)
 	// Workflow gives the newest known Workflow of a run as JSON; RunManifest gives the manifest that it was made from.
 	Workflow(ctx context.Context, id string) ([]byte, error)

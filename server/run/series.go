@@ -34,6 +34,10 @@ type Curves interface {
 	// AddPoints stores the points of a step whose pod is the one named. Points that are there already, by their index, are
 	// passed over, so that reading a log again changes nothing; it tells how many were new.
 	AddPoints(ctx context.Context, id, nodeID, pod string, points []Point) (added int, err error)
+	// SetScanned keeps how far the log of a step's pod was scanned for points, in a form of the caller's; Scanned gives it,
+	// nothing where there is nothing of that pod.
+	SetScanned(ctx context.Context, id, nodeID, pod string, state []byte) error
+	Scanned(ctx context.Context, id, nodeID, pod string) (state []byte, err error)
 	// Points gives up to so many points of a run, or of all runs for an empty id, that came after a number.
 	Points(ctx context.Context, id string, after int64, most int) ([]Point, error)
 	// Series lists the series of a run; PointsOf gives all points of one of them.

@@ -297,14 +297,12 @@ func (s *Service) ReadArtifact(ctx context.Context, id, nodeID, name string) (io
 }
 
 func (s *Service) node(ctx context.Context, id, nodeID string) (Node, error) {
-	nodes, err := s.c.Store.Nodes(ctx, id)
-	if err != nil {
-		return Node{}, err
+	n, err := s.c.Store.Node(ctx, id, nodeID)
+	if err == nil || fault.KindOf(err) != fault.NotFound {
+		return n, err
 	}
-	for _, n := range nodes {
-		if n.ID == nodeID {
-			return n, nil
-		}
+	if _, missing := s.c.Store.Run(ctx, id); missing != nil {
+		return Node{}, missing
 	}
 	return Node{}, fault.New(fault.NotFound, "run %s has no step %s", id, nodeID)
 }

@@ -1,7 +1,6 @@
 package series
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,13 +12,11 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
 const (
-	// flushEvery bounds how long a point waits for others to be stored with, and flushSize how many wait.
-	flushEvery = 250 * time.Millisecond
-	flushSize  = 500
 	// followsAtOnce bounds how many steps are followed; points of the others come when their logs are complete.
 	followsAtOnce = 256
 	// Pauses between attempts to follow a log that broke off.
@@ -30,8 +27,8 @@ const (
 type Config struct {
 	Store run.Store
 	Feed  *run.Feed
-	// Open follows the log of a node from its beginning.
-	Open func(ctx context.Context, runID, nodeID string) (io.ReadCloser, error)
+	// Open follows the log of a node from a line on.
+	Open func(ctx context.Context, runID, nodeID string, from int64) (logs.Lines, error)
 	Log  *slog.Logger
 }
 
@@ -134,126 +131,92 @@ func (c *Collector) follow(ctx context.Context, id string, n run.Node) {
 	}
 }
 
-// once scans the log from its beginning.
+// once scans the log from where it was left.
 func (c *Collector) once(ctx context.Context, id string, n run.Node) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	log, err := c.c.Open(ctx, id, n.ID)
+	w, err := goOn(ctx, c.c.Store, c.c.Feed, id, n)
 	if err != nil {
 		return err
 	}
-	defer log.Close()
-	lines := make(chan []byte, 64)
+	log, err := c.c.Open(ctx, id, n.ID, w.scan.read+1)
+	if err != nil {
+		return err
+	}
+	batches := make(chan []logs.Line)
 	failed := make(chan error, 1)
 	c.wg.Go(func() {
-		defer close(lines)
-		failed <- eachLine(log, false, func(text []byte) error {
-			select {
-			case lines <- text:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
+		defer log.Close()
+		defer close(batches)
+		failed <- pass(ctx, log, batches)
 	})
-	s, w := newScanner(n.Scrape), &writer{store: c.c.Store, feed: c.c.Feed, run: id, node: n}
 	flush := time.NewTicker(flushEvery)
 	defer flush.Stop()
 	for {
 		select {
-		case text, ok := <-lines:
+		case lines, ok := <-batches:
 			if !ok {
-				return errors.Join(w.flush(ctx), <-failed)
+				return errors.Join(w.flush(ctx, true), <-failed)
 			}
-			if err := w.add(ctx, s.line(text, time.Now())); err != nil {
+			if err := w.take(ctx, lines); err != nil {
 				return err
 			}
 		case <-flush.C:
-			if err := w.flush(ctx); err != nil {
+			if err := w.flush(ctx, false); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// writer stores points in groups.
-type writer struct {
-	store   run.Store
-	feed    *run.Feed
-	run     string
-	node    run.Node
-	waiting []run.Point
+// pass gives a log's lines to a channel.
+func pass(ctx context.Context, log logs.Lines, to chan<- []logs.Line) error {
+	for {
+		lines, err := log.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case to <- lines:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
-func (w *writer) add(ctx context.Context, points []run.Point) error {
-	if w.waiting = append(w.waiting, points...); len(w.waiting) < flushSize {
-		return nil
-	}
-	return w.flush(ctx)
-}
-
-func (w *writer) flush(ctx context.Context) error {
-	if len(w.waiting) == 0 {
-		return nil
-	}
-	added, err := w.store.AddPoints(ctx, w.run, w.node.ID, w.node.PodName, w.waiting)
-	if err != nil {
-		return err
-	}
-	w.waiting = w.waiting[:0]
-	if added > 0 {
-		w.feed.Publish(w.run)
-	}
-	return nil
-}
-
-// Complete scans the whole log of a step that has ended, and stores the points that were not seen while it ran.
-func Complete(ctx context.Context, store run.Store, feed *run.Feed, id string, n run.Node, log io.Reader) error {
+// Complete scans what is left of the log of a step that has ended, and stores the points that were not seen while it ran. open
+// gives the log from a line on.
+func Complete(ctx context.Context, store run.Store, feed *run.Feed, id string, n run.Node, open func(from int64) (logs.Lines, error)) error {
 	if len(n.Scrape) == 0 {
 		return nil
 	}
-	s, w := newScanner(n.Scrape), &writer{store: store, feed: feed, run: id, node: n}
-	err := eachLine(log, true, func(text []byte) error { return w.add(ctx, s.line(text, time.Time{})) })
-	if err == nil {
-		err = w.flush(ctx)
+	w, err := goOn(ctx, store, feed, id, n)
+	if err != nil {
+		return err
 	}
-	if err == nil && s.full {
-		err = store.AddWarning(ctx, id, fmt.Sprintf("step %s: it printed more than %d values of metrics, or of more than %d metrics and ranks; the rest is in its log alone",
-			n.DisplayName, maxPoints, maxCurves))
+	log, err := open(w.scan.read + 1)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// maxLine is how much of a line is looked at, in bytes.
-const maxLine = 256 << 10
-
-// eachLine calls f with each line, without its end; what is longer than maxLine is cut. A last line that has no end is one
-// only of a log that is complete.
-func eachLine(from io.Reader, complete bool, f func([]byte) error) error {
-	lines := bufio.NewReaderSize(from, 32<<10)
+	defer log.Close()
 	for {
-		var text []byte
-		part, err := lines.ReadSlice('\n')
-		for {
-			text = append(text, part[:min(len(part), max(maxLine-len(text), 0))]...)
-			if !errors.Is(err, bufio.ErrBufferFull) {
-				break
-			}
-			part, err = lines.ReadSlice('\n')
-		}
-		if n := len(text); n > 0 && text[n-1] == '\n' {
-			text = text[:n-1]
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err // half a line of a log that broke off is read again
-		}
-		if err == nil || complete && len(text) > 0 {
-			if err := f(text); err != nil {
-				return err
-			}
+		lines, err := log.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
 		}
 		if err != nil {
-			return nil
+			return err
+		}
+		if err := w.take(ctx, lines); err != nil {
+			return err
 		}
 	}
+	if err := w.flush(ctx, true); err != nil || !w.scan.full {
+		return err
+	}
+	return store.AddWarning(ctx, id, fmt.Sprintf("step %s: it printed more than %d values of metrics, or of more than %d metrics and ranks; the rest is in its log alone",
+		n.DisplayName, maxPoints, maxCurves))
 }

@@ -2,25 +2,28 @@ package series_test
 
 import (
 	"context"
-	"io"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/series"
 )
 
-// TestCurvesSurviveAnything: points come while a step runs; the collector is stopped and started again, the same is read
-// twice, and what was printed while nobody looked is there in the end.
+// TestCurvesSurviveAnything: points come while a step runs; the collector is stopped and started again, and what was printed
+// while nobody looked is there in the end. A log is read on where it was left, not from its beginning.
 func TestCurvesSurviveAnything(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)
 	r := b.Start(t)
 	log := &tape{wake: make(chan struct{})}
-	config := series.Config{Store: b.Store, Feed: b.Feed, Log: b.Log, Open: func(ctx context.Context, _, _ string) (io.ReadCloser, error) { return log.open(ctx), nil }}
+	config := series.Config{Store: b.Store, Feed: b.Feed, Log: b.Log, Open: func(ctx context.Context, _, _ string, from int64) (logs.Lines, error) {
+		return log.open(ctx, from), nil
+	}}
 	node := run.Node{ID: "n", Name: "n", DisplayName: "fit", Type: "Pod", Phase: run.Running, PodName: "p", Scrape: []string{"loss"}, StartedAt: time.Now()}
 	_, err := b.Store.Record(t.Context(), r.ID, run.State{Status: run.Running, Nodes: []run.Node{node}})
 	require.NoError(t, err)
@@ -61,9 +64,15 @@ func TestCurvesSurviveAnything(t *testing.T) {
 	stop()
 	log.print("loss=1") // without an end, and nobody looks
 	log.end()
-	require.NoError(t, series.Complete(t.Context(), b.Store, b.Feed, r.ID, node, log.open(t.Context())))
+	complete := func() {
+		require.NoError(t, series.Complete(t.Context(), b.Store, b.Feed, r.ID, node, func(from int64) (logs.Lines, error) {
+			return log.open(t.Context(), from), nil
+		}))
+	}
+	complete()
 	until(5)
-	require.NoError(t, series.Complete(t.Context(), b.Store, b.Feed, r.ID, node, log.open(t.Context())))
+	complete()
+	require.Equal(t, int64(6), log.opened[len(log.opened)-1], "there is nothing left to read: %v", log.opened)
 	curves, err := series.NewReader(b.Store).Curves(t.Context(), r.ID, series.Query{Name: "loss", Points: 100})
 	require.NoError(t, err)
 	require.Len(t, curves, 1)
@@ -73,4 +82,31 @@ func TestCurvesSurviveAnything(t *testing.T) {
 		values = append(values, p.Value)
 	}
 	require.Equal(t, []float64{5, 4, 3, 2, 1}, values)
+}
+
+// TestNothingIsReadAgain: a collector that was broken off at any moment reads on behind what it had noted, and one that ended
+// in order behind the last line that it read.
+func TestNothingIsReadAgain(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t)
+	r := b.Start(t)
+	node := run.Node{ID: "n", Name: "n", DisplayName: "fit", Type: "Pod", Phase: run.Running, PodName: "p", Scrape: []string{"loss"}, StartedAt: time.Now()}
+	_, err := b.Store.Record(t.Context(), r.ID, run.State{Status: run.Running, Nodes: []run.Node{node}})
+	require.NoError(t, err)
+	log := &tape{wake: make(chan struct{})}
+	complete := func() {
+		require.NoError(t, series.Complete(t.Context(), b.Store, b.Feed, r.ID, node, func(from int64) (logs.Lines, error) {
+			return log.open(t.Context(), from), nil
+		}))
+	}
+	log.end()
+	for i := range 4 {
+		log.print(fmt.Sprintf("step %d loss=%d\nand nothing else\n", i+1, i))
+		complete()
+	}
+	require.Equal(t, []int64{1, 3, 5, 7}, log.opened)
+	curves, err := series.NewReader(b.Store).Curves(t.Context(), r.ID, series.Query{Name: "loss", Points: 100})
+	require.NoError(t, err)
+	require.Len(t, curves[0].Points, 4)
+	require.Equal(t, int64(4), curves[0].Points[3].Step)
 }

@@ -1,16 +1,20 @@
 // Package series turns what steps print while they run into curves: the metrics that a distributed step looks for in its
 // output, value by value, as rows in the store.
 //
-// The source is the step's log and the rules are those of its launcher (launcher/scrape). A log is always scanned from its
-// beginning, and a point is known by its place in its series, so scanning again, after a restart or once more when the log is
-// complete, adds what is missing and doubles nothing.
+// The source is the step's log and the rules are those of its launcher (launcher/scrape). How far a log was scanned is kept
+// beside the points, so that whoever goes on, after a restart or when the log is complete, reads only what came since. A point
+// is known by its place in its series: reading some lines twice adds what is missing and doubles nothing.
 package series
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/argosy-ml/argosy/launcher/scrape"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -26,6 +30,7 @@ type scanner struct {
 	scan   *scrape.Scanner
 	curves map[curveKey]*curve
 	count  int
+	read   int64     // number of the last line
 	at     time.Time // of the line being read
 	found  []run.Point
 	full   bool // some were left out
@@ -38,14 +43,33 @@ type curveKey struct {
 
 // curve is how far a series is.
 type curve struct {
-	next    int64 // index of the next point
-	step    int64 // of the last
-	stepped bool  // its lines name their steps
+	Next    int64 `json:"next"`              // index of the next point
+	Step    int64 `json:"step"`              // of the last
+	Stepped bool  `json:"stepped,omitempty"` // its lines name their steps
 }
 
-// newScanner makes a scanner for rules as steps write them; one that is no rule finds nothing, as the step itself will say.
-func newScanner(rules []string) *scanner {
-	s := &scanner{rules: map[string]scrape.Rule{}, curves: map[curveKey]*curve{}}
+// state is what a scanner knows behind a line, as the store keeps it.
+type state struct {
+	Read   int64       `json:"read"`
+	Tagged bool        `json:"tagged,omitempty"`
+	Full   bool        `json:"full,omitempty"`
+	Curves []curveKept `json:"curves,omitempty"`
+}
+
+type curveKept struct {
+	Name string `json:"name"`
+	Rank int    `json:"rank"`
+	curve
+}
+
+// newScanner makes a scanner for rules as steps write them, which goes on from a state; one that is no rule finds nothing, as
+// the step itself will say.
+func newScanner(rules []string, from state) *scanner {
+	s := &scanner{rules: map[string]scrape.Rule{}, curves: map[curveKey]*curve{}, read: from.Read, full: from.Full}
+	for _, c := range from.Curves {
+		s.curves[curveKey{c.Name, c.Rank}] = &c.curve
+		s.count += int(c.Next)
+	}
 	var parsed []scrape.Rule
 	for _, text := range rules {
 		if r, err := scrape.ParseRule(text); err == nil {
@@ -53,20 +77,39 @@ func newScanner(rules []string) *scanner {
 			parsed = append(parsed, r)
 		}
 	}
-	s.scan = scrape.New(parsed, scrape.OnPoint(s.point))
+	options := []scrape.Option{scrape.OnPoint(s.point)}
+	if from.Tagged {
+		options = append(options, scrape.Tagged())
+	}
+	s.scan = scrape.New(parsed, options...)
 	return s
+}
+
+// state gives what another scanner needs to go on, unless a rank is in the middle of a line.
+func (s *scanner) state() (now state, ok bool) {
+	now = state{Read: s.read, Full: s.full}
+	if now.Tagged, ok = s.scan.Between(); !ok {
+		return now, false
+	}
+	for k, c := range s.curves {
+		now.Curves = append(now.Curves, curveKept{k.name, k.rank, *c})
+	}
+	slices.SortFunc(now.Curves, func(a, b curveKept) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Rank, b.Rank))
+	})
+	return now, true
 }
 
 // launcherSays begins lines of the launcher's own, which repeats the metrics as they are at the end.
 var launcherSays = []byte("argosy: ")
 
-// line gives the points of a line, which comes without its end.
-func (s *scanner) line(text []byte, at time.Time) []run.Point {
-	if bytes.HasPrefix(text, launcherSays) {
+// line gives the points of a line.
+func (s *scanner) line(l logs.Line) []run.Point {
+	s.read, s.at, s.found = l.Number, l.At, nil
+	if bytes.HasPrefix(l.Text, launcherSays) {
 		return nil
 	}
-	s.at, s.found = at, nil
-	_, _ = s.scan.Write(text) // it never fails
+	_, _ = s.scan.Write(l.Text) // it never fails
 	_, _ = s.scan.Write([]byte("\n"))
 	return s.found
 }
@@ -84,7 +127,7 @@ func (s *scanner) point(p scrape.Point) {
 		c = &curve{}
 		s.curves[key] = c
 	}
-	if c.stepped && !p.Stepped {
+	if c.Stepped && !p.Stepped {
 		return
 	}
 	if s.count == maxPoints {
@@ -92,14 +135,14 @@ func (s *scanner) point(p scrape.Point) {
 		return
 	}
 	s.count++
-	c.stepped = p.Stepped
-	if p.Stepped && (p.Step > c.step || c.next == 0) {
-		c.step = p.Step
+	c.Stepped = p.Stepped
+	if p.Stepped && (p.Step > c.Step || c.Next == 0) {
+		c.Step = p.Step
 	} else {
-		c.step++
+		c.Step++
 	}
 	s.found = append(s.found, run.Point{
-		Name: p.Metric, Rank: p.Rank, Format: string(s.rules[p.Metric].Format), Index: c.next, Step: c.step, PrintedAt: s.at, Value: p.Value,
+		Name: p.Metric, Rank: p.Rank, Format: string(s.rules[p.Metric].Format), Index: c.Next, Step: c.Step, PrintedAt: s.at, Value: p.Value,
 	})
-	c.next++
+	c.Next++
 }

@@ -1,17 +1,19 @@
 package series
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -19,12 +21,24 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func scan(t *testing.T, log io.Reader, rules ...string) (found []run.Point) {
 	t.Helper()
-	s := newScanner(rules)
-	require.NoError(t, eachLine(log, true, func(text []byte) error {
-		found = append(found, s.line(text, time.Time{})...)
-		return nil
-	}))
+	s := newScanner(rules, state{})
+	for _, l := range lines(t, log) {
+		found = append(found, s.line(l)...)
+	}
 	return found
+}
+
+func lines(t *testing.T, log io.Reader) (all []logs.Line) {
+	t.Helper()
+	d := logs.PlainLines(io.NopCloser(log), 1)
+	for {
+		some, err := d.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		require.NoError(t, err)
+		all = append(all, some...)
+	}
 }
 
 func shown(points []run.Point) (text []string) {
@@ -63,12 +77,46 @@ func TestScan(t *testing.T) {
 
 func TestScanIsBounded(t *testing.T) {
 	t.Parallel()
-	s := newScanner([]string{"x"})
+	s := newScanner([]string{"x"}, state{})
 	for rank := range maxCurves + 1 {
-		s.line(fmt.Appendf(nil, "[1,%d]<stdout>:x=1", rank), time.Time{})
+		s.line(logs.Line{Number: int64(rank + 1), Text: fmt.Appendf(nil, "[1,%d]<stdout>:x=1", rank)})
 	}
 	require.True(t, s.full)
 	require.Len(t, s.curves, maxCurves)
+}
+
+// TestScanGoesOn: wherever a scan is broken off, and taken up by another one, the points are those of a single scan.
+func TestScanGoesOn(t *testing.T) {
+	t.Parallel()
+	const log = "[1,0]<stdout>:step 1 loss=5\n3: loss=9\n[1,0]<stdout>:step 2 loss=0.[1,1]<stdout>:loss=8\n" +
+		"[1,0]<stdout>:5\n[1,0]<stdout>:final loss=1\n[1,1]<stdout>:loss=7\nstep 9 loss=4\nargosy: metric loss = 4\nloss=nan\n"
+	all, rules := lines(t, strings.NewReader(log)), []string{"loss"}
+	want := shown(scan(t, strings.NewReader(log), rules...))
+	require.Contains(t, want, "loss[0]#1@2=0.5", "of a line that another one broke into")
+	for every := 1; every <= len(all); every++ {
+		var points []run.Point
+		s, kept := newScanner(rules, state{}), []byte("{}")
+		for i, l := range all {
+			points = append(points, s.line(l)...)
+			if now, between := s.state(); between {
+				text, err := json.Marshal(now)
+				require.NoError(t, err)
+				kept = text
+			}
+			if (i+1)%every != 0 {
+				continue
+			}
+			var from state
+			require.NoError(t, json.Unmarshal(kept, &from))
+			s = newScanner(rules, from)
+			for _, again := range all[from.Read : i+1] { // what the state does not know of is read once more
+				for _, p := range s.line(again) {
+					require.Less(t, p.Index, int64(len(points)))
+				}
+			}
+		}
+		require.Equal(t, want, shown(points), "broken off after every %d lines", every)
+	}
 }
 
 func TestSampler(t *testing.T) {

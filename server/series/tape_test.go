@@ -4,14 +4,18 @@ import (
 	"context"
 	"io"
 	"sync"
+
+	"github.com/argosy-ml/argosy/server/logs"
 )
 
-// tape is a log that a test prints, and that may be read from its beginning any number of times meanwhile.
+// tape is a log that a test prints, and that may be read any number of times meanwhile.
 type tape struct {
 	mu   sync.Mutex
 	text string
 	over bool
 	wake chan struct{}
+
+	opened []int64 // from which lines on
 }
 
 func (t *tape) print(text string) { t.change(func() { t.text += text }) }
@@ -26,8 +30,11 @@ func (t *tape) change(f func()) {
 	t.wake = make(chan struct{})
 }
 
-func (t *tape) open(ctx context.Context) io.ReadCloser {
-	return io.NopCloser(&tapeReader{tape: t, ctx: ctx})
+func (t *tape) open(ctx context.Context, from int64) logs.Lines {
+	t.mu.Lock()
+	t.opened = append(t.opened, from)
+	t.mu.Unlock()
+	return logs.PlainLines(io.NopCloser(&tapeReader{tape: t, ctx: ctx}), from)
 }
 
 type tapeReader struct {

@@ -16,22 +16,60 @@ import (
 // ArtifactName is the output artifact that holds a step's visualizations.
 const ArtifactName = "mlpipeline-ui-metadata"
 
-// Limits of a file.
+// Limits of a file, and of what is kept of it beside the artifact, which stays as it is.
 const (
 	maxFile    = 32 << 20
 	maxOutputs = 100
+	maxSource  = 1 << 20  // of an output: a longer one is left out
+	maxRaw     = 64 << 10 // of what cannot be drawn: the rest is cut
 )
 
 // Output is one thing to draw.
 type Output struct {
-	Type    string   `json:"type"`
-	Source  string   `json:"source"`
-	Storage string   `json:"storage"` // "inline": Source is the content; otherwise Source says where it lies
-	Format  string   `json:"format"`
-	Header  []string `json:"header"`
-	Schema  []Column `json:"schema"`
-	Labels  []string `json:"labels"`
+	Type       string   `json:"type"`
+	Source     string   `json:"source,omitempty"`
+	SourceSize int64    `json:"source_size,omitempty"` // bytes of a source that is left out
+	Storage    string   `json:"storage,omitempty"`     // "inline": Source is the content; otherwise Source says where it lies
+	Format     string   `json:"format,omitempty"`
+	Header     []string `json:"header,omitempty"`
+	Schema     []Column `json:"schema,omitempty"`
+	Labels     []string `json:"labels,omitempty"`
 }
+
+// Entry is one output of a file, or what is wrong with the whole file.
+type Entry struct {
+	Number  int    // place in the file, from 1; 0: the file itself
+	Output  Output // where it can be drawn; else as far as it could be read
+	Problem string // why it cannot be drawn; empty: it can
+	Raw     []byte // as the step wrote it, where it cannot be drawn
+}
+
+// Warning tells people what is wrong; empty: nothing.
+func (e Entry) Warning() string {
+	if e.Problem == "" || e.Number == 0 {
+		return e.Problem
+	}
+	return fmt.Sprintf("output %d of the UI metadata: %s", e.Number, e.Problem)
+}
+
+// Body is what is kept of an entry: an Output as JSON, or what cannot be drawn as the step wrote it.
+func (e Entry) Body() []byte {
+	if e.Problem != "" {
+		return e.Raw
+	}
+	o := e.Output
+	if n := len(o.Source); n > maxSource {
+		o.Source, o.SourceSize = "", int64(n)
+	}
+	body, err := json.Marshal(o)
+	if err != nil {
+		panic(fmt.Sprintf("visual: an output does not marshal: %v", err)) // it is of strings
+	}
+	return body
+}
+
+// Kept reads the body of an entry that can be drawn.
+func Kept(body []byte) (o Output, err error) { return o, json.Unmarshal(body, &o) }
 
 // Column is one column of a CSV source.
 type Column struct {
@@ -44,41 +82,43 @@ var types = map[string]func(Output) error{
 	"confusion_matrix": confusionMatrix, "roc": roc, "table": table, "markdown": nil, "web-app": nil, "tensorboard": nil,
 }
 
-// Read gives the outputs of an artifact that can be drawn. Each is judged by itself: what is wrong with one becomes a warning.
-func Read(r io.Reader) (outputs []Output, warnings []string) {
+// Read gives the outputs of an artifact. Each is judged by itself.
+func Read(r io.Reader) []Entry {
 	text, err := artifact.Single(r, maxFile)
 	if err != nil {
-		return nil, []string{fmt.Sprintf("the UI metadata cannot be read: %v", err)}
+		return []Entry{{Problem: fmt.Sprintf("the UI metadata cannot be read: %v", err)}}
 	}
 	return Parse(text)
 }
 
 // Parse reads the text of an artifact; see Read.
-func Parse(text []byte) (outputs []Output, warnings []string) {
+func Parse(text []byte) (entries []Entry) {
 	var file struct {
 		Outputs *[]json.RawMessage `json:"outputs"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, []string{fmt.Sprintf("the UI metadata is no JSON of the form {\"outputs\": [...]}: %v", err)}
+		return []Entry{{Problem: fmt.Sprintf("the UI metadata is no JSON of the form {\"outputs\": [...]}: %v", err), Raw: short(text)}}
 	}
 	if file.Outputs == nil {
-		return nil, []string{`the UI metadata has no "outputs"`}
+		return []Entry{{Problem: `the UI metadata has no "outputs"`, Raw: short(text)}}
 	}
 	all := *file.Outputs
 	if len(all) > maxOutputs {
-		warnings = append(warnings, fmt.Sprintf("the UI metadata has %d outputs; only the first %d are shown", len(all), maxOutputs))
+		entries = append(entries, Entry{Problem: fmt.Sprintf("the UI metadata has %d outputs; only the first %d are shown", len(all), maxOutputs)})
 		all = all[:maxOutputs]
 	}
 	for i, raw := range all {
 		o, err := one(raw)
+		e := Entry{Number: i + 1, Output: o}
 		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("output %d of the UI metadata: %v", i+1, err))
-			continue
+			e.Problem, e.Raw = err.Error(), short(raw)
 		}
-		outputs = append(outputs, o)
+		entries = append(entries, e)
 	}
-	return outputs, warnings
+	return entries
 }
+
+func short(text []byte) []byte { return text[:min(len(text), maxRaw)] }
 
 func one(raw json.RawMessage) (Output, error) {
 	var o Output
@@ -90,7 +130,9 @@ func one(raw json.RawMessage) (Output, error) {
 	case o.Type == "":
 		return o, fmt.Errorf("it has no type")
 	case !known:
-		return o, fmt.Errorf("type %.40q is unknown; it can be confusion_matrix, roc, table, markdown, web-app or tensorboard", o.Type)
+		unknown := o.Type
+		o.Type = ""
+		return o, fmt.Errorf("type %.40q is unknown; it can be confusion_matrix, roc, table, markdown, web-app or tensorboard", unknown)
 	case o.Source == "":
 		return o, fmt.Errorf("the %s has no source", o.Type)
 	case check == nil:

@@ -9,15 +9,21 @@ import (
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	outputs, warnings := Parse([]byte(`{"version": 1, "outputs": [
+	outputs := Parse([]byte(`{"version": 1, "outputs": [
 		{"type": "confusion_matrix", "format": "csv", "storage": "inline", "schema": [{"name": "target", "type": "CATEGORY"}, {"name": "predicted"}, {"name": "count"}],
 		 "labels": ["cat", "dog"], "source": "cat,cat,1\ncat,dog,2\ndog,cat,3\ndog,dog,4\n"},
 		{"type": "roc", "format": "csv", "storage": "inline", "schema": [{"name": "fpr"}, {"name": "tpr"}, {"name": "thresholds"}], "source": "0, 0, inf\n1,1,0.1"},
 		{"type": "table", "format": "csv", "header": ["a"], "source": "minio://mlpipeline/x.csv"},
 		{"type": "markdown", "storage": "inline", "source": "# Hello"}, {"type": "web-app", "source": "gs://b/x.html"}, {"type": "tensorboard", "source": "gs://b/logs"}]}`))
-	require.Empty(t, warnings)
 	require.Len(t, outputs, 6)
-	require.Equal(t, "roc", outputs[1].Type)
+	for i, e := range outputs {
+		require.Equal(t, i+1, e.Number)
+		require.Empty(t, e.Warning())
+		kept, err := Kept(e.Body())
+		require.NoError(t, err)
+		require.Equal(t, e.Output, kept)
+	}
+	require.Equal(t, "roc", outputs[1].Output.Type)
 }
 
 func TestParseWarns(t *testing.T) {
@@ -38,34 +44,48 @@ func TestParseWarns(t *testing.T) {
 		`{"type":"confusion_matrix","format":"csv","storage":"inline","source":"a,a,1\n","labels":["a","b"],"schema":[{"name":"a"},{"name":"b"}]}`: "has 4 rows, this one has 1",
 		`{"type":"confusion_matrix","format":"csv","storage":"inline","source":"a,x,1\n","labels":["a"],"schema":[{"name":"a"},{"name":"b"}]}`:     "row 1 of the confusion_matrix",
 	} {
-		outputs, warnings := Parse([]byte(`{"outputs":[{"type":"markdown","source":"fine"},` + entry + `]}`))
-		require.Len(t, outputs, 1, "what is right stays: %s", entry)
-		require.Len(t, warnings, 1, entry)
-		require.Contains(t, warnings[0], says)
-		require.True(t, strings.HasPrefix(warnings[0], "output 2 "), warnings[0])
+		outputs := Parse([]byte(`{"outputs":[{"type":"markdown","source":"fine"},` + entry + `]}`))
+		require.Len(t, outputs, 2, entry)
+		require.Empty(t, outputs[0].Warning(), "what is right stays: %s", entry)
+		require.Contains(t, outputs[1].Problem, says)
+		require.Equal(t, "output 2 of the UI metadata: "+outputs[1].Problem, outputs[1].Warning())
+		require.Equal(t, entry, string(outputs[1].Body()), "what is wrong is kept as it is")
 	}
 	for text, says := range map[string]string{`{`: "no JSON", `[]`: "no JSON", `{}`: `no "outputs"`, `{"outputs":null}`: `no "outputs"`} {
-		_, warnings := Parse([]byte(text))
-		require.Len(t, warnings, 1)
-		require.Contains(t, warnings[0], says)
+		outputs := Parse([]byte(text))
+		require.Len(t, outputs, 1)
+		require.Zero(t, outputs[0].Number)
+		require.Contains(t, outputs[0].Warning(), says)
+		require.Equal(t, text, string(outputs[0].Body()))
 	}
-	outputs, warnings := Parse([]byte(`{"outputs":[` + strings.Repeat(`{"type":"markdown","source":"x"},`, 100) + `{}]}`))
-	require.Len(t, outputs, 100)
-	require.Contains(t, warnings[0], "only the first 100")
-	outputs, warnings = Read(strings.NewReader(`{"outputs":[]}`))
-	require.Empty(t, outputs)
-	require.Empty(t, warnings)
-	_, warnings = Read(strings.NewReader("\x1f\x8bx"))
-	require.Contains(t, warnings[0], "cannot be read")
+	outputs := Parse([]byte(`{"outputs":[` + strings.Repeat(`{"type":"markdown","source":"x"},`, 100) + `{}]}`))
+	require.Len(t, outputs, 101)
+	require.Contains(t, outputs[0].Warning(), "only the first 100")
+	require.Equal(t, 100, outputs[100].Number)
+	require.Empty(t, Read(strings.NewReader(`{"outputs":[]}`)))
+	require.Contains(t, Read(strings.NewReader("\x1f\x8bx"))[0].Warning(), "cannot be read")
+}
+
+// TestLongOnes: what is very long stays in the artifact alone.
+func TestLongOnes(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", maxSource+1)
+	e := Parse([]byte(`{"outputs":[{"type":"markdown","storage":"inline","source":"` + long + `"},{"type":"pie","source":"` + long + `"}]}`))
+	kept, err := Kept(e[0].Body())
+	require.NoError(t, err)
+	require.Equal(t, Output{Type: "markdown", Storage: "inline", SourceSize: maxSource + 1}, kept)
+	require.Len(t, e[1].Body(), maxRaw)
 }
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"outputs":[{"type":"roc","format":"csv","storage":"inline","source":"0,1","schema":[{"name":"fpr"},{"name":"tpr"},{"name":"threshold"}]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		outputs, _ := Parse(text)
-		for _, o := range outputs {
-			if o.Type == "" || o.Source == "" {
+		for _, e := range Parse(text) {
+			if e.Problem == "" && (e.Output.Type == "" || e.Output.Source == "") {
 				t.Fatalf("%q gives an output without type or source", text)
+			}
+			if len(e.Body()) > maxSource+maxFile {
+				t.Fatalf("%q is kept as %d bytes", text, len(e.Body()))
 			}
 		}
 	})

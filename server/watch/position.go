@@ -14,10 +14,11 @@ import (
 
 // position is how far a watcher has been told. As text it is the id of an event:
 //
-//	REVISION[.SEQ[.POINT[.CLOSED[.KEY:LINES,...]]]]
+//	[EPOCH_]REVISION[.SEQ[.POINT[.CLOSED[.KEY:LINES,...]]]]
 //
-// Callers hand it back as it is; the text of a position that knows revisions alone is the revision.
+// Callers hand it back as it is; the text of a position that knows revisions alone is the revision, in the first epoch.
 type position struct {
+	epoch         int64 // of the store
 	revision, seq int64 // of runs; see run.Mark
 	point         int64
 	logs          logPosition
@@ -48,10 +49,15 @@ func (p position) String() string {
 	for {
 		short, found := strings.CutSuffix(strings.TrimSuffix(text, "."), ".0")
 		if !found {
-			return strings.TrimSuffix(text, ".")
+			break
 		}
 		text = short
 	}
+	text = strings.TrimSuffix(text, ".")
+	if p.epoch != 0 {
+		text = strconv.FormatInt(p.epoch, 36) + "_" + text
+	}
+	return text
 }
 
 // maxID bounds what is read as an id.
@@ -62,11 +68,19 @@ func parsePosition(id string) (position, error) {
 		return position{}, nil
 	}
 	refused := fault.New(fault.Invalid, "%.40q is no id of an event; leave it out to begin anew", id)
-	parts := strings.Split(id, ".")
+	var p position
+	epoch, rest, named := strings.Cut(id, "_")
+	if !named {
+		rest = id
+	} else if n, err := strconv.ParseInt(epoch, 36, 64); err != nil || n <= 0 {
+		return position{}, refused
+	} else {
+		p.epoch = n
+	}
+	parts := strings.Split(rest, ".")
 	if len(id) > maxID || len(parts) > 5 {
 		return position{}, refused
 	}
-	var p position
 	for i, field := range []*int64{&p.revision, &p.seq, &p.point, &p.logs.closed} {
 		if i >= len(parts) {
 			return p, nil

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -12,16 +11,16 @@ import (
 	"sync"
 
 	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
 const (
 	// tailsAtOnce is how many logs are read for one caller at once; the others wait for their turn.
 	tailsAtOnce = 32
-	// Limits of one event with lines, and of one line, in bytes; what is longer is cut.
+	// Limits of one event with lines; a line more may come in where the last one was short.
 	maxLines = 500
 	maxChunk = 64 << 10
-	maxLine  = 256 << 10
 )
 
 // chunk is what a tail has read, or why it cannot go on.
@@ -249,60 +248,45 @@ func (r *reading) read(ctx context.Context) {
 	}
 }
 
-// once reads the log as far as it goes.
+// once gives the lines behind the last one that was given, as far as the log goes.
 func (r *reading) once(ctx context.Context) error {
-	log, err := r.w.c.Runs.Log(ctx, r.run, r.node, true)
+	log, err := r.w.c.Runs.LogLines(ctx, logs.Query{RunID: r.run, NodeID: r.node, From: r.at + 1, Follow: true})
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	from := bufio.NewReaderSize(log, 16<<10)
-	for skip := r.at; skip > 0; skip-- {
-		if _, err := line(from); err != nil {
-			return ignoreEOF(err)
-		}
-	}
 	for {
-		c := chunk{Lines: Lines{RunID: r.run, NodeID: r.node, First: r.at}}
-		size := 0
-		for {
-			text, err := line(from)
-			if err != nil && (text == "" || !errors.Is(err, io.EOF)) { // half a line of a log that broke off is read again
-				if len(c.Lines.Lines) > 0 {
-					if err := r.push(c); err != nil {
-						return err
-					}
-				}
-				return ignoreEOF(err)
-			}
-			c.Lines.Lines = append(c.Lines.Lines, text)
-			size += len(text)
-			r.at++
-			if from.Buffered() == 0 || len(c.Lines.Lines) == maxLines || size >= maxChunk {
-				break
-			}
+		lines, err := log.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
 		}
-		if err := r.push(c); err != nil {
+		if err != nil {
+			return err
+		}
+		if err := r.give(lines); err != nil {
 			return err
 		}
 	}
 }
 
-// line reads a line without its end.
-func line(r *bufio.Reader) (string, error) {
-	var text strings.Builder
-	for {
-		part, err := r.ReadSlice('\n')
-		text.Write(part[:min(len(part), max(maxLine-text.Len(), 0))])
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return strings.TrimRight(text.String(), "\r\n"), err
+// give passes lines on, but those that still grow. What is no UTF-8, which events cannot hold, is replaced.
+func (r *reading) give(lines []logs.Line) error {
+	for len(lines) > 0 {
+		c := chunk{Lines: Lines{RunID: r.run, NodeID: r.node, First: r.at}}
+		for size := 0; len(lines) > 0 && len(c.Lines.Lines) < maxLines && size < maxChunk; lines = lines[1:] {
+			if lines[0].Growing {
+				continue
+			}
+			size += len(lines[0].Text)
+			c.Lines.Lines = append(c.Lines.Lines, strings.ToValidUTF8(strings.TrimRight(string(lines[0].Text), "\r"), "\uFFFD"))
+		}
+		if len(c.Lines.Lines) == 0 {
+			return nil
+		}
+		r.at += int64(len(c.Lines.Lines))
+		if err := r.push(c); err != nil {
+			return err
 		}
 	}
-}
-
-func ignoreEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return nil
 }

@@ -228,7 +228,7 @@ func (w *Watcher) Runs(ctx context.Context, o Filter, send func(Event) error) er
 		return err
 	}
 	if lost || o.After == "" {
-		at = position{revision: now.Revision, point: now.Point}
+		at = position{epoch: now.Epoch, revision: now.Revision, point: now.Point}
 	}
 	if lost {
 		if err := send(Event{ID: at.String(), Reset: true}); err != nil {
@@ -273,11 +273,15 @@ func (w *Watcher) position(ctx context.Context, id string) (at position, lost bo
 	if at, err = parsePosition(id); err != nil {
 		return at, false, now, err
 	}
-	if now, err = w.c.Store.Now(ctx); err != nil || id == "" {
+	if now, err = w.c.Store.Now(ctx); err != nil {
 		return at, false, now, err
 	}
-	if at.revision > now.Revision || at.point > now.Point || at.revision < now.Revision-run.KeptRemovals {
-		return position{}, true, now, nil
+	begin := position{epoch: now.Epoch}
+	switch {
+	case id == "":
+		return begin, false, now, nil
+	case at.epoch != now.Epoch, at.revision > now.Revision, at.point > now.Point, at.revision < now.Revision-run.KeptRemovals:
+		return begin, true, now, nil
 	}
 	return at, false, now, nil
 }

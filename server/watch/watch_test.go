@@ -25,6 +25,7 @@ func TestPositions(t *testing.T) {
 		"7.3":                {revision: 7, seq: 3},
 		"7.0.12":             {revision: 7, point: 12},
 		"7.0.0.5":            {revision: 7, logs: logPosition{closed: 5}},
+		"z_7.3":              {epoch: 35, revision: 7, seq: 3},
 		"7.0.12.5.1z:a,2:-1": {revision: 7, point: 12, logs: logPosition{closed: 5, open: map[uint64]int64{71: 10, 2: -1}}},
 	} {
 		got, err := parsePosition(text)
@@ -35,7 +36,7 @@ func TestPositions(t *testing.T) {
 		require.Equal(t, want, again, text)
 	}
 	require.Equal(t, "7", position{revision: 7}.String(), "as it was when ids were revisions")
-	for _, text := range []string{"x", "-1", "1.2.3.4.5.6", "1.2.3.4.", "1.2.3.4.a", "1.2.3.4.a:-2", "1..2"} {
+	for _, text := range []string{"x", "-1", "1.2.3.4.5.6", "1.2.3.4.", "1.2.3.4.a", "1.2.3.4.a:-2", "1..2", "_7", "0_7", "-z_7", "z_", "a_b_7"} {
 		_, err := parsePosition(text)
 		require.Equal(t, fault.Invalid, fault.KindOf(err), text)
 	}
@@ -43,6 +44,7 @@ func TestPositions(t *testing.T) {
 
 func FuzzPosition(f *testing.F) {
 	f.Add("7.0.12.5.1z:a,2:-1")
+	f.Add("3k_7.1")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := parsePosition(text)
 		if err != nil {

@@ -274,6 +274,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs/{run_id}/visuals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists what the steps of a run left. Of one node it is given whole; of all nodes it is only said what there is. */
+        get: operations["Argosy_ListVisuals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs/{run_id}:retry": {
         parameters: {
             query?: never;
@@ -1557,6 +1574,10 @@ export interface components {
             /** @description Without points. */
             series?: components["schemas"]["argosy.v1.Series"][];
         };
+        "argosy.v1.ListVisualsResponse": {
+            /** @description In the order of their nodes, and of their places. */
+            visuals?: components["schemas"]["argosy.v1.Visual"][];
+        };
         /** @description Log is what one container of a pod printed, from its start to its end. */
         "argosy.v1.Log": {
             /**
@@ -1899,6 +1920,44 @@ export interface components {
             /** Format: int64 */
             bytes?: string;
             key?: string;
+        };
+        /** @description Visual is one output, or what is wrong with it. */
+        "argosy.v1.Visual": {
+            /** @description csv, for a confusion_matrix, a roc and a table. */
+            format?: string;
+            /** @description Names of the columns of a table. */
+            header?: string[];
+            /** @description Of a confusion_matrix. */
+            labels?: string[];
+            node_id?: string;
+            /**
+             * Format: int32
+             * @description Its place in the step's file, from 1; absent where the whole file is wrong.
+             */
+            number?: number;
+            /** @description Why it cannot be drawn, which is also among the run's warnings; absent: it can. */
+            problem?: string;
+            /** @description What cannot be drawn, as the step wrote it: at most 64 KiB. */
+            raw?: string;
+            schema?: components["schemas"]["argosy.v1.Visual.Column"][];
+            source?: string;
+            /**
+             * Format: int64
+             * @description Bytes of an inline source of more than 1 MiB, which is left out here: it is in the artifact mlpipeline-ui-metadata.
+             */
+            source_size?: string;
+            /** @description The step's own name. */
+            step_name?: string;
+            /** @description "inline": source is the content. Otherwise source says where that lies. */
+            storage?: string;
+            /** @description confusion_matrix, roc, table, markdown, web-app or tensorboard; absent where there is none, or an unknown one. */
+            type?: string;
+        };
+        /** @description Column is one column of a source. */
+        "argosy.v1.Visual.Column": {
+            name?: string;
+            /** @description CATEGORY, NUMBER or another of KFP's; it may be absent. */
+            type?: string;
         };
     };
     responses: never;
@@ -2474,6 +2533,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.LogList"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_ListVisuals: {
+        parameters: {
+            query?: {
+                /** @description Only what this node left, with its content; empty for all nodes, without. */
+                node_id?: string;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListVisualsResponse"];
                 };
             };
             /** @description An error. */

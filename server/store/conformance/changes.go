@@ -185,3 +185,77 @@ func series(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Empty(t, none)
 }
+
+func scans(t *testing.T, s Store) {
+	ctx := t.Context()
+	accept(t, s, newRun(1))
+	_, err := s.Record(ctx, "run-001", newState(run.Failed))
+	require.NoError(t, err)
+	scanned := func(pod string) string {
+		state, err := s.Scanned(ctx, "run-001", "step", pod)
+		require.NoError(t, err)
+		return string(state)
+	}
+	require.Empty(t, scanned("wf-step-1"))
+	for _, state := range []string{`{"read":1}`, `{"read":7}`} {
+		require.NoError(t, s.SetScanned(ctx, "run-001", "step", "wf-step-1", []byte(state)))
+		require.Equal(t, state, scanned("wf-step-1"))
+	}
+	require.Empty(t, scanned("another"), "of a pod that is not the step's any more")
+	requireKind(t, fault.Aborted, s.SetScanned(ctx, "run-001", "step", "another", nil))
+	requireKind(t, fault.NotFound, s.SetScanned(ctx, "run-001", "none", "p", nil))
+	require.NoError(t, s.Retry(ctx, "run-001", 1, run.Again{Workflow: []byte("{}"), Dropped: []string{"step"}}))
+	require.Empty(t, scanned("wf-step-1"), "a step that runs again is scanned from the beginning of its log")
+}
+
+func visuals(t *testing.T, s Store) {
+	ctx := t.Context()
+	accept(t, s, newRun(1))
+	_, err := s.Record(ctx, "run-001", newState(run.Running))
+	require.NoError(t, err)
+	put := func(node string, kept ...run.Visual) {
+		t.Helper()
+		require.NoError(t, s.PutVisuals(ctx, "run-001", node, kept))
+	}
+	of := func(node string) []run.Visual {
+		t.Helper()
+		found, err := s.VisualsOf(ctx, "run-001", node)
+		require.NoError(t, err)
+		return found
+	}
+	all := func() []run.Visual {
+		t.Helper()
+		found, err := s.Visuals(ctx, "run-001")
+		require.NoError(t, err)
+		return found
+	}
+	bad := run.Visual{NodeID: "step", Problem: "it is no JSON", Body: []byte("\xff\x00{")}
+	put("step", bad)
+	require.Equal(t, []run.Visual{bad}, of("step"))
+	table := run.Visual{NodeID: "step", Number: 1, Type: "table", Body: []byte(`{"type":"table"}`)}
+	pie := run.Visual{NodeID: "step", Number: 2, Problem: `type "pie" is unknown`, Body: []byte(`{"type":"pie"}`)}
+	for range 2 { // harvesting again changes nothing
+		put("step", table, pie)
+	}
+	other := run.Visual{NodeID: "later", Number: 1, Type: "markdown", Body: []byte(`{}`)}
+	put("later", other)
+	require.Equal(t, []run.Visual{table, pie}, of("step"))
+	require.Empty(t, of("none"))
+	for _, v := range []*run.Visual{&other, &table, &pie} {
+		v.Body = nil
+	}
+	require.Equal(t, []run.Visual{other, table, pie}, all())
+	requireKind(t, fault.NotFound, s.PutVisuals(ctx, "none", "step", nil))
+
+	_, err = s.Record(ctx, "run-001", newState(run.Failed))
+	require.NoError(t, err)
+	require.NoError(t, s.Retry(ctx, "run-001", 1, run.Again{Workflow: []byte("{}"), Dropped: []string{"step"}}))
+	require.Equal(t, []run.Visual{other}, all(), "a step that runs again draws again")
+	require.NoError(t, s.SetPruned(ctx, "run-001", false, true, "logs"))
+	require.Len(t, all(), 1)
+	require.NoError(t, s.SetPruned(ctx, "run-001", true, false, "artifacts"))
+	require.Empty(t, all())
+	put("later", table)
+	require.NoError(t, s.DeleteRun(ctx, "run-001"))
+	require.Empty(t, all())
+}

@@ -73,6 +73,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Changes":               changes,
 		"ChangesOfNodes":        changesOfNodes,
 		"Series":                series,
+		"Scans":                 scans,
+		"Visuals":               visuals,
 		"Search":                searchRuns,
 		"ListNodes":             listNodes,
 	} {

@@ -146,7 +146,8 @@ func restore(ctx context.Context, from *sql.DB, address string, config *pgx.Conn
 				return fmt.Errorf("%s: %w", t.Name, err)
 			}
 		}
-		return nil
+		_, err := into.Exec(ctx, sqlstore.NewEpoch())
+		return err
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/argosy-ml/argosy/server/store/sqlstore"
 )
 
 // sidecars are the files that SQLite keeps beside a database in WAL mode.
@@ -117,6 +119,15 @@ func upToDate(ctx context.Context, file string) error {
 	return errors.Join(prepare(ctx, db), db.Close())
 }
 
+func beginEpoch(ctx context.Context, file string) error {
+	db, err := plain(file)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, sqlstore.NewEpoch())
+	return errors.Join(err, db.Close())
+}
+
 // plain opens a file as it is, without the store's checks and rules.
 func plain(file string) (*sql.DB, error) {
 	key, value := pragma("busy_timeout", "10000")
@@ -141,6 +152,9 @@ func Restore(ctx context.Context, backup, file string) (kept string, err error) 
 	}
 	if err := upToDate(ctx, part); err != nil {
 		return "", fmt.Errorf("%s cannot be restored: %w", backup, err)
+	}
+	if err := beginEpoch(ctx, part); err != nil {
+		return "", fmt.Errorf("restore: %w", err)
 	}
 	if err := synced(part); err != nil {
 		return "", fmt.Errorf("restore: %w", err)

@@ -2,7 +2,9 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/argosy-ml/argosy/server/page"
@@ -52,6 +54,12 @@ func (s *Store) look(ctx context.Context, f func(*query.Queries) error) error {
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing to keep
 	return f(query.New(s.driver.conn(tx)))
+}
+
+// NewEpoch gives the statement that begins another epoch, for a store that was restored: what it counts from here on are not
+// the numbers that were given out after the backup was made.
+func NewEpoch() string {
+	return fmt.Sprintf("UPDATE clock SET epoch = %d WHERE id = 1", 1+rand.Int64N(1<<40))
 }
 
 // Now implements run.Changes.

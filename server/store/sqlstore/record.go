@@ -136,6 +136,15 @@ func (s *Store) Nodes(ctx context.Context, id string) ([]run.Node, error) {
 	return nodesOf(rows)
 }
 
+// Node implements run.Store.
+func (s *Store) Node(ctx context.Context, id, nodeID string) (run.Node, error) {
+	row, err := s.read().Node(ctx, query.NodeParams{ID: id, ID_2: nodeID})
+	if err != nil {
+		return run.Node{}, missing("step", nodeID, err)
+	}
+	return nodeOf(row)
+}
+
 func nodesOf(rows []query.Node) (nodes []run.Node, err error) {
 	nodes = make([]run.Node, len(rows))
 	for i, row := range rows {

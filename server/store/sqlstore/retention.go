@@ -80,6 +80,11 @@ func (s *Store) SetPruned(ctx context.Context, id string, artifacts, logs bool, 
 				return trouble("forget logs", err)
 			}
 		}
+		if artifacts { // what people look at is made of them
+			if err := q.DeleteVisuals(ctx, row.Seq); err != nil {
+				return trouble("remove visuals", err)
+			}
+		}
 		err = q.SetRunPruned(ctx, query.SetRunPrunedParams{
 			Seq: row.Seq, ArtifactsGone: row.ArtifactsGone || artifacts, LogsGone: row.LogsGone || logs,
 			Warnings: toJSON(warnings), Revision: revision,

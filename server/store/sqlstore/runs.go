@@ -224,6 +224,12 @@ func (s *Store) Retry(ctx context.Context, id string, attempt int64, again run.A
 			if err := q.DeleteSeriesOfNode(ctx, query.DeleteSeriesOfNodeParams{Run: row.Seq, NodeID: node}); err != nil {
 				return trouble("remove series", err)
 			}
+			if err := q.DeleteScan(ctx, query.DeleteScanParams{Run: row.Seq, NodeID: node}); err != nil {
+				return trouble("remove scan", err)
+			}
+			if err := q.DeleteVisualsOfNode(ctx, query.DeleteVisualsOfNodeParams{Run: row.Seq, NodeID: node}); err != nil {
+				return trouble("remove visuals", err)
+			}
 		}
 		if err := q.LeadMetrics(ctx, row.Seq); err != nil {
 			return trouble("order metrics", err)

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"math"
 
 	"github.com/argosy-ml/argosy/server/fault"
@@ -86,6 +87,29 @@ func insertPoints(ctx context.Context, q *query.Queries, points []run.Point, kno
 		}
 	}
 	return nil
+}
+
+// SetScanned implements run.Curves.
+func (s *Store) SetScanned(ctx context.Context, id, nodeID, pod string, state []byte) error {
+	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		of, err := q.NodePod(ctx, query.NodePodParams{Run: row.Seq, ID: nodeID})
+		if err != nil {
+			return missing("step", nodeID, err)
+		}
+		if of != pod {
+			return fault.New(fault.Aborted, "step %s runs again", nodeID)
+		}
+		return trouble("keep a scan", q.SetScan(ctx, query.SetScanParams{Run: row.Seq, NodeID: nodeID, Pod: pod, State: string(state)}))
+	})
+}
+
+// Scanned implements run.Curves.
+func (s *Store) Scanned(ctx context.Context, id, nodeID, pod string) ([]byte, error) {
+	state, err := s.read().Scan(ctx, query.ScanParams{ID: id, NodeID: nodeID, Pod: pod})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return []byte(state), trouble("read a scan", err)
 }
 
 // Points implements run.Curves.

@@ -2,7 +2,7 @@
 UPDATE clock SET revision = revision + 1 WHERE id = 1 RETURNING revision;
 
 -- name: Now :one
-SELECT revision, point FROM clock WHERE id = 1;
+SELECT revision, point, epoch FROM clock WHERE id = 1;
 
 -- name: InsertRemoval :exec
 INSERT INTO removals (revision, run_id, node_id) VALUES (?, ?, ?);

@@ -3,6 +3,10 @@ SELECT nodes.* FROM nodes JOIN runs ON runs.seq = nodes.run
 WHERE runs.id = ?
 ORDER BY nodes.started_at = 0, nodes.started_at, nodes.id;
 
+-- name: Node :one
+SELECT nodes.* FROM nodes JOIN runs ON runs.seq = nodes.run
+WHERE runs.id = ? AND nodes.id = ?;
+
 -- name: NodeDigests :many
 SELECT id, digest FROM nodes WHERE run = ?;
 

@@ -13,6 +13,17 @@ UPDATE series SET size = ? WHERE seq = ?;
 -- name: DeleteSeriesOfNode :exec
 DELETE FROM series WHERE run = ? AND node_id = ?;
 
+-- name: SetScan :exec
+INSERT INTO scans (run, node_id, pod, state) VALUES (?, ?, ?, ?)
+ON CONFLICT (run, node_id) DO UPDATE SET pod = excluded.pod, state = excluded.state;
+
+-- name: Scan :one
+SELECT scans.state FROM scans JOIN runs ON runs.seq = scans.run
+WHERE runs.id = ? AND scans.node_id = ? AND scans.pod = ?;
+
+-- name: DeleteScan :exec
+DELETE FROM scans WHERE run = ? AND node_id = ?;
+
 -- name: TakePoints :one
 UPDATE clock SET point = point + sqlc.arg(count) WHERE id = 1 RETURNING point;
 

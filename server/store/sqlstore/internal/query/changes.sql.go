@@ -127,18 +127,19 @@ func (q *Queries) InsertRemoval(ctx context.Context, arg InsertRemovalParams) er
 }
 
 const now = `-- name: Now :one
-SELECT revision, point FROM clock WHERE id = 1
+SELECT revision, point, epoch FROM clock WHERE id = 1
 `
 
 type NowRow struct {
 	Revision int64
 	Point    int64
+	Epoch    int64
 }
 
 func (q *Queries) Now(ctx context.Context) (NowRow, error) {
 	row := q.db.QueryRowContext(ctx, now)
 	var i NowRow
-	err := row.Scan(&i.Revision, &i.Point)
+	err := row.Scan(&i.Revision, &i.Point, &i.Epoch)
 	return i, err
 }
 

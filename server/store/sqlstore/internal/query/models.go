@@ -29,6 +29,7 @@ type Clock struct {
 	ID       int64
 	Revision int64
 	Point    int64
+	Epoch    int64
 }
 
 type Experiment struct {
@@ -197,6 +198,13 @@ type RunWorkflow struct {
 	Data   []byte
 }
 
+type Scan struct {
+	Run    int64
+	NodeID string
+	Pod    string
+	State  string
+}
+
 type Schedule struct {
 	Seq             int64
 	ID              string
@@ -257,4 +265,13 @@ type Version struct {
 	CreatedAt     int64
 	Parameters    string
 	Manifest      int64
+}
+
+type Visual struct {
+	Run     int64
+	NodeID  string
+	Number  int64
+	Type    string
+	Body    []byte
+	Problem string
 }

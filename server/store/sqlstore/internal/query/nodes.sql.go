@@ -24,6 +24,49 @@ func (q *Queries) DeleteNode(ctx context.Context, arg DeleteNodeParams) error {
 	return err
 }
 
+const node = `-- name: Node :one
+SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.harvested, nodes.digest, nodes.from_run, nodes.from_node, nodes.revision, nodes.log_revision, nodes.scrape FROM nodes JOIN runs ON runs.seq = nodes.run
+WHERE runs.id = ? AND nodes.id = ?
+`
+
+type NodeParams struct {
+	ID   string
+	ID_2 string
+}
+
+func (q *Queries) Node(ctx context.Context, arg NodeParams) (Node, error) {
+	row := q.db.QueryRowContext(ctx, node, arg.ID, arg.ID_2)
+	var i Node
+	err := row.Scan(
+		&i.Run,
+		&i.ID,
+		&i.Name,
+		&i.DisplayName,
+		&i.Type,
+		&i.Template,
+		&i.Phase,
+		&i.Message,
+		&i.ExitCode,
+		&i.PodName,
+		&i.BoundaryID,
+		&i.Children,
+		&i.Inputs,
+		&i.Outputs,
+		&i.Artifacts,
+		&i.StartedAt,
+		&i.FinishedAt,
+		&i.LogKey,
+		&i.Harvested,
+		&i.Digest,
+		&i.FromRun,
+		&i.FromNode,
+		&i.Revision,
+		&i.LogRevision,
+		&i.Scrape,
+	)
+	return i, err
+}
+
 const nodeDigests = `-- name: NodeDigests :many
 SELECT id, digest FROM nodes WHERE run = ?
 `

@@ -10,6 +10,20 @@ import (
 	"database/sql"
 )
 
+const deleteScan = `-- name: DeleteScan :exec
+DELETE FROM scans WHERE run = ? AND node_id = ?
+`
+
+type DeleteScanParams struct {
+	Run    int64
+	NodeID string
+}
+
+func (q *Queries) DeleteScan(ctx context.Context, arg DeleteScanParams) error {
+	_, err := q.db.ExecContext(ctx, deleteScan, arg.Run, arg.NodeID)
+	return err
+}
+
 const deleteSeriesOfNode = `-- name: DeleteSeriesOfNode :exec
 DELETE FROM series WHERE run = ? AND node_id = ?
 `
@@ -249,6 +263,24 @@ func (q *Queries) PointsOfSeries(ctx context.Context, arg PointsOfSeriesParams) 
 	return items, nil
 }
 
+const scan = `-- name: Scan :one
+SELECT scans.state FROM scans JOIN runs ON runs.seq = scans.run
+WHERE runs.id = ? AND scans.node_id = ? AND scans.pod = ?
+`
+
+type ScanParams struct {
+	ID     string
+	NodeID string
+	Pod    string
+}
+
+func (q *Queries) Scan(ctx context.Context, arg ScanParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, scan, arg.ID, arg.NodeID, arg.Pod)
+	var state string
+	err := row.Scan(&state)
+	return state, err
+}
+
 const series = `-- name: Series :many
 SELECT seq, run, node_id, name, rank, format, size FROM series WHERE run = ? ORDER BY seq
 `
@@ -322,6 +354,28 @@ func (q *Queries) SeriesOfNode(ctx context.Context, arg SeriesOfNodeParams) ([]S
 		return nil, err
 	}
 	return items, nil
+}
+
+const setScan = `-- name: SetScan :exec
+INSERT INTO scans (run, node_id, pod, state) VALUES (?, ?, ?, ?)
+ON CONFLICT (run, node_id) DO UPDATE SET pod = excluded.pod, state = excluded.state
+`
+
+type SetScanParams struct {
+	Run    int64
+	NodeID string
+	Pod    string
+	State  string
+}
+
+func (q *Queries) SetScan(ctx context.Context, arg SetScanParams) error {
+	_, err := q.db.ExecContext(ctx, setScan,
+		arg.Run,
+		arg.NodeID,
+		arg.Pod,
+		arg.State,
+	)
+	return err
 }
 
 const takePoints = `-- name: TakePoints :one

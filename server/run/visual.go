@@ -1,0 +1,47 @@
+package run
+
+import "context"
+
+// Visual is one thing that a step left for people to look at (KFP v1's mlpipeline-ui-metadata), or what is wrong with it.
+type Visual struct {
+	NodeID  string
+	Number  int    // place in the step's file, from 1; 0: the file itself, which is wrong
+	Type    string // empty where it has none, or an unknown one
+	Problem string // why it cannot be drawn; empty: it can
+	Body    []byte // of server/visual
+}
+
+// Visuals is the part of the store that keeps what steps left to draw.
+type Visuals interface {
+	// PutVisuals keeps what a step left, in place of what was kept of it.
+	PutVisuals(ctx context.Context, id, nodeID string, visuals []Visual) error
+	// Visuals lists what there is of a run, without bodies; VisualsOf gives that of one node whole.
+	Visuals(ctx context.Context, id string) ([]Visual, error)
+	VisualsOf(ctx context.Context, id, nodeID string) ([]Visual, error)
+}
+
+// Visuals gives what the steps of a run left to draw: of one node whole, of all nodes without bodies, with the names by which
+// people know the steps.
+func (s *Service) Visuals(ctx context.Context, id, nodeID string) ([]Visual, map[string]string, error) {
+	if _, err := s.c.Store.Run(ctx, id); err != nil {
+		return nil, nil, err
+	}
+	var visuals []Visual
+	var err error
+	if nodeID == "" {
+		visuals, err = s.c.Store.Visuals(ctx, id)
+	} else if _, err = s.node(ctx, id, nodeID); err == nil {
+		visuals, err = s.c.Store.VisualsOf(ctx, id, nodeID)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var nodes []string
+	for i, v := range visuals {
+		if i == 0 || visuals[i-1].NodeID != v.NodeID {
+			nodes = append(nodes, v.NodeID)
+		}
+	}
+	names, err := s.c.Store.StepNames(ctx, id, nodes)
+	return visuals, names, err
+}
