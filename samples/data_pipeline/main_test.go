@@ -40,7 +40,9 @@ func TestPrograms(t *testing.T) {
 	require.Regexp(t, `^r2=0\.[789]`, step("evaluate", "table", "model", "metrics", "report", "ui"))
 	text, err := os.ReadFile(filepath.Join(dir, "ui"))
 	require.NoError(t, err)
-	outputs, warnings := visual.Parse(text)
-	require.Empty(t, warnings)
+	outputs := visual.Parse(text)
 	require.Len(t, outputs, 3)
+	for _, o := range outputs {
+		require.Empty(t, o.Warning())
+	}
 }

@@ -87,11 +87,15 @@ func checkDataPipeline(t *testing.T, a *argosy, run runView) {
 	require.NoError(t, json.Unmarshal([]byte(file("fit", "model")), &model))
 	require.InDelta(t, 12, model["degrees"], 2, "what the data were made with")
 	require.Contains(t, file("evaluate", "report"), "<h1>Sold and foretold</h1>")
-	outputs, warnings := visual.Parse([]byte(file("evaluate", visual.ArtifactName)))
-	require.Empty(t, warnings)
-	require.Equal(t, "markdown table web-app", outputs[0].Type+" "+outputs[1].Type+" "+outputs[2].Type)
-	require.Contains(t, outputs[0].Source, "# Ice cream")
-	require.Contains(t, outputs[1].Source, "degrees,")
+	outputs := visual.Parse([]byte(file("evaluate", visual.ArtifactName)))
+	var types []string
+	for _, o := range outputs {
+		require.Empty(t, o.Warning())
+		types = append(types, o.Output.Type)
+	}
+	require.Equal(t, []string{"markdown", "table", "web-app"}, types)
+	require.Contains(t, outputs[0].Output.Source, "# Ice cream")
+	require.Contains(t, outputs[1].Output.Source, "degrees,")
 }
 
 func checkGoFunctions(t *testing.T, a *argosy, run runView) {
