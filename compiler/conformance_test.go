@@ -49,7 +49,7 @@ func TestTextsArriveAsWritten(t *testing.T) {
 		var s string
 		for _, part := range arg {
 			if s += part.Text; part.Ref != nil {
-				s += "{{inputs.parameters.yes}}"
+				s += "|"
 			}
 		}
 		want = append(want, s)
@@ -57,9 +57,9 @@ func TestTextsArriveAsWritten(t *testing.T) {
 	odd := validate(t, manifest).GetTemplateByName("odd")
 	require.Equal(t, corev1.EnvVar{Name: "ARGOSY_BRACE", Value: "{"}, odd.Container.Env[0])
 	for i, arg := range odd.Container.Args {
-		require.Equal(t, want[i], expand(arg, map[string]string{"ARGOSY_BRACE": "{"}))
-		tags := strings.ReplaceAll(arg, "{{inputs.parameters.yes}}", "|")
-		require.NotContains(t, tags, "{{", "nothing that Argo would take for a variable")
+		filled := given(t, arg, map[string]string{"inputs.parameters.yes": "|"})
+		require.NotContains(t, filled, "{{", "nothing that Argo would take for a variable")
+		require.Equal(t, want[i], expand(filled, map[string]string{"ARGOSY_BRACE": "{"}))
 	}
 	require.Equal(t, []corev1.EnvVar{{Name: "ARGOSY_BRACE", Value: "{"}, {Name: "A", Value: "$(ARGOSY_BRACE){ a }}"}}, odd.Sidecars[0].Env)
 	wf := validate(t, manifest)
@@ -121,6 +121,17 @@ func TestConditionsAsArgoSeesThem(t *testing.T) {
 	}
 }
 
+// given is a text into which Argo has put values.
+func given(t reporter, text string, values map[string]string) string {
+	t.Helper()
+	quoted, err := json.Marshal(text)
+	require.NoError(t, err)
+	filled, err := template.Replace(string(quoted), values, false)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal([]byte(filled), &text))
+	return text
+}
+
 // expand reads an argument as Kubernetes does: $(NAME) is a variable where it is defined, and $$ is $.
 func expand(s string, env map[string]string) string {
 	var b strings.Builder
@@ -164,11 +175,12 @@ func TestDollarsAndBracesArriveAsWritten(t *testing.T) {
 		env := map[string]string{"HOME": "/root", "HOMEHOME": "/", "": "nothing", "ARGOSY_BRACE": "{"}
 		require.Equal(t, written, expand(c.Command[1], env))
 		require.Equal(t, written, expand(c.Env[len(c.Env)-1].Value, env))
-		for _, text := range []string{c.Command[1], c.Env[len(c.Env)-1].Value, strings.ReplaceAll(c.Args[0], "{{inputs.parameters.v}}", "|")} {
+		for _, text := range []string{c.Command[1], c.Env[len(c.Env)-1].Value} {
 			require.NotContains(t, text, "{{")
 		}
-		for _, value := range []string{"1", "(HOME)", ")", "{"} {
-			with := strings.ReplaceAll(c.Args[0], "{{inputs.parameters.v}}", value)
+		for _, value := range []string{"1", "(HOME)", ")", "{", "$", "$$", "$(HOME)", "$$(HOME)$", "\n<\"é\x01\U0010ffff"} {
+			with := given(t, c.Args[0], map[string]string{"inputs.parameters.v": value})
+			require.NotContains(t, with, "{{")
 			require.Equal(t, written+value+written, expand(with, env))
 		}
 		require.Equal(t, written+"</root>", expand(c.Args[1], env))

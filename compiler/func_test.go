@@ -74,8 +74,8 @@ func TestFunctionsRunWithWhatWasWired(t *testing.T) {
 	require.NoError(t, os.WriteFile(data, []byte("some data"), 0o600))
 	var args []string
 	for _, arg := range c.Args {
-		arg = strings.ReplaceAll(arg, "{{inputs.parameters.rate}}", "0.5")
-		arg = strings.ReplaceAll(arg, "/tmp/inputs/1", data)
+		arg = given(t, arg, map[string]string{"inputs.parameters.rate": "0.5"})
+		arg = strings.ReplaceAll(arg, "/tmp/inputs/1-data", data)
 		args = append(args, strings.ReplaceAll(arg, "/tmp/outputs", folder+"/out"))
 	}
 	require.NoError(t, functions().RunFunc(t.Context(), "train", args))

@@ -48,7 +48,7 @@ func FuzzTextsArrive(f *testing.F) {
 		}
 		require.NoError(t, err)
 		wf := validate(t, manifest)
-		require.Equal(t, "{{inputs.parameters.v}}"+s, expand(wf.GetTemplateByName("s").Container.Args[0], env))
+		require.Equal(t, s+s, expand(given(t, wf.GetTemplateByName("s").Container.Args[0], map[string]string{"inputs.parameters.v": s}), env))
 		require.Equal(t, s, wf.GetTemplateByName("for-loop-1").DAG.Tasks[0].WithItems[0].GetStrVal())
 		object := wf.GetTemplateByName("p").DAG.Tasks[1].WithItems[0].GetMapVal()
 		require.Len(t, object, 1)

@@ -37,6 +37,7 @@ var goldens = map[string]func() *dsl.Pipeline{
 	"scripts":   scripts,
 	"functions": functions,
 	"collected": collected,
+	"shared":    shared,
 }
 
 var alpine = dsl.Lit("alpine:3.22")

@@ -22,6 +22,7 @@ type lowering struct {
 	exports   map[string][]graph.Ref   // what each loop hands out
 	merges    map[graph.Ref]graph.Merge
 	kept      map[graph.Ref][]graph.Ref // the files that are collected, by the outputs of steps that are among them
+	members   map[string]*sharer        // the steps that share their templates with others
 }
 
 // shared is what a pipeline and its sub-pipelines have in common.
@@ -47,6 +48,7 @@ func (s *shared) lowering(sub bool) *lowering {
 		exports:   map[string][]graph.Ref{},
 		merges:    map[graph.Ref]graph.Merge{},
 		kept:      map[graph.Ref][]graph.Ref{},
+		members:   map[string]*sharer{},
 	}
 }
 
@@ -82,6 +84,15 @@ func lower(g *graph.Pipeline) (*workflow, error) {
 	all := slices.Concat(g.Nodes, g.Exit)
 	l.findLoops(all, nil)
 	l.findExports(all)
+	lists := []list{{l, all}}
+	for _, sub := range g.Subs {
+		inner := s.lowering(true)
+		inner.prepare(sub)
+		lists = append(lists, list{inner, sub.Nodes})
+	}
+	if err := share(lists); err != nil {
+		return nil, err
+	}
 	if _, err := l.dag(wf.Spec.Entrypoint, g.Nodes, nil, nil); err != nil {
 		return nil, err
 	}
@@ -91,8 +102,8 @@ func lower(g *graph.Pipeline) (*workflow, error) {
 			return nil, err
 		}
 	}
-	for _, sub := range g.Subs {
-		if err := s.lowering(true).subPipeline(sub); err != nil {
+	for i, sub := range g.Subs {
+		if err := lists[i+1].subPipeline(sub); err != nil {
 			return nil, fmt.Errorf("sub-pipeline %s: %w", sub.Name, err)
 		}
 	}
@@ -287,12 +298,16 @@ func (l *lowering) task(n graph.Node, outside func(graph.Ref) source) (task, []g
 		t.Arguments = l.callArguments(n.Call, where)
 		return t, l.references(n), nil
 	}
+	if m := l.members[n.Name]; m != nil {
+		needs, err := m.run(&t, where)
+		return t, needs, err
+	}
 	t.Template = l.unique(n.Name)
 	var needs []graph.Ref
 	var err error
 	switch {
 	case n.Container != nil:
-		needs, err = l.container(t.Template, n)
+		needs, err = l.needs(n), l.container(t.Template, n)
 	case n.If != nil && len(n.If.Else)+len(n.If.Outputs) > 0:
 		needs, err = l.choice(t.Template, n)
 	case n.If != nil:
@@ -324,20 +339,35 @@ func (l *lowering) task(n graph.Node, outside func(graph.Ref) source) (task, []g
 func (l *lowering) arguments(needs []graph.Ref, where func(graph.Ref) source) parameters {
 	var out parameters
 	for _, r := range needs {
-		value := where(r).tag()
-		if r.File {
-			out.Artifacts = append(out.Artifacts, artifact{Name: l.input(r), From: value})
-		} else {
-			out.Parameters = append(out.Parameters, parameter{Name: l.input(r), Value: &value})
-		}
+		out.pass(l.input(r), where(r).tag(), r.File)
 	}
 	return out
 }
 
-// container adds the template of a step and returns what it needs from outside.
-func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
-	needs := slices.DeleteFunc(l.references(n), l.builtIn)
-	t := template{Name: name, Inputs: l.declare(needs)}
+// pass adds an argument.
+func (p *parameters) pass(name string, value text, file bool) {
+	if file {
+		p.Artifacts = append(p.Artifacts, artifact{Name: name, From: value})
+	} else {
+		p.Parameters = append(p.Parameters, parameter{Name: name, Value: &value})
+	}
+}
+
+// needs returns what a step needs from outside.
+func (l *lowering) needs(n graph.Node) []graph.Ref {
+	return slices.DeleteFunc(l.references(n), l.builtIn)
+}
+
+// container adds the template of a step.
+func (l *lowering) container(name string, n graph.Node) error {
+	t, err := l.step(name, n)
+	l.templates = append(l.templates, t)
+	return err
+}
+
+// step returns the template of a step.
+func (l *lowering) step(name string, n graph.Node) (template, error) {
+	t := template{Name: name, Inputs: l.declare(l.needs(n))}
 	p := &pod{
 		fill:  func(t graph.Text) text { return render(t, l.source) },
 		arg:   func(t graph.Text) text { return renderArg(t, l.source) },
@@ -349,7 +379,7 @@ func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
 	run := *n.Container
 	if run.Func != "" {
 		if err := l.function(&run); err != nil {
-			return nil, fmt.Errorf("step %s: %w", n.Name, err)
+			return t, fmt.Errorf("step %s: %w", n.Name, err)
 		}
 	}
 	p.main(&run)
@@ -359,7 +389,7 @@ func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
 		settings = &graph.Pod{}
 	}
 	if err := cmp.Or(p.settings(settings), p.finish(settings.Patch)); err != nil {
-		return nil, fmt.Errorf("step %s: %w", n.Name, err)
+		return t, fmt.Errorf("step %s: %w", n.Name, err)
 	}
 	for _, o := range n.Container.Outputs {
 		from := &valueFrom{Path: text(o.Path)}
@@ -373,11 +403,7 @@ func (l *lowering) container(name string, n graph.Node) ([]graph.Ref, error) {
 	if l.keeps(n) {
 		_ = p.cache(&graph.Cache{Off: true})
 	}
-	if err := t.describe(n); err != nil {
-		return nil, err
-	}
-	l.templates = append(l.templates, t)
-	return needs, nil
+	return t, t.describe(n)
 }
 
 // builtIn says whether a reference is to what Argo or the container itself knows wherever it stands.

@@ -21,6 +21,9 @@ func (l *lowering) declare(needs []graph.Ref) parameters {
 
 // input returns the name of the input that carries a reference, which is the same in all templates.
 func (l *lowering) input(r graph.Ref) string {
+	if isOwn(r) {
+		return r.Input
+	}
 	if name, ok := l.inputs[r]; ok {
 		return name
 	}

@@ -8,12 +8,12 @@ import (
 
 // render writes a text as Argo reads it.
 func render(t graph.Text, where func(graph.Ref) source) text {
-	return renderWith(t, where, func(s string, _, _ bool) string { return s })
+	return renderWith(t, func(r graph.Ref) text { return where(r).tag() }, func(s string, _, _ bool) string { return s })
 }
 
 // renderArg writes a text that Kubernetes reads too: there $(NAME) is an environment variable and $$ is $.
 func renderArg(t graph.Text, where func(graph.Ref) source) text {
-	return renderWith(t, where, func(s string, _, beforeRef bool) string { return escape(s, beforeRef, nil) })
+	return renderWith(t, func(r graph.Ref) text { return where(r).literal() }, func(s string, _, beforeRef bool) string { return escape(s, beforeRef, nil) })
 }
 
 // brace is an environment variable that holds a brace. Argo takes {{ for the beginning of a variable, and has no way to
@@ -22,12 +22,15 @@ const brace = "ARGOSY_BRACE"
 
 // renderWord writes a text of a command or an environment variable, in which braces may stand too.
 func renderWord(t graph.Text, where func(graph.Ref) source) text {
-	return renderWith(t, where, func(s string, afterRef, beforeRef bool) string {
-		return escape(s, beforeRef, func(i int) bool {
-			last := i+1 == len(s)
-			return s[i] == '{' && (last && beforeRef || !last && s[i+1] == '{' || i == 0 && afterRef)
-		})
+	return renderWith(t, func(r graph.Ref) text { return where(r).literal() }, func(s string, afterRef, beforeRef bool) string {
+		return escape(s, beforeRef, func(i int) bool { return hides(s, i, afterRef, beforeRef) })
 	})
+}
+
+// hides says whether a character must be hidden from Argo.
+func hides(s string, i int, afterRef, beforeRef bool) bool {
+	last := i+1 == len(s)
+	return s[i] == '{' && (last && beforeRef || !last && s[i+1] == '{' || i == 0 && afterRef)
 }
 
 // escape writes constant text so that Kubernetes leaves it as it is, and Argo does not see the braces that are hidden.
@@ -52,7 +55,7 @@ func escape(s string, beforeRef bool, hidden func(int) bool) string {
 	return b.String()
 }
 
-func renderWith(t graph.Text, where func(graph.Ref) source, constant func(s string, afterRef, beforeRef bool) string) text {
+func renderWith(t graph.Text, value func(graph.Ref) text, constant func(s string, afterRef, beforeRef bool) string) text {
 	if s, ok := t.Constant(); ok {
 		return text(constant(s, false, false))
 	}
@@ -66,7 +69,7 @@ func renderWith(t graph.Text, where func(graph.Ref) source, constant func(s stri
 		case p.Ref.Variable != "":
 			b.WriteString("{{" + p.Ref.Variable + "}}")
 		default:
-			b.WriteString(string(where(*p.Ref).tag()))
+			b.WriteString(string(value(*p.Ref)))
 		}
 	}
 	return text(b.String())

@@ -8,22 +8,27 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
+// prepare notes what is to be known of a sub-pipeline before its templates are written.
+func (l *lowering) prepare(sub graph.Sub) {
+	l.findLoops(sub.Nodes, nil)
+	l.findExports(sub.Nodes)
+	for _, o := range sub.Outputs {
+		l.export(o.From.Refs())
+	}
+	for _, in := range sub.Inputs {
+		l.inputs[graph.Ref{Input: in.Name, File: in.File}], l.inputUsed[in.Name] = in.Name, true
+	}
+}
+
 // subPipeline adds the templates of a sub-pipeline, once for all its calls.
 func (l *lowering) subPipeline(sub graph.Sub) error {
 	var exports []export
-	var from []graph.Ref
 	for _, o := range sub.Outputs {
 		exports = append(exports, export{o.Name, o.From, o.File})
-		from = append(from, o.From.Refs()...)
 	}
-	l.findLoops(sub.Nodes, nil)
-	l.findExports(sub.Nodes)
-	l.export(from)
 	var inputs []graph.Ref
 	for _, in := range sub.Inputs {
-		r := graph.Ref{Input: in.Name, File: in.File}
-		l.inputs[r], l.inputUsed[in.Name] = in.Name, true
-		inputs = append(inputs, r)
+		inputs = append(inputs, graph.Ref{Input: in.Name, File: in.File})
 	}
 	at := len(l.templates)
 	if _, err := l.dag(l.called[sub.Name], sub.Nodes, exports, map[graph.Ref]source{{Call: true}: word()}); err != nil {

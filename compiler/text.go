@@ -35,6 +35,9 @@ func (s source) tag() text {
 	return text("{{" + s.path + "}}")
 }
 
+// literal is the source as it stands in text that Kubernetes reads once the value is there: what is a $ then, it leaves alone.
+func (s source) literal() text { return tagged(`sprig.replace("$", "$$", ` + s.operand() + `)`) }
+
 // operand is the source as it stands in an expression.
 func (s source) operand() string {
 	if s.expression != "" {

@@ -54,6 +54,7 @@ var (
 	boolList     = regexp.MustCompile(`^lower\("\[" \+ join\(fromJSON\(([^()]+)\), ","\) \+ "\]"\)$`)
 	stringList   = regexp.MustCompile(`^toJson\(map\(fromJSON\(([^()]+)\), type\(#\) == "string" \? # : toJson\(#\)\)\)$`)
 	durationCall = regexp.MustCompile(`^int\(duration\((.+)\)\.Seconds\(\)\)$`)
+	literalCall  = regexp.MustCompile(`^sprig\.replace\("\$", "\$\$", (.+)\)$`)
 	bracket      = regexp.MustCompile(`\['([^']*)'\]`)
 	builtIn      = regexp.MustCompile(`^(workflow\.(name|namespace|uid|mainEntrypoint|serviceAccountName|status|failures|creationTimestamp|creationTimestamp\.[-a-zA-Z0-9]+|duration|priority|labels\.[-_.a-zA-Z0-9]+|annotations\.[-_.a-zA-Z0-9]+)|pod\.name|retries|lastRetry\.[a-zA-Z]+|tasks\.name|steps\.name|node\.name)$`)
 )
@@ -212,6 +213,9 @@ func (r *raiser) text(s *scope, text string) graph.Text {
 
 func (r *raiser) tag(s *scope, tag string) (graph.Text, bool) {
 	if e, is := strings.CutPrefix(tag, "="); is {
+		if m := literalCall.FindStringSubmatch(e); m != nil && s.env != nil { // as each value arrives in the DSL
+			e = m[1]
+		}
 		return r.expression(s, e)
 	}
 	v, ok := r.resolve(s, strings.TrimSpace(tag))

@@ -142,8 +142,13 @@ func located(t *testing.T, a wfv1.Artifact, values map[string]string) string {
 // hiddenBrace stands for a brace that the compiler hides from Argo in a variable, until the values are in their places.
 const hiddenBrace = "\u2983"
 
-// kubernetes is a text as Kubernetes reads it for a container with these variables.
+// literal is a value whose dollars are kept from Kubernetes, as text or in JSON.
+var literal = regexp.MustCompile(`\{\{=sprig\.replace\(\\?"\$\\?", \\?"\$\$\\?", (.*?)\)\}\}`)
+
+// kubernetes is a text as Kubernetes reads it for a container with these variables. Values are left as they are, as the DSL
+// has it, whether or not the workflow takes care of the dollars in them.
 func kubernetes(text string, env map[string]bool) string {
+	text = literal.ReplaceAllString(text, "{{=$1}}")
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		if text[i] == '$' && i+1 < len(text) && text[i+1] == '$' {

@@ -65,18 +65,35 @@ func (c *Component[In, Out]) Add(p *Pipeline, in In, opts ...StepOption) Out {
 	if c.run != nil {
 		p.define(s, c.name, c.run, c.at)
 	}
-	p.fill(s, c.build(in, inside.Interface().(Out)), opts)
+	p.fill(s, c.build(labelled(in), inside.Interface().(Out)), opts)
 	return out
+}
+
+// labelled has files lie in the container by the names of the inputs, whatever the outputs are called that they are from.
+func labelled[In any](in In) In {
+	v := reflect.ValueOf(&in).Elem()
+	for i := range v.NumField() {
+		f, name, ok := endpoint(v.Type().Field(i), v.Field(i))
+		if _, isFile := f.(AnyFile); !ok || !isFile || len(f.recorded().faults) > 0 {
+			continue
+		}
+		if r := f.recorded().single(); r != nil {
+			own := *r
+			own.label = name
+			f.set(reference(own))
+		}
+	}
+	return in
 }
 
 // unused returns name, or name-2, name-3 and so on where it is taken.
 func (p *Pipeline) unused(name string) string {
 	candidate := name
-	for i := 2; ; i++ {
+	for i := max(2, p.numbers[name]); ; i++ {
 		if _, taken := p.names[candidate]; !taken {
 			return candidate
 		}
-		candidate = fmt.Sprintf("%s-%d", name, i)
+		candidate, p.numbers[name] = fmt.Sprintf("%s-%d", name, i), i
 	}
 }
 

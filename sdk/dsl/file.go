@@ -144,7 +144,9 @@ func (p *Pipeline) place(n *node, what string, r *ref, at string) (string, bool)
 			return n.Container.Files[i].Path, true
 		}
 		at = fmt.Sprintf("/tmp/inputs/%d", len(n.Container.Files)+1)
-		if r.Step != "" {
+		if r.label != "" {
+			at += "-" + r.label
+		} else if r.Step != "" {
 			at += "-" + r.Output
 		} else if r.Input != "" {
 			at += "-" + r.Input

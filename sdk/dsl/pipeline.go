@@ -16,6 +16,7 @@ type Pipeline struct {
 	root, exit        *scope
 	current           *scope // where the next step goes
 	names             map[string]graph.Position
+	numbers           map[string]int // the last that unused gave to a name
 	groups            map[string]int // how many groups of a kind there are
 	settings          graph.Settings
 	defaults          []StepOption
@@ -28,7 +29,7 @@ type Pipeline struct {
 // New starts a pipeline. The name is for people and may be any text; the names of its runs are made from its
 // letters, digits and dashes.
 func New(name string, opts ...Option) *Pipeline {
-	p := &Pipeline{name: name, names: map[string]graph.Position{}, groups: map[string]int{}}
+	p := &Pipeline{name: name, names: map[string]graph.Position{}, numbers: map[string]int{}, groups: map[string]int{}}
 	p.root = &scope{kind: rootScope}
 	p.exit = &scope{kind: exitScope}
 	p.current = p.root

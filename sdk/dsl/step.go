@@ -16,8 +16,8 @@ type Container struct {
 	// Image is required.
 	Image Value[string]
 	// Command is the program, Args what it is given; without Command the image's own is run. Each element arrives
-	// as one argument, whatever characters it holds: no shell reads it. Only in values that are known when the
-	// pipeline runs does Kubernetes read $(NAME) as that variable of Env, and $$ as $. EnvOf is for when it should.
+	// as one argument, whatever characters it holds: no shell reads it, and Kubernetes sees no variables in it. EnvOf
+	// is for when it should.
 	Command, Args []Value[string]
 	Env           Env
 	WorkingDir    Value[string]

@@ -102,9 +102,9 @@ func (p *Pipeline) checkCall(s *Step, called *sub, at graph.Position, in, out re
 
 // record lets steps record into a sub-pipeline, where names are free again.
 func (p *Pipeline) record(s *sub, steps func()) {
-	names := p.names
-	p.names = map[string]graph.Position{}
-	defer func() { p.names, s.open = names, false }()
+	names, numbers := p.names, p.numbers
+	p.names, p.numbers = map[string]graph.Position{}, map[string]int{}
+	defer func() { p.names, p.numbers, s.open = names, numbers, false }()
 	p.within(s.scope, steps)
 	if len(s.scope.nodes) == 0 {
 		p.fault(s.at, "", "sub-pipeline %s has no steps in it", s.name)

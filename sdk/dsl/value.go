@@ -74,6 +74,7 @@ type ref struct {
 	source   *graph.EnvVar // of an environment variable that is no text
 	imported *imported     // where the file comes from, if not from a step
 	imports  bool          // imported is meant, even if it is nil
+	label    string        // what a file is called in the container of a component
 	ownPath  string        // inside a component: where the step itself writes this output
 }
 

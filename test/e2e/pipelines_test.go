@@ -34,6 +34,7 @@ func TestPipelines(t *testing.T) {
 	a := up(t, t.TempDir(), func(c *exec.Cmd) { c.Args = append(c.Args, "--images", "pull") })
 	t.Run("files collected from loops", func(t *testing.T) { a.collectsFiles(t) })
 	t.Run("texts as they were written", func(t *testing.T) { a.saysWhatWasWritten(t) })
+	t.Run("texts as they come with the run", func(t *testing.T) { a.arrivesAsItIs(t) })
 	t.Run("branches, and what is known late", func(t *testing.T) { a.branches(t) })
 	t.Run("the end of a run that fails", func(t *testing.T) { a.fails(t) })
 	t.Run("functions in an image", func(t *testing.T) { a.runsFunctions(t) })
@@ -164,11 +165,54 @@ func (a *argosy) saysWhatWasWritten(t *testing.T) {
 	run := a.runs(t, p)
 	all := "<" + strings.Join(texts, "><") + ">"
 	require.Equal(t, all+all, a.stepLog(t, run, "args"))
-	// In a value that comes only with the run Kubernetes still reads $$ as $.
-	require.Equal(t, "<{w$(X){}><${{w$(X){{{><w$(X){{><{{x>", a.stepLog(t, run, "beside"))
+	require.Equal(t, "<{w$$(X){}><${{w$$(X){{{><w$$(X){{><{{x>", a.stepLog(t, run, "beside"))
 	require.Equal(t, "<$(HOME)><$$><$$ {{x}}><$(X)>", a.stepLog(t, run, "script"))
 	require.Equal(t, "<$(HOME)><$$><><$(X)>", a.stepLog(t, run, "bare"))
-	require.ElementsMatch(t, []string{"<{{$(HOME)$>", `<{{q"q\>`}, a.logs(t, run, "item"))
+	require.ElementsMatch(t, []string{"<{{$(HOME)$$>", `<{{q"q\>`}, a.logs(t, run, "item"))
+}
+
+// arrivesAsItIs has texts come only with the run, as a parameter and as the output of a step, and reach the container by an
+// argument, a variable, a script, a loop, a sub-pipeline and steps that share a template.
+func (a *argosy) arrivesAsItIs(t *testing.T) {
+	const text = "$ $$ $$$ $(POD_NAME) $$(POD_NAME) ${HOME} `id`\n\t\"two\" 'one' \\n \\ {x} }} ünï 日本 🚀 <&> %s"
+	const braces = text + " {{x}} {{.Names}} {{ item }}" // Argo takes no parameter with these
+	p := dsl.New("late texts")
+	given := dsl.Required[string](p, "given")
+	pod := dsl.Env{"POD_NAME": dsl.FieldRef("metadata.name")}
+	host := dsl.Lit("host")
+	write := dsl.Run(p, "write", dsl.Container{Image: host, Command: dsl.Args("sh", "-ec", `printf %s "$0" > /tmp/out`, braces)})
+	made := dsl.Output[string](write, "out", "/tmp/out")
+	say := func(name string, v dsl.Value[string]) {
+		dsl.Run(p, name, dsl.Container{
+			Image: host, Command: dsl.Args("sh", "-ec", `printf '<%s>' "$0" "$TEXT"`), Args: dsl.Args(v),
+			Env: dsl.Env{"POD_NAME": pod["POD_NAME"], "TEXT": v},
+		})
+	}
+	say("parameter", given)
+	say("output-1", made)
+	say("output-2", made)
+	say("output-3", dsl.Lit("$(POD_NAME) $$"))
+	source := dsl.Script(host, "cat", "x", dsl.Import[dsl.Dataset](p, dsl.FromText(dsl.Sprintf("<%v>", made))))
+	source.Command = dsl.Args("tail", "-n", "+1", "-q")
+	source.Env = pod
+	dsl.Run(p, "source", source)
+	dsl.Each(p, dsl.Lit([]int{1}), func(dsl.Value[int]) any { say("looped", made); return nil })
+	type in struct{ Text dsl.Value[string] }
+	type out struct{ *dsl.Step }
+	dsl.Sub(p, "sub", in{made}, func(in in) out { say("inside", in.Text); return out{} })
+
+	workflow, err := compiler.Compile(p)
+	require.NoError(t, err)
+	var pipeline struct{ ID string }
+	a.upload(t, p.Name(), "late.yaml", workflow, 200, &pipeline)
+	run := a.await(t, a.createRun(t, p.Name(), pipeline.ID, map[string]string{"given": text}), 3*time.Minute, runView.final)
+	require.Equal(t, "Succeeded", run.Status, "%+v", run)
+	require.Equal(t, "<"+text+"><"+text+">", a.stepLog(t, run, "parameter"))
+	for _, step := range []string{"output-1", "output-2", "looped", "inside"} {
+		require.Equal(t, "<"+braces+"><"+braces+">", a.stepLog(t, run, step), step)
+	}
+	require.Equal(t, "<$(POD_NAME) $$><$(POD_NAME) $$>", a.stepLog(t, run, "output-3"))
+	require.Equal(t, "x<"+braces+">", a.stepLog(t, run, "source"))
 }
 
 // branches merges what the branches of an If give, values and files, in a loop that takes each of them; and gives a pod limits
