@@ -43,7 +43,8 @@
 // What is written arrives: Kubernetes would read $(NAME) and $$ in commands and variables, and Argo {{, so the compiler
 // escapes them there; [EnvOf] and [Argo] say where a variable is meant. Elsewhere, as in a script's source or a label, {{
 // is refused, since Argo has no escape for it. A value that is known only when the pipeline runs arrives as it is too, but
-// for the names of Argo's own variables in double braces, such as {{workflow.name}}, which Argo fills in on the way.
+// for double braces: names of Argo's own variables in them, such as {{workflow.name}}, are filled in on the way, and others
+// may neither be given for a parameter nor used in a loop.
 //
 // # Mistakes
 //

@@ -175,8 +175,8 @@ func (a *argosy) saysWhatWasWritten(t *testing.T) {
 // argument, a variable, a script, a loop, a sub-pipeline and steps that share a template.
 func (a *argosy) arrivesAsItIs(t *testing.T) {
 	const text = "$ $$ $$$ $(POD_NAME) $$(POD_NAME) ${HOME} `id`\n\t\"two\" 'one' \\n \\ {x} }} ünï 日本 🚀 <&> %s"
-	const braces = text + " {{x}} {{.Names}} {{ item }}" // Argo takes no parameter with these
-	p := dsl.New("late texts")
+	const braces = text + " {{x}} {{.Names}} {{ item }}" // which Argo takes neither as a parameter nor for a loop
+	p := dsl.New("late-texts")
 	given := dsl.Required[string](p, "given")
 	pod := dsl.Env{"POD_NAME": dsl.FieldRef("metadata.name")}
 	host := dsl.Lit("host")
@@ -196,7 +196,7 @@ func (a *argosy) arrivesAsItIs(t *testing.T) {
 	source.Command = dsl.Args("tail", "-n", "+1", "-q")
 	source.Env = pod
 	dsl.Run(p, "source", source)
-	dsl.Each(p, dsl.Lit([]int{1}), func(dsl.Value[int]) any { say("looped", made); return nil })
+	dsl.Each(p, dsl.Lit([]int{1}), func(dsl.Value[int]) any { say("looped", given); return nil })
 	type in struct{ Text dsl.Value[string] }
 	type out struct{ *dsl.Step }
 	dsl.Sub(p, "sub", in{made}, func(in in) out { say("inside", in.Text); return out{} })
@@ -208,7 +208,8 @@ func (a *argosy) arrivesAsItIs(t *testing.T) {
 	run := a.await(t, a.createRun(t, p.Name(), pipeline.ID, map[string]string{"given": text}), 3*time.Minute, runView.final)
 	require.Equal(t, "Succeeded", run.Status, "%+v", run)
 	require.Equal(t, "<"+text+"><"+text+">", a.stepLog(t, run, "parameter"))
-	for _, step := range []string{"output-1", "output-2", "looped", "inside"} {
+	require.Equal(t, "<"+text+"><"+text+">", a.stepLog(t, run, "looped"))
+	for _, step := range []string{"output-1", "output-2", "inside"} {
 		require.Equal(t, "<"+braces+"><"+braces+">", a.stepLog(t, run, step), step)
 	}
 	require.Equal(t, "<$(POD_NAME) $$><$(POD_NAME) $$>", a.stepLog(t, run, "output-3"))
