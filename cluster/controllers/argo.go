@@ -62,6 +62,10 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 	if err != nil {
 		return err
 	}
+	unheard := listen(cfg, func(namespace, name string) bool {
+		p, err := wfc.PodController.GetPod(namespace, name)
+		return err == nil && p != nil
+	})
 	shorter := rest.CopyConfig(cfg) // than JSON, which its own kinds come in
 	shorter.ContentType = "application/vnd.kubernetes.protobuf"
 	kube, err := kubernetes.NewForConfig(shorter)
@@ -77,7 +81,7 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 		return err
 	}
 	const executorPlugins = false
-	wfc, err = controller.NewWorkflowController(ctx, cfg, reportsFirst{kube, complete}, argo, argoNamespace, "",
+	wfc, err = controller.NewWorkflowController(ctx, cfg, reportsFirst{listening{kube, unheard}, complete}, argo, argoNamespace, "",
 		"argoexec", "IfNotPresent", "text", common.ConfigMapName, executorPlugins)
 	if err != nil {
 		return err

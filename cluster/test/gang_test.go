@@ -147,7 +147,9 @@ func (c *cluster) testGangsTakeTurns(t *testing.T) {
 			}
 		}
 	}()
-	require.Len(t, c.podsOf(t, "second"), 4, "three workers and the launcher are counted")
+	eventually(t, "three workers and the launcher, whose Job makes it a little later, are there", func(context.Context) bool {
+		return len(c.podsOf(t, "second")) == 4
+	})
 	for _, p := range c.podsOf(t, "second") {
 		require.Empty(t, p.Spec.NodeName)
 	}
