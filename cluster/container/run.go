@@ -112,6 +112,11 @@ func (p *Process) enter() (string, error) {
 			return "", err
 		}
 	}
+	if p.Seccomp {
+		if err := guardKernel(p.Capabilities); err != nil {
+			return "", err
+		}
+	}
 	if p.NoNewPrivileges {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return "", fmt.Errorf("forbid new privileges: %w", err)

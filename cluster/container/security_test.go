@@ -174,3 +174,21 @@ func TestUsers(t *testing.T) {
 	require.Equal(t, "1234:100:100 29 /home/ann\nreopened\n", run(User{UID: 1234, Merge: true}))
 	require.Equal(t, "99:0:0 /\nreopened\n", run(User{UID: 99, Merge: true}))
 }
+
+// What the profile RuntimeDefault refuses is refused, also to those who would ask in numbers of another kind; the rest goes on.
+func TestSeccomp(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		const script = `unshare -U true 2>/dev/null && echo "new users"
+perl -e 'print syscall(250, 0, -1) < 0 ? "key: $!\n" : "key\n"; print syscall(0x40000000 + 39) < 0 ? "other kind: $!\n" : "other kind\n"'
+perl -e 'my $pid = fork // die; exit 7 unless $pid; waitpid $pid, 0; print "child ", $? >> 8, "\n"'`
+		spec := Spec{Process: shell(script)}
+		a := runAs(t, uid, spec)
+		require.Empty(t, a.Fault)
+		require.Contains(t, a.Output, "new users\nkey\n")
+		spec.Seccomp = true
+		a = runAs(t, uid, spec)
+		require.Empty(t, a.Fault)
+		require.Equal(t, "key: Operation not permitted\nother kind: Function not implemented\nchild 7\n", a.Output)
+	})
+}

@@ -80,6 +80,8 @@ type Process struct {
 	Capabilities []uintptr
 	// NoNewPrivileges: set-user-id programs and file capabilities give nothing.
 	NoNewPrivileges bool `json:",omitempty"`
+	// Seccomp refuses the calls that the profile RuntimeDefault does, going by Capabilities.
+	Seccomp bool `json:",omitempty"`
 	// FakeOwners makes chown and setgroups succeed without doing anything: the
 	// sandbox has one user id only, and programs such as sshd insist on both.
 	FakeOwners bool `json:",omitempty"`

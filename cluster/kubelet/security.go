@@ -49,12 +49,10 @@ func (p *pod) secure(c *corev1.Container, spec *container.Spec) error {
 	if a := own.AppArmorProfile; a != nil && a.Type == corev1.AppArmorProfileTypeLocalhost {
 		return unusable("AppArmor profiles of type Localhost are not known to the embedded cluster: use RuntimeDefault or Unconfined")
 	}
-	if p.obj.Spec.HostPID || p.obj.Spec.HostIPC {
-		p.warnOnce("HostNamespacesIgnored", "The pod has processes of its own and shared memory of its own: hostPID and hostIPC would show it all other pods and the kubelet")
-	}
 	spec.ReadOnlyRoot = isTrue(own.ReadOnlyRootFilesystem)
 	spec.NoNewPrivileges = own.AllowPrivilegeEscalation != nil && !*own.AllowPrivilegeEscalation
 	spec.Privileged = isTrue(own.Privileged)
+	spec.Seccomp = !spec.Privileged && own.SeccompProfile != nil && own.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault
 	spec.UnmaskedProc = spec.Privileged || own.ProcMount != nil && *own.ProcMount == corev1.UnmaskedProcMount
 	if spec.Privileged {
 		p.warnOnce("PrivilegedIsLimited", "Container %s is privileged in the node's sandbox only: it has every capability there, but sees neither the "+

@@ -1,0 +1,115 @@
+package container
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// fakeOwners installs a filter that answers 0 to every call that changes owners
+// or groups: with one user id to hand out, none of them could do anything.
+func fakeOwners() error {
+	if err := answerCalls(ownerCalls, 0, unix.SECCOMP_RET_ALLOW); err != nil {
+		return fmt.Errorf("install the filter for owners: %w", err)
+	}
+	return nil
+}
+
+// guardKernel installs the filter of the seccomp profile RuntimeDefault: what container engines refuse by default, of which
+// the documentation of Docker's profile has a list with reasons. Those with the capability for a call may make it.
+func guardKernel(capabilities []uintptr) error {
+	calls := slices.Clone(refusedCalls)
+	for name, of := range callsOfCapability {
+		if !slices.Contains(capabilities, uintptr(slices.Index(capabilityNames, name))) {
+			calls = append(calls, of...)
+		}
+	}
+	err := answerCalls(calls, unix.EPERM, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS))
+	if err == nil && !slices.Contains(capabilities, uintptr(slices.Index(capabilityNames, "SYS_ADMIN"))) {
+		// It takes its flags from memory, where a filter cannot look: the C library then takes clone, where it can.
+		if err = answerCalls([]uintptr{unix.SYS_CLONE3}, unix.ENOSYS, unix.SECCOMP_RET_ALLOW); err == nil {
+			err = refuseNamespaces()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("install the seccomp filter: %w", err)
+	}
+	return nil
+}
+
+// refusedCalls are refused whatever capabilities there are.
+var refusedCalls = append([]uintptr{
+	unix.SYS_ADD_KEY, unix.SYS_KEYCTL, unix.SYS_REQUEST_KEY, // keys of the kernel belong to no namespace
+	unix.SYS_KEXEC_LOAD, unix.SYS_NFSSERVCTL, unix.SYS_USERFAULTFD,
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // the way into the kernel most often abused
+}, oldCalls...)
+
+// callsOfCapability are refused without the capability.
+var callsOfCapability = map[string][]uintptr{
+	"SYS_ADMIN": {
+		unix.SYS_BPF, unix.SYS_FANOTIFY_INIT, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSOPEN, unix.SYS_FSPICK, unix.SYS_LOOKUP_DCOOKIE,
+		unix.SYS_MOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_PIVOT_ROOT, unix.SYS_QUOTACTL,
+		unix.SYS_QUOTACTL_FD, unix.SYS_SETDOMAINNAME, unix.SYS_SETHOSTNAME, unix.SYS_SETNS, unix.SYS_SWAPOFF, unix.SYS_SWAPON, unix.SYS_SYSLOG, unix.SYS_UMOUNT2, unix.SYS_UNSHARE,
+	},
+	"DAC_READ_SEARCH": {unix.SYS_OPEN_BY_HANDLE_AT},
+	"SYS_BOOT":        {unix.SYS_REBOOT},
+	"SYS_MODULE":      {unix.SYS_DELETE_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_INIT_MODULE},
+	"SYS_PACCT":       {unix.SYS_ACCT},
+	"SYS_TIME":        {unix.SYS_CLOCK_SETTIME, unix.SYS_SETTIMEOFDAY},
+	"SYS_TTY_CONFIG":  {unix.SYS_VHANGUP},
+}
+
+// Pieces of a filter's program, see seccomp(2).
+const (
+	loadWord  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+	jumpEq    = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	jumpSet   = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
+	jumpLeast = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+	ret       = unix.BPF_RET | unix.BPF_K
+	otherKind = 0x40000000 // from here on, numbers of amd64 mean the calls of its kind with short pointers
+	offNR     = 0
+	offArch   = 4
+	offArg0   = 16 // its lower half: both machines are little-endian
+)
+
+// answerCalls installs a filter that answers the calls with an error, or with success where that is 0. Calls of another machine's
+// kind, such as those of 32 bits, have other numbers: all of them are answered with others.
+func answerCalls(calls []uintptr, errno unix.Errno, others uint32) error {
+	n := len(calls)
+	filter := []unix.SockFilter{
+		{Code: loadWord, K: offArch},
+		{Code: jumpEq, K: auditArch, Jt: 1, Jf: 0},
+		{Code: ret, K: others},
+		{Code: loadWord, K: offNR},
+		{Code: jumpLeast, K: otherKind, Jt: 0, Jf: 1},
+		{Code: ret, K: others},
+	}
+	for i, nr := range calls {
+		filter = append(filter, unix.SockFilter{Code: jumpEq, K: uint32(nr), Jt: uint8(n - i), Jf: 0})
+	}
+	return install(append(filter,
+		unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW},
+		unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(errno)}))
+}
+
+// refuseNamespaces installs a filter that refuses clone with flags for new namespaces.
+func refuseNamespaces() error {
+	const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+	return install([]unix.SockFilter{
+		{Code: loadWord, K: offArch},
+		{Code: jumpEq, K: auditArch, Jt: 0, Jf: 4},
+		{Code: loadWord, K: offNR},
+		{Code: jumpEq, K: unix.SYS_CLONE, Jt: 0, Jf: 2},
+		{Code: loadWord, K: offArg0},
+		{Code: jumpSet, K: namespaces, Jt: 1, Jf: 0},
+		{Code: ret, K: unix.SECCOMP_RET_ALLOW},
+		{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)},
+	})
+}
+
+func install(filter []unix.SockFilter) error {
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0)
+}
