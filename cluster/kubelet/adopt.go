@@ -173,6 +173,9 @@ func unmountBelow(dir string, mounts []container.MountPoint) error {
 // clearFolder removes everything of a pod but its logs and its record.
 func clearFolder(dir string) error {
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) { // it was refused
+		return nil
+	}
 	var errs []error
 	for _, e := range entries {
 		if e.Name() != podholder.LogFolder && e.Name() != recordFile {

@@ -26,14 +26,17 @@ const (
 func (p *pod) runContainers() {
 	var sidecars sync.WaitGroup
 	stopSidecars := make(chan struct{})
+	p.openEphemeral()
 	defer func() {
 		close(stopSidecars)
+		p.closeEphemeral()
 		if !p.isEnding() { // else they are being stopped
 			patience, cancel := context.WithTimeout(context.Background(), p.grace())
 			defer cancel()
 			p.stopContainers(patience, false)
 		}
 		sidecars.Wait()
+		p.ephemerals.work.Wait()
 	}()
 	for i := range p.obj.Spec.InitContainers {
 		c := &p.obj.Spec.InitContainers[i]
@@ -50,7 +53,7 @@ func (p *pod) runContainers() {
 		if policy == corev1.RestartPolicyAlways {
 			policy = corev1.RestartPolicyOnFailure
 		}
-		if code := p.keep(c, p.slot(true, i), policy); code != 0 || p.starting.Err() != nil && !p.wasRunning() {
+		if code := p.keep(c, p.slot(initContainer, i), policy); code != 0 || p.starting.Err() != nil && !p.wasRunning() {
 			return
 		}
 	}
@@ -65,7 +68,7 @@ func (p *pod) runContainers() {
 	var main sync.WaitGroup
 	for i := range p.obj.Spec.Containers {
 		main.Go(func() {
-			p.keep(&p.obj.Spec.Containers[i], p.slot(false, i), p.obj.Spec.RestartPolicy)
+			p.keep(&p.obj.Spec.Containers[i], p.slot(mainContainer, i), p.obj.Spec.RestartPolicy)
 			if p.obj.Spec.Containers[i].Name == argoMain {
 				close(p.mainOver)
 			}
@@ -77,7 +80,7 @@ func (p *pod) runContainers() {
 // keepSidecar runs an init container that lives beside the others, until they are done.
 func (p *pod) keepSidecar(c *corev1.Container, i int, started chan<- struct{}, stop <-chan struct{}) {
 	var once sync.Once
-	slot := p.slot(true, i)
+	slot := p.slot(initContainer, i)
 	slot.started = func() { once.Do(func() { close(started) }) }
 	slot.stop = stop
 	p.keep(c, slot, corev1.RestartPolicyAlways)
@@ -86,32 +89,44 @@ func (p *pod) keepSidecar(c *corev1.Container, i int, started chan<- struct{}, s
 // slot is a container's place in the pod's status.
 type slot struct {
 	p       *pod
-	init    bool
-	index   int
+	kind    containerKind
+	index   int             // in its list; of a container that was added to a running pod the name counts
+	name    string          // of such a container
 	started func()          // called when the container runs; may be nil
 	stop    <-chan struct{} // closed when the container is not to be restarted; may be nil
 }
 
-func (p *pod) slot(init bool, index int) slot { return slot{p: p, init: init, index: index} }
+type containerKind int
+
+const (
+	mainContainer containerKind = iota
+	initContainer
+	ephemeralContainer
+)
+
+func (p *pod) slot(kind containerKind, index int) slot { return slot{p: p, kind: kind, index: index} }
+
+// of is the place in a status.
+func (s slot) of(st *corev1.PodStatus) *corev1.ContainerStatus {
+	switch s.kind {
+	case initContainer:
+		return &st.InitContainerStatuses[s.index]
+	case ephemeralContainer:
+		return statusOf(st.EphemeralContainerStatuses, s.name)
+	default:
+		return &st.ContainerStatuses[s.index]
+	}
+}
 
 func (s slot) set(change func(*corev1.ContainerStatus)) {
-	s.p.update(func(st *corev1.PodStatus) {
-		if s.init {
-			change(&st.InitContainerStatuses[s.index])
-		} else {
-			change(&st.ContainerStatuses[s.index])
-		}
-	})
+	s.p.update(func(st *corev1.PodStatus) { change(s.of(st)) })
 }
 
 // get is the container's status as it is now.
 func (s slot) get() corev1.ContainerStatus {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
-	if s.init {
-		return *s.p.status.InitContainerStatuses[s.index].DeepCopy()
-	}
-	return *s.p.status.ContainerStatuses[s.index].DeepCopy()
+	return *s.of(&s.p.status).DeepCopy()
 }
 
 func (s slot) stopped() bool {
@@ -137,7 +152,7 @@ func (p *pod) keep(c *corev1.Container, s slot, policy corev1.RestartPolicy) int
 		again := policy == corev1.RestartPolicyAlways || policy == corev1.RestartPolicyOnFailure && end.ExitCode != 0
 		if !again || s.stopped() {
 			s.set(func(cs *corev1.ContainerStatus) {
-				cs.State, cs.Ready = corev1.ContainerState{Terminated: end}, s.init && end.ExitCode == 0
+				cs.State, cs.Ready = corev1.ContainerState{Terminated: end}, s.kind == initContainer && end.ExitCode == 0
 				cs.Started = new(bool)
 			})
 			return end.ExitCode
@@ -285,7 +300,7 @@ func (s slot) running(c *corev1.Container, id string, since metav1.Time) {
 		if !s.p.adopted || cs.ContainerID != id || cs.State.Running == nil {
 			yes := c.StartupProbe == nil
 			cs.Started = &yes
-			cs.Ready = yes && c.ReadinessProbe == nil && (!s.init || isSidecar(c))
+			cs.Ready = yes && c.ReadinessProbe == nil && (s.kind == mainContainer || isSidecar(c))
 		}
 		started = isTrue(cs.Started)
 		cs.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}}

@@ -26,7 +26,7 @@ func (p *pod) stopContainers(patience context.Context, orKill bool) {
 			p.stopInTurn(patience, c, proc, turn, orKill)
 		})
 	}
-	for _, list := range [][]corev1.Container{p.obj.Spec.Containers, p.obj.Spec.InitContainers} {
+	for _, list := range [][]corev1.Container{p.ephemeralContainers(), p.obj.Spec.Containers, p.obj.Spec.InitContainers} {
 		for i := range list {
 			c := &list[len(list)-1-i]
 			switch {

@@ -56,12 +56,14 @@ func (h *heldEvents) end(send bool) {
 
 // containerEvent is an event of one container.
 func (p *pod) containerEvent(c *corev1.Container, kind, reason, format string, args ...any) {
-	field := "spec.containers{" + c.Name + "}"
-	if findContainer(p.obj.Spec.InitContainers, c.Name) != nil {
-		field = "spec.initContainers{" + c.Name + "}"
+	list := "ephemeralContainers"
+	if findContainer(p.obj.Spec.Containers, c.Name) != nil {
+		list = "containers"
+	} else if findContainer(p.obj.Spec.InitContainers, c.Name) != nil {
+		list = "initContainers"
 	}
 	p.tellOf(&corev1.ObjectReference{
-		APIVersion: "v1", Kind: "Pod", Namespace: p.obj.Namespace, Name: p.obj.Name, UID: p.obj.UID, ResourceVersion: p.obj.ResourceVersion, FieldPath: field,
+		APIVersion: "v1", Kind: "Pod", Namespace: p.obj.Namespace, Name: p.obj.Name, UID: p.obj.UID, ResourceVersion: p.obj.ResourceVersion, FieldPath: "spec." + list + "{" + c.Name + "}",
 	}, kind, reason, fmt.Sprintf(format, args...))
 }
 

@@ -158,6 +158,7 @@ func (k *Kubelet) begin(ctx, life context.Context, services *sync.WaitGroup, fai
 	services.Go(func() { k.refresh(life) })
 	services.Go(func() { k.keepBerths(life) })
 	services.Go(func() { k.sweepImages(life) })
+	services.Go(func() { k.keepStorage(life) })
 	services.Go(func() { k.heartbeat(life) })
 	return k.registerNodes(ctx)
 }

@@ -38,8 +38,9 @@ type pod struct {
 	addr    netip.Addr
 	adopted bool // an earlier kubelet set it up
 
-	held     heldEvents
-	reported bool // its outputs or their announcement; by what plays `wait`
+	ephemerals ephemerals
+	held       heldEvents
+	reported   bool // its outputs or their announcement; by what plays `wait`
 
 	mu       sync.Mutex
 	status   corev1.PodStatus
@@ -55,7 +56,10 @@ type pod struct {
 	gates    []corev1.PodCondition
 	told     map[string]bool      // warnings that were given
 	images   map[string]*unpacked // by container name; nil where it runs on this machine's files
-	deleting bool                 // guarded by the kubelet's lock
+	since    time.Time            // when its deadline began to run
+	seconds  int64                // of its deadline
+	deadline *time.Timer
+	deleting bool // guarded by the kubelet's lock
 }
 
 func newPod(k *Kubelet, obj *corev1.Pod) *pod {
@@ -102,17 +106,18 @@ func (p *pod) live() {
 	var sender sync.WaitGroup
 	sender.Go(func() { p.sendChanges(sending) })
 
-	if d := p.obj.Spec.ActiveDeadlineSeconds; d != nil {
-		timer := time.AfterFunc(time.Duration(*d)*time.Second-p.age(), func() {
-			p.terminate(p.grace(), "DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
-		})
-		defer timer.Stop()
-	}
+	p.mu.Lock()
+	p.since = time.Now().Add(-p.age())
+	p.mu.Unlock()
+	p.seeDeadline(p.obj)
+	defer p.forgetDeadline()
 	var err error
 	if p.adopted {
 		p.takeOver()
-	} else if err = p.enter(); err == nil {
-		err = p.setUp()
+	} else if err = p.refuse(); err == nil {
+		if err = p.enter(); err == nil {
+			err = p.setUp()
+		}
 	}
 	if err == nil {
 		p.runContainers()
@@ -149,6 +154,7 @@ func (p *pod) setUp() error {
 	}
 	p.record.Began = time.Now()
 	p.update(p.began)
+	p.tellUnheeded()
 	if err := p.mountVolumes(); err != nil {
 		return err
 	}

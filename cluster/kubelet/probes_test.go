@@ -18,6 +18,6 @@ func TestStartupProbeIsGivenUpWhenThePodEnds(t *testing.T) {
 	p.status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c"}}
 	proc := &process{name: "c", started: time.Now(), exited: make(chan struct{})}
 	close(proc.exited)
-	health{p, c, p.slot(false, 0), proc}.watch(t.Context())
+	health{p, c, p.slot(mainContainer, 0), proc}.watch(t.Context())
 	require.Empty(t, p.k.events["local"].(*record.FakeRecorder).Events)
 }

@@ -154,6 +154,7 @@ func withStatus(there, ours corev1.PodStatus) corev1.PodStatus {
 	s.Phase, s.Reason, s.Message = ours.Phase, ours.Reason, ours.Message
 	s.HostIP, s.HostIPs, s.PodIP, s.PodIPs, s.StartTime = ours.HostIP, ours.HostIPs, ours.PodIP, ours.PodIPs, ours.StartTime
 	s.InitContainerStatuses, s.ContainerStatuses = ours.InitContainerStatuses, ours.ContainerStatuses
+	s.EphemeralContainerStatuses = ours.EphemeralContainerStatuses
 	for _, c := range ours.Conditions {
 		i := slices.IndexFunc(s.Conditions, func(old corev1.PodCondition) bool { return old.Type == c.Type })
 		if i < 0 {

@@ -105,7 +105,7 @@ var errNoLog = errors.New("is waiting to start, or has no log")
 
 // hasRun says whether a container of the pod runs or has ended.
 func hasRun(obj *corev1.Pod, container string) bool {
-	return slices.ContainsFunc(slices.Concat(obj.Status.InitContainerStatuses, obj.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+	return slices.ContainsFunc(slices.Concat(obj.Status.InitContainerStatuses, obj.Status.ContainerStatuses, obj.Status.EphemeralContainerStatuses), func(s corev1.ContainerStatus) bool {
 		return s.Name == container && (s.State.Running != nil || s.State.Terminated != nil)
 	})
 }

@@ -12,10 +12,7 @@ func (p *pod) initialStatus() corev1.PodStatus {
 	s := corev1.PodStatus{Phase: corev1.PodPending, HostIP: hostIP, HostIPs: []corev1.HostIP{{IP: hostIP}}}
 	waiting := func(cs []corev1.Container, reason string) (out []corev1.ContainerStatus) {
 		for _, c := range cs {
-			out = append(out, corev1.ContainerStatus{
-				Name: c.Name, Image: c.Image,
-				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}},
-			})
+			out = append(out, waitingStatus(c.Name, c.Image, reason))
 		}
 		return out
 	}
@@ -30,6 +27,10 @@ func (p *pod) initialStatus() corev1.PodStatus {
 	setCondition(&s, corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady")
 	setCondition(&s, corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady")
 	return s
+}
+
+func waitingStatus(name, image, reason string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, Image: image, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}
 }
 
 // update changes the status and has it sent.
@@ -96,7 +97,7 @@ func (p *pod) fail(reason, message string) error {
 func (p *pod) lose(reason, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, list := range [][]corev1.ContainerStatus{p.status.InitContainerStatuses, p.status.ContainerStatuses} {
+	for _, list := range [][]corev1.ContainerStatus{p.status.InitContainerStatuses, p.status.ContainerStatuses, p.status.EphemeralContainerStatuses} {
 		for i := range list {
 			if list[i].State.Terminated == nil {
 				list[i].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{

@@ -105,7 +105,7 @@ func (p *pod) volumeFolder(v corev1.Volume) string {
 	return p.path("volumes", v.Name)
 }
 
-// emptyDir makes a folder a file system in memory where that is wanted. A limit of one on disk is not enforced.
+// emptyDir makes a folder a file system in memory where that is wanted. A limit of one on disk is kept by keepStorage.
 func (p *pod) emptyDir(folder string, v *corev1.EmptyDirVolumeSource) error {
 	switch v.Medium {
 	case corev1.StorageMediumDefault:

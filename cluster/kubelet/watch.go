@@ -90,7 +90,7 @@ func (k *Kubelet) see(obj *corev1.Pod) {
 		return
 	}
 	if p != nil {
-		p.seeGates(obj)
+		p.seeChanges(obj)
 	}
 	if p != nil || finished(obj) || k.over[obj.UID] {
 		return

@@ -234,18 +234,24 @@ func TestAttach(t *testing.T) {
 	})
 }
 
-func TestKubectl(t *testing.T) {
-	t.Parallel()
+// kubectlOf makes commands of kubectl in the test's namespace.
+func kubectlOf(t *testing.T, c *cluster) func(stdin string, args ...string) *exec.Cmd {
+	t.Helper()
 	program, err := exec.LookPath("kubectl")
 	if err != nil {
 		t.Skip("kubectl is not installed; build/packages.sh test installs it where there are Debian's packages")
 	}
-	c := shared(t)
-	kubectl := func(stdin string, args ...string) *exec.Cmd {
+	return func(stdin string, args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), program, append([]string{"--kubeconfig", c.home.Kubeconfig(), "-n", c.namespace}, args...)...)
 		cmd.Stdin = strings.NewReader(stdin)
 		return cmd
 	}
+}
+
+func TestKubectl(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	kubectl := kubectlOf(t, c)
 	run := func(stdin string, args ...string) string {
 		t.Helper()
 		out, err := kubectl(stdin, args...).CombinedOutput()
