@@ -46,12 +46,16 @@
 //
 // # What it does not do
 //
-// hostPID and hostIPC are ignored (an event says so), seccomp and AppArmor
-// profiles of type Localhost are refused, mount propagation is always none, the
-// sizeLimit of an emptyDir holds only in memory, and emptyDirs of huge pages,
-// ephemeral containers, clusterTrustBundles and user namespaces of a pod's own
-// are not there. Tokens of service accounts are not bound to their pod. Secrets
-// lie on disk, in the data folder, while their pod runs.
+// Each field of a pod's description is carried out, or seen to by others, or the
+// pod's events say that it is not (see unheededFields, and the test that knows
+// all fields): hostPID, hostIPC, hostPort, user namespaces of a pod's own,
+// runtime classes, mount propagation, AppArmor, SELinux, limits of a pod as a
+// whole. Refused are seccomp and AppArmor profiles of type Localhost, block
+// volumes, resource claims and kinds of volumes that are not there. Running
+// containers are neither resized nor given another image. A container that is
+// added to a running pod does not see the processes of its target. Tokens of
+// service accounts are not bound to their pod. Secrets lie in memory; what pods
+// may have on the disk is added up every ten seconds.
 //
 // # When something dies
 //
