@@ -21,9 +21,9 @@ func (s *pruning) Prune(ctx context.Context, r *own.PruneRequest) (*own.PruneRes
 		policy.Runs, errs[0] = retention.Keep(r.GetKeepRuns())
 		policy.Artifacts, errs[1] = retention.Keep(r.GetKeepArtifacts())
 		policy.Logs, errs[2] = retention.Keep(r.GetKeepLogs())
-		for _, err := range errs {
-			if err != nil {
-				return nil, err
+		for i, field := range []string{"keep_runs", "keep_artifacts", "keep_logs"} {
+			if errs[i] != nil {
+				return nil, fault.New(fault.Invalid, "%s: %v", field, errs[i])
 			}
 		}
 	}

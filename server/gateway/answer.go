@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -13,8 +16,10 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/argosy-ml/argosy/server/api"
+	"github.com/argosy-ml/argosy/server/fault"
 )
 
 // marshaler writes JSON as KFP does: names as in the protos, zero values left out, no spaces. It reads both ways of
@@ -37,6 +42,34 @@ func (m *marshaler) Marshal(v any) ([]byte, error) {
 	var compact bytes.Buffer
 	err = json.Compact(&compact, raw)
 	return compact.Bytes(), err
+}
+
+// NewDecoder says of bodies that are no JSON that they are none, and refuses values of enums that nobody knows, which protojson passes over together with unknown fields: a
+// reference to an EXPERIMNT would be none at all.
+func (m *marshaler) NewDecoder(r io.Reader) runtime.Decoder {
+	return runtime.DecoderFunc(func(v any) error {
+		raw, err := io.ReadAll(r)
+		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+			return fault.New(fault.Invalid, "the body is larger than %d MiB", tooLarge.Limit>>20)
+		}
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil && len(raw) > 0 { // to say nothing may be enough
+			return fault.New(fault.Invalid, "the body is not valid JSON: %v", err)
+		}
+		if err := m.JSONPb.NewDecoder(bytes.NewReader(raw)).Decode(v); err != nil {
+			return err
+		}
+		into := reflect.Indirect(reflect.ValueOf(v))
+		if message, ok := into.Interface().(proto.Message); ok {
+			return knownEnums(raw, message.ProtoReflect().Descriptor())
+		}
+		if message, ok := v.(proto.Message); ok {
+			return knownEnums(raw, message.ProtoReflect().Descriptor())
+		}
+		return nil
+	})
 }
 
 // everyHeader passes all headers on as gRPC metadata under their lower-case names, as KFP does.

@@ -33,6 +33,7 @@ import (
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/logs/logtest"
 	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/series"
@@ -59,6 +60,8 @@ type server struct {
 
 	schedules *schedule.Service // whose runs start while a test runs it
 
+	onlyPublic bool // pipelines are read from URLs of the public internet alone
+
 	stop  context.CancelFunc // ends streams
 	close func()             // ends all of it
 	place string             // of the store
@@ -78,11 +81,14 @@ func (c *clock) look() time.Time {
 	return c.now
 }
 
-func start(t *testing.T) *server {
+func start(t *testing.T, with ...func(*server)) *server {
 	t.Helper()
 	s := &server{
 		place:  storetest.Place(t),
 		engine: &apiOnlyEngine{}, cluster: &logtest.Cluster{}, objects: &objects{data: map[string][]byte{}},
+	}
+	for _, change := range with {
+		change(s)
 	}
 	s.open(t)
 	return s
@@ -112,7 +118,7 @@ func (s *server) open(t *testing.T) {
 	measures := gateway.NewMeasures(gateway.Gauges{RunsByStatus: store.RunsByStatus, OutboxSize: store.OutboxSize})
 	store.OnWrite(measures.Write)
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: log})
-	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Streams: streams, Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Version: "v1.2.3", Commit: "abc", PrivateURLs: true})
+	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Streams: streams, Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Pruner: &retention.Pruner{Store: store, Runs: runs, Log: log}, Version: "v1.2.3", Commit: "abc", PrivateURLs: !s.onlyPublic})
 	handler, err := gateway.New(gateway.Config{
 		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, Log: log, Streams: streams,
 		UI: fstest.MapFS{"index.html": {Data: []byte("<title>ui</title>")}, "assets/app.js": {Data: []byte("js")}},
