@@ -166,6 +166,7 @@ var refusals = []refusal{
 	{"argosy.v1.MetricService/CompareRuns", `{"run_ids":["$run","none"]}`, unknown, "run none not found"},
 	{"argosy.v1.MetricService/CompareRuns", `{}`, invalid, "run_ids"},
 	{"argosy.v1.MetricService/CompareRuns", `{"run_ids":["$run","$ended"],"align":"colour"}`, invalid, `align is "colour"; it can be step or time`},
+	{"argosy.v1.VisualService/ListVisuals", `{"run_id":"none"}`, unknown, "run none not found"},
 	{"argosy.v1.PipelineService/GetPipelineGraph", `{"pipeline_id":"none"}`, unknown, "pipeline none not found"},
 	{"argosy.v1.PipelineService/GetPipelineVersionGraph", `{"version_id":"none"}`, unknown, "version none not found"},
 	{"argosy.v1.PipelineService/DiffPipelineVersions", `{"from":"$pipeline"}`, invalid, "from and to name the two versions"},
