@@ -3,69 +3,111 @@
 package e2e
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-// sample is a run of a folder of samples/, compiled and started as its README says. samples/mpi_run has TestMainJob, and
-// samples/notebook TestNotebook.
-type sample struct {
-	name       string
-	folder     string
-	parameters map[string]string
-	check      func(*testing.T, *argosy, runView)
+// samples are the folders of samples/, with the runs that their READMEs start; samples/notebook has TestNotebook.
+var samples = []struct {
+	folder string
+	checks map[string]func(*testing.T, *argosy, runView) // by the run's name
+	prints bool                                          // what the README says is printed, is, to the letter
+}{
+	{"mpi_run", checks{"resnet": checkResNet}, false},
+	{"pytorch_ddp", checks{"ddp": checkPyTorch}, false},
+	{"tf_ps", checks{"ps": checkParameterServers}, false},
+	{"sweep", checks{"sweep": checkSweep, "none-good": checkSweepGivesUp}, true},
+	{"data_pipeline", checks{"sales": checkDataPipeline}, false},
+	{"go_functions", checks{"line": checkGoFunctions}, false},
+	{"until_good", checks{"until": checkUntilGood}, true},
 }
 
-var samples = []sample{
-	{"pytorch_ddp", "pytorch_ddp", map[string]string{"image": "host", "epochs": "2"}, checkPyTorch},
-	{"tf_ps", "tf_ps", map[string]string{"image": "host", "num_ps": "2", "train_steps": "300"}, checkParameterServers},
-	{"sweep", "sweep", map[string]string{"image": "host"}, checkSweep},
-	{"sweep-none-good", "sweep", map[string]string{"image": "host", "learning_rates": "[10]"}, checkSweepGivesUp},
-	{"data_pipeline", "data_pipeline", map[string]string{"image": "host"}, checkDataPipeline},
-	{"go_functions", "go_functions", map[string]string{"points": "300"}, checkGoFunctions},
-	{"until_good", "until_good", map[string]string{"image": "host"}, checkUntilGood},
-}
+type checks = map[string]func(*testing.T, *argosy, runView)
 
-// TestSamples compiles, uploads and runs the samples on one embedded cluster.
+// TestSamples pastes what the READMEs of the samples say into a shell, beside one embedded cluster, and checks what comes of the
+// runs.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	a := up(t, t.TempDir())
 	for _, s := range samples {
-		t.Run(s.name, func(t *testing.T) {
-			data, err := os.ReadFile(compileSample(t, s.folder))
-			require.NoError(t, err)
-			var pipeline struct{ ID string }
-			a.upload(t, s.name, s.folder+".tar.gz", data, 200, &pipeline)
-			run := a.await(t, a.createRun(t, s.name, pipeline.ID, s.parameters), 5*time.Minute, runView.final)
-			if run.Status != "Succeeded" {
-				for _, n := range run.Nodes {
-					if n.Type == "Pod" {
-						t.Logf("%s:\n%s", n.DisplayName, a.log(t, run.ID, n.ID))
+		t.Run(s.folder, func(t *testing.T) {
+			printed := a.paste(t, s.folder)
+			for name, check := range s.checks {
+				run := a.named(t, name)
+				if run.Status != "Succeeded" {
+					for _, n := range run.Nodes {
+						if n.Type == "Pod" {
+							t.Logf("%s:\n%s", n.DisplayName, a.log(t, run.ID, n.ID))
+						}
 					}
 				}
+				require.Equal(t, "Succeeded", run.Status, "%+v", run)
+				require.Empty(t, run.Warnings)
+				check(t, a, run)
 			}
-			require.Equal(t, "Succeeded", run.Status, "%+v", run)
-			require.Empty(t, run.Warnings)
-			s.check(t, a, run)
+			if s.prints {
+				for _, said := range blocks(t, s.folder, "") {
+					require.Contains(t, printed, said)
+				}
+			}
 		})
 	}
 	t.Run("cron", func(t *testing.T) { checkCron(t, a) })
 }
 
-// compileSample compiles a folder of samples/ and gives the package.
-func compileSample(t *testing.T, folder string) string {
+// blocks are the code blocks of a language in what a sample's README says of laptops; those without a language are what is
+// printed there.
+func blocks(t *testing.T, folder, language string) (found []string) {
 	t.Helper()
-	tarball := filepath.Join(t.TempDir(), folder+".tar.gz")
-	compile := exec.Command(binary("argosy"), "compile", "samples/"+folder, "-o", tarball)
-	compile.Dir = repository
-	out, err := compile.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return tarball
+	readme, err := os.ReadFile(filepath.Join(repository, "samples", folder, "README.md"))
+	require.NoError(t, err)
+	_, laptop, there := strings.Cut(string(readme), "\n## On a laptop\n")
+	require.True(t, there)
+	laptop, _, _ = strings.Cut(laptop, "\n## ")
+	for i, part := range strings.Split(laptop, "\n```") {
+		if name, code, _ := strings.Cut(part, "\n"); i%2 == 1 && name == language {
+			found = append(found, code+"\n")
+		}
+	}
+	require.NotEmpty(t, found)
+	return found
+}
+
+// paste runs the blocks of commands of a sample's README as they are, where a user would, and gives what they print.
+func (a *argosy) paste(t *testing.T, folder string) string {
+	t.Helper()
+	var printed bytes.Buffer
+	shell := exec.CommandContext(t.Context(), "bash", "-e")
+	shell.Dir = repository
+	shell.Stdin = strings.NewReader(strings.Join(blocks(t, folder, "sh"), ""))
+	shell.Env = append(os.Environ(), "PATH="+filepath.Join(repository, "bin")+":"+os.Getenv("PATH"), "ARGOSY_HOME="+a.home, "ARGOSY_URL="+a.url)
+	var errs bytes.Buffer
+	shell.Stdout, shell.Stderr = &printed, &errs
+	t.Cleanup(func() {
+		for _, file := range []string{folder + ".tar.gz", "report.html"} { // what the commands leave beside the samples
+			_ = os.Remove(filepath.Join(repository, file))
+		}
+	})
+	require.NoError(t, shell.Run(), "%s%s", &printed, &errs)
+	return printed.String()
+}
+
+// named is the run of that name.
+func (a *argosy) named(t *testing.T, name string) (run runView) {
+	t.Helper()
+	runs, err := a.sdk(t).Runs(t.Context(), client.RunListOptions{ListOptions: client.ListOptions{Filter: []client.Predicate{client.Equals("name", name)}}})
+	require.NoError(t, err)
+	require.Len(t, runs.Items, 1, name)
+	a.get(t, "/apis/argosy/v1/runs/"+runs.Items[0].ID, 200, &run)
+	return run
 }
 
 // metric is a metric of a run.
@@ -82,6 +124,12 @@ func (r runView) metric(t *testing.T, name string) float64 {
 
 // nameValue is an output of a node.
 type nameValue = struct{ Name, Value string }
+
+func checkResNet(t *testing.T, a *argosy, run runView) {
+	require.Contains(t, a.stepLog(t, run, "all-reduce"), "total images/sec: ")
+	require.Positive(t, run.metric(t, "images/sec"))
+	require.Contains(t, run.Nodes[run.node(t, "all-reduce")].Outputs, nameValue{"world-size", "2"})
+}
 
 func checkPyTorch(t *testing.T, a *argosy, run runView) {
 	log := a.stepLog(t, run, "ddp")
