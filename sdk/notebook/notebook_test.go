@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -96,6 +97,19 @@ func TestWatchShowsGraphCurveAndLog(t *testing.T) {
 	require.Contains(t, page, "<p>log of train</p>")
 	require.Contains(t, page, "\nit &lt;broke&gt;</pre>")
 	require.Equal(t, tailLines, strings.Count(page[strings.Index(page, "<pre>"):], "\n")+1)
+}
+
+func TestPassesOfALoopStandInOrder(t *testing.T) {
+	t.Parallel()
+	var nodes []client.Node
+	for i, name := range []string{"wf.l(10:z).fit", "wf.l(2:b).fit", "wf.report", "wf.l(0:a).fit"} {
+		nodes = append(nodes, client.Node{ID: strconv.Itoa(i), Name: name, DisplayName: name[strings.LastIndex(name, ".")+1:], Type: "Pod"})
+	}
+	var labels []string
+	for _, n := range steps(&client.Run{Nodes: nodes}) {
+		labels = append(labels, n.Label)
+	}
+	require.Equal(t, []string{"fit(0:a)", "fit(2:b)", "fit(10:z)", "report"}, labels)
 }
 
 func TestWatchEndsWithItsServer(t *testing.T) {

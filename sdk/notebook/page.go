@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,13 +82,33 @@ func steps(run *client.Run) []draw.Node {
 		walk(from.Children)
 	}
 	var nodes []draw.Node
+	first := map[string]int{} // of the nodes of a name: a step's passes in a loop stand side by side
+	order := map[string][]int{}
 	for i := range run.Nodes {
-		if n := &run.Nodes[i]; isStep(n) {
-			nodes = append(nodes, draw.Node{ID: n.ID, Label: n.Label(), Kind: kind(n), Status: n.Phase, After: after[n.ID]})
+		n := &run.Nodes[i]
+		if !isStep(n) {
+			continue
 		}
+		nodes = append(nodes, draw.Node{ID: n.ID, Label: n.Label(), Kind: kind(n), Status: n.Phase, After: after[n.ID]})
+		if _, known := first[n.DisplayName]; !known {
+			first[n.DisplayName] = i
+		}
+		order[n.ID] = append([]int{first[n.DisplayName]}, passes(n)...)
 	}
+	slices.SortStableFunc(nodes, func(a, b draw.Node) int { return slices.Compare(order[a.ID], order[b.ID]) })
 	return nodes
 }
+
+// passes are the numbers of the passes that the node belongs to, the outermost loop's first.
+func passes(n *client.Node) (numbers []int) {
+	for _, m := range pass.FindAllStringSubmatch(strings.TrimPrefix(n.Label(), n.DisplayName), -1) {
+		number, _ := strconv.Atoi(m[1]) // digits, and as many as Argo wrote
+		numbers = append(numbers, number)
+	}
+	return numbers
+}
+
+var pass = regexp.MustCompile(`\((\d+):`)
 
 // isStep tells the nodes that run something from those that only hold others.
 func isStep(n *client.Node) bool {

@@ -115,12 +115,13 @@ func (w *watcher) point(p client.Point) {
 	}
 	for i := range w.curves {
 		if w.curves[i].Name == name {
-			w.curves[i].Values = thin(append(w.curves[i].Values, *p.Value))
+			c := &w.curves[i]
+			c.Steps, c.Values = thin(append(c.Steps, float64(p.Step))), thin(append(c.Values, *p.Value))
 			return
 		}
 	}
 	if len(w.curves) < maxCurves {
-		w.curves = append(w.curves, draw.Line{Name: name, Values: []float64{*p.Value}})
+		w.curves = append(w.curves, draw.Line{Name: name, Steps: []float64{float64(p.Step)}, Values: []float64{*p.Value}})
 	}
 }
 

@@ -115,6 +115,8 @@ func TestNotebook(t *testing.T) {
 		require.Regexp(t, `: Succeeded</title>`, page, "the step as it ended")
 		require.Contains(t, page, "metrics as they are printed")
 		require.Regexp(t, `<polyline points="[0-9., ]+"`, page, "the curve")
+		require.Equal(t, i+1, strings.Count(page, "images/sec of all-reduce rank "), "each rank has a curve, and its name")
+		require.Contains(t, page, ">step 1</text>")
 		require.Contains(t, page, "total images/sec: ", "the end of the log")
 		require.NotContains(t, page, "<script")
 		m := speed.FindStringSubmatch(page)
