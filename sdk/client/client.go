@@ -58,10 +58,7 @@ func WithPatience(d time.Duration) Option { return func(c *Client) { c.patience 
 // New makes a client of the server at baseURL, such as "http://127.0.0.1:8888".
 func New(baseURL string, opts ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(baseURL, "/"))
-	if err != nil {
-		return nil, fmt.Errorf("server URL %q: %w", baseURL, err)
-	}
-	if (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
+	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
 		return nil, fmt.Errorf("server URL %q: want http://HOST:PORT or https://HOST:PORT", baseURL)
 	}
 	c := &Client{

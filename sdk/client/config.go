@@ -30,34 +30,43 @@ func ConfigFile() (string, error) {
 
 // LoadConfig reads the configuration file; a file that does not exist is an empty Config.
 func LoadConfig() (Config, error) {
-	var c Config
-	file, err := ConfigFile()
+	_, c, err := loadConfig()
+	return c, err
+}
+
+func loadConfig() (file string, c Config, err error) {
+	file, err = ConfigFile()
 	if err != nil {
-		return c, nil //nolint:nilerr // no home folder, hence no file to read
+		return "", c, nil //nolint:nilerr // no home folder, hence no file to read
 	}
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
+		return file, c, nil
 	}
 	if err != nil {
-		return c, fmt.Errorf("configuration: %w", err)
+		return file, c, fmt.Errorf("configuration: %w", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return c, fmt.Errorf(`configuration %s: %w (want {"url": "http://HOST:PORT"})`, file, err)
+		return file, c, fmt.Errorf(`configuration %s: %w (want {"url": "http://HOST:PORT"})`, file, err)
 	}
-	return c, nil
+	return file, c, nil
 }
 
 // FromEnv makes a client of the server named by $ARGOSY_URL, else by the configuration file, else of DefaultURL.
 func FromEnv(opts ...Option) (*Client, error) {
-	if u := os.Getenv(EnvURL); u != "" {
-		return New(u, opts...)
+	where, at := "$"+EnvURL, os.Getenv(EnvURL)
+	if at == "" {
+		file, c, err := loadConfig()
+		if err != nil {
+			return nil, err
+		}
+		where, at = file, firstOf(c.URL, DefaultURL)
 	}
-	c, err := LoadConfig()
+	c, err := New(at, opts...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	return New(firstOf(c.URL, DefaultURL), opts...)
+	return c, nil
 }

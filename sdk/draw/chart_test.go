@@ -11,7 +11,10 @@ import (
 func TestCurves(t *testing.T) {
 	t.Parallel()
 	svg := Curves("loss <&>", []Line{
-		{Name: "a", Values: []float64{3, 2, 1}}, {Name: "b", Values: []float64{1, math.NaN(), 2, math.Inf(1)}}, {Name: "one", Values: []float64{2}}, {Name: "none"},
+		{Name: "a", Values: []float64{3, 2, 1}},
+		{Name: "b", Values: []float64{1, math.NaN(), 2, math.Inf(1)}},
+		{Name: "one", Values: []float64{2}},
+		{Name: "none"},
 		{Name: "late", Steps: []float64{2, 4}, Values: []float64{2, 3}},
 	})
 	wellFormed(t, svg)
@@ -28,8 +31,11 @@ func TestCurves(t *testing.T) {
 	long := make([]float64, 100_000)
 	require.Less(t, len(Curves("long", []Line{{Name: "l", Values: long}})), 30_000)
 	for _, lines := range [][]Line{
-		nil, {{Name: "flat", Values: []float64{5, 5}}}, {{Name: "nothing", Values: []float64{math.NaN()}}},
-		{{Name: "huge", Values: []float64{math.MaxFloat64, -math.MaxFloat64}}}, {{Name: strings.Repeat("long ", 100), Steps: []float64{7}, Values: []float64{1}}},
+		nil,
+		{{Name: "flat", Values: []float64{5, 5}}},
+		{{Name: "nothing", Values: []float64{math.NaN()}}},
+		{{Name: "huge", Values: []float64{math.MaxFloat64, -math.MaxFloat64}}},
+		{{Name: strings.Repeat("long ", 100), Steps: []float64{7}, Values: []float64{1}}},
 	} {
 		wellFormed(t, Curves("", lines))
 	}
