@@ -93,6 +93,12 @@ func New(ctx context.Context, c Config) (*App, error) {
 	pruner := &retention.Pruner{Store: store, Runs: runs, Policy: c.Retention, Log: c.Log}
 	a.workers = []worker{
 		{"store", store.Keep},
+		{"lists", func(ctx context.Context) error {
+			store.Follow(ctx, func(err error) {
+				c.Log.ErrorContext(ctx, "lists of runs that no index has cannot be read ahead", "error", err)
+			})
+			return nil
+		}},
 		{"retention", pruner.Run},
 		{"outbox", runs.Run},
 		{"reconciler", reconciler.Run},

@@ -76,6 +76,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Scans":                 scans,
 		"Visuals":               visuals,
 		"Search":                searchRuns,
+		"SearchChanges":         searchChanges,
 		"ListNodes":             listNodes,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -103,3 +103,51 @@ func listNodes(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"step": "step"}, names)
 }
+
+// searchChanges looks for runs again after each kind of change that can bring a run into a list or out of it.
+func searchChanges(t *testing.T, s Store) {
+	for i := range 3 {
+		r := newRun(i)
+		r.Parameters = []run.Parameter{{Name: "p", Value: "1"}}
+		accept(t, s, r)
+	}
+	search := func(key string, op page.Op, value any) []string {
+		part := page.Predicate{Key: "text", Op: page.Substring, Values: []any{"run-00"}}
+		q := page.Query{Size: 2, SortBy: "id", Filter: []page.Predicate{part, {Key: key, Op: op, Values: []any{value}}}}
+		return walk(t, s, q, run.Scope{})
+	}
+	all := []string{"run-000", "run-001", "run-002"}
+	require.Equal(t, all, search("parameter:p", page.Equals, "1"))
+
+	require.NoError(t, s.SetStatus(t.Context(), "run-001", run.Failed, ""))
+	require.Equal(t, []string{"run-001"}, search("status", page.Equals, run.Failed))
+	require.Equal(t, []string{"run-001"}, search("finished_at", page.GreaterThan, int64(0)))
+	_, err := s.Record(t.Context(), "run-002", newState(run.Running))
+	require.NoError(t, err)
+	require.Equal(t, []string{"run-002"}, search("status", page.Equals, run.Running))
+
+	require.NoError(t, s.ArchiveRun(t.Context(), "run-000", true))
+	require.Equal(t, all[1:], search("storage_state", page.NotEquals, "STORAGESTATE_ARCHIVED"))
+	require.NoError(t, s.ArchiveRun(t.Context(), "run-000", false))
+	require.Equal(t, all, search("storage_state", page.NotEquals, "STORAGESTATE_ARCHIVED"))
+
+	require.NoError(t, s.SetLabels(t.Context(), "run-000", map[string]string{"team": "red"}))
+	require.Equal(t, []string{"run-000"}, search("label:team", page.Equals, "red"))
+	require.NoError(t, s.SetLabels(t.Context(), "run-000", nil))
+	require.Empty(t, search("label:team", page.Equals, "red"))
+
+	_, err = s.AddMetrics(t.Context(), "run-001", []run.Metric{{NodeID: "n", Name: "loss", Value: 3, Format: run.Raw}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"run-001"}, search("metric:loss", page.GreaterThan, 2.0))
+	again := run.Again{Workflow: []byte("{}"), Parameters: []run.Parameter{{Name: "p", Value: "2"}}, Dropped: []string{"n"}}
+	require.NoError(t, s.Retry(t.Context(), "run-001", 1, again))
+	require.Empty(t, search("metric:loss", page.GreaterThan, 2.0))
+	require.Equal(t, []string{"run-001"}, search("parameter:p", page.Equals, "2"))
+	require.Empty(t, search("status", page.Equals, run.Failed))
+
+	require.NoError(t, s.DeleteRun(t.Context(), "run-002"))
+	require.Equal(t, all[:2], search("name", page.NotEquals, ""))
+	accept(t, s, newRun(2)) // whose row may have the number of the one before
+	require.Equal(t, all, search("name", page.NotEquals, ""))
+	require.Equal(t, all[:1], search("parameter:p", page.Equals, "1"))
+}

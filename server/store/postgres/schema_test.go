@@ -71,7 +71,7 @@ FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.n
 FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'goose_db_version'`))
 
 	require.Equal(t,
-		lines(t, light, `SELECT name FROM sqlite_master WHERE type = 'index' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_description'`),
+		lines(t, light, `SELECT name FROM sqlite_master WHERE type = 'index' AND name NOT LIKE 'sqlite_%'`),
 		lines(t, heavy, `SELECT indexname FROM pg_indexes WHERE schemaname = 'public' AND indexname NOT LIKE '%\_key' AND indexname NOT LIKE '%\_pkey'`))
 	require.Equal(t,
 		lines(t, light, `SELECT CAST(MAX(version_id) AS TEXT) FROM goose_db_version`),

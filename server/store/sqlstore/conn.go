@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argosy-ml/argosy/server/store/columns"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
@@ -15,6 +16,7 @@ type conn struct {
 	text   func(string) string
 	hints  bool                               // a statement may name the index that it is to use
 	seen   func(statement string, args []any) // told of every query, if it is set
+	read   func(Plan)                         // told of what is read by column, if it is set
 	repeat bool                               // queries whose connection broke are asked again: there is no transaction that they belong to
 }
 
@@ -62,13 +64,18 @@ func (c conn) tell(statement string, args []any) {
 	}
 }
 
-// hint is what follows a table's name to have an index of it used, or, with byRow, none.
+// tellColumns tells of a query of columns what it reads.
+func (c conn) tellColumns(q columns.Query, t *columns.Table) {
+	if c.read != nil {
+		c.read(Plan{"columns", t.Explain(q)})
+	}
+}
+
+// hint is what follows a table's name to have an index of it used.
 func (c conn) hint(index string) string {
 	switch {
 	case !c.hints || index == "":
 		return ""
-	case index == byRow:
-		return " " + byRow
 	}
 	return " INDEXED BY " + index
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-// A Plan is a statement and the steps by which SQLite carries it out.
+// A Plan is a statement and the steps by which the database carries it out, or what is read by column.
 type Plan struct {
 	Statement string   `json:"statement"`
 	Steps     []string `json:"steps"`
 }
 
-// Plans lists runs and gives the plan of every statement that this took. It is for SQLite alone, and for benchmarks and tests.
+// Plans lists runs and gives the plan of every statement that this took. It is for benchmarks and tests.
 func (s *Store) Plans(ctx context.Context, q page.Query, sc run.Scope) ([]Plan, error) {
 	type query struct {
 		statement string
@@ -24,10 +24,11 @@ func (s *Store) Plans(ctx context.Context, q page.Query, sc run.Scope) ([]Plan, 
 	var seen []query
 	db := s.driver.conn(s.reads)
 	db.seen = func(statement string, args []any) { seen = append(seen, query{statement, args}) }
-	if _, err := chooseRuns(ctx, db, q, sc); err != nil {
+	var plans []Plan
+	db.read = func(p Plan) { plans = append(plans, p) }
+	if _, err := s.choose(ctx, db, q, sc); err != nil {
 		return nil, err
 	}
-	var plans []Plan
 	for _, q := range seen {
 		steps, err := s.steps(ctx, q.statement, q.args)
 		if err != nil {

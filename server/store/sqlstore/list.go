@@ -229,12 +229,8 @@ var operators = map[page.Op]string{
 func (f field) moment(p page.Predicate) (condition, error) {
 	starts := make([]int64, len(p.Values))
 	for i, v := range p.Values {
-		switch v := v.(type) {
-		case time.Time:
-			starts[i] = v.Unix() * 1e6
-		case int64:
-			starts[i] = v * 1e6
-		default:
+		var ok bool
+		if starts[i], ok = second(v); !ok {
 			return condition{}, fault.New(fault.Invalid, "the filter on %q needs a timestamp", p.Key)
 		}
 	}
@@ -264,6 +260,17 @@ func (f field) moment(p page.Predicate) (condition, error) {
 		return condition{f.column + " <= ?", []any{end}}, nil
 	}
 	return condition{}, unknownOp(p)
+}
+
+// second is the beginning of the second that a value names, in microseconds.
+func second(v any) (micros int64, ok bool) {
+	switch v := v.(type) {
+	case time.Time:
+		return v.Unix() * 1e6, true
+	case int64:
+		return v * 1e6, true
+	}
+	return 0, false
 }
 
 func unknownOp(p page.Predicate) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/store/columns"
 )
 
 var runFields = map[string]field{
@@ -18,21 +19,20 @@ var runFields = map[string]field{
 	"created_at": {"runs.created_at", moment}, "scheduled_at": {"runs.scheduled_at", moment}, "finished_at": {"runs.finished_at", moment},
 }
 
-// kinds are the fields that run_counts counts by, beside storage_state. To sort by one of them is to list one value after
-// the other.
+// kinds are the fields that run_counts counts by, beside storage_state.
 var kinds = []string{"experiment_id", "schedule_id", "pipeline_id", "status"}
 
 // A runList is a page of runs that is being chosen. The conditions of scope and filter fall into those on what run_counts
 // counts by, so that their matches are known without a look at the runs, and the others.
 type runList struct {
-	db     conn
-	q      page.Query
-	limit  int
-	states []string // storage states that the filter allows; every statement asks for one of them
-	kinds  []condition
-	leads  []lead           // of the kinds, those of which one value is asked for
-	others []page.Predicate // the rest, for statements
-	seqs   int64            // about how many runs there are
+	db      conn
+	q       page.Query
+	limit   int
+	states  []string // storage states that the filter allows
+	kinds   []condition
+	leads   []lead // of the kinds, those of which one value is asked for
+	others  []page.Predicate
+	filters []columns.Filter // all of it
 }
 
 // A lead is a field of which one value is asked for, and which indexes begin with.
@@ -47,15 +47,19 @@ func newRunList(db conn, q page.Query, sc run.Scope) (*runList, error) {
 	states := []string{available, archived}
 	if sc.ExperimentID != "" {
 		l.lead("experiment_id", sc.ExperimentID)
+		l.filters = append(l.filters, is("experiment_id", sc.ExperimentID))
 	}
 	if sc.ScheduleID != "" {
 		l.lead("schedule_id", sc.ScheduleID)
+		l.filters = append(l.filters, is("schedule_id", sc.ScheduleID))
 	}
 	for _, p := range q.Filter {
 		c, err := allowed.predicate(p)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
+		}
+		l.filters = append(l.filters, columnFilter(p))
+		switch {
 		case p.Key == "storage_state":
 			states = slices.DeleteFunc(states, func(state string) bool { return !allows(p, state) })
 		case slices.Contains(kinds, p.Key) && p.Op == page.Equals:
@@ -81,6 +85,10 @@ func (l *runList) lead(name string, value any) {
 	l.kinds = append(l.kinds, equals(name, value))
 }
 
+func is(column, value string) columns.Filter {
+	return columnFilter(page.Predicate{Key: column, Op: page.Equals, Values: []any{value}})
+}
+
 func equals(name string, value any) condition {
 	if name == "schedule_id" { // as its indexes have it
 		return condition{"runs.schedule_id = ? AND runs.schedule_id <> ''", []any{value}}
@@ -94,149 +102,90 @@ func allows(p page.Predicate, text string) bool {
 		return slices.Contains(p.Values, any(text))
 	}
 	value, _ := p.Values[0].(string)
-	c := strings.Compare(text, value)
 	switch p.Op {
-	case page.Equals:
-		return c == 0
 	case page.NotEquals:
-		return c != 0
-	case page.GreaterThan:
-		return c > 0
-	case page.GreaterThanOrEqual:
-		return c >= 0
-	case page.LessThan:
-		return c < 0
-	case page.LessThanOrEqual:
-		return c <= 0
+		return text != value
+	case page.Substring:
+		return strings.Contains(strings.ToLower(text), strings.ToLower(value))
 	}
-	return strings.Contains(strings.ToLower(text), strings.ToLower(value))
+	return compares(p.Op, strings.Compare(text, value))
 }
 
-// chooseRuns chooses the rows of a page. It costs the page, not the runs: see plan.
+// chooseRuns chooses the rows of a page: along an index, if there is one that has the list in its order or if there are few
+// to sort; otherwise by columns.
 func (s *Store) chooseRuns(ctx context.Context, q page.Query, sc run.Scope) (rows, error) {
 	tx, err := s.reads.BeginTx(ctx, &s.driver.Snapshot) // the count and the rows shall agree
 	if err != nil {
 		return rows{}, trouble("begin", err)
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing to keep
-	return chooseRuns(ctx, s.driver.conn(tx), q, sc)
+	return s.choose(ctx, s.driver.conn(tx), q, sc)
 }
 
-func chooseRuns(ctx context.Context, db conn, q page.Query, sc run.Scope) (rows, error) {
+func (s *Store) choose(ctx context.Context, db conn, q page.Query, sc run.Scope) (rows, error) {
 	l, err := newRunList(db, q, sc)
 	if err != nil {
 		return rows{}, err
 	}
-	parts, err := l.count(ctx)
+	if l.known() && !byMetric(l.q.SortBy) {
+		return l.meant(ctx)
+	}
+	if len(l.others) == 0 && !byMetric(l.q.SortBy) {
+		parts, err := l.count(ctx)
+		if err != nil {
+			return rows{}, err
+		}
+		if ways, ok := l.ways(parts); ok {
+			found, err := l.along(ctx, ways)
+			return rowsOf(found, l.limit-1, total(parts)), err
+		}
+	}
+	table, err := s.runColumns(ctx)
 	if err != nil {
 		return rows{}, err
 	}
-	var found []entry
-	switch name, metric := strings.CutPrefix(l.q.SortBy, metricPrefix); {
-	case metric:
-		found, err = l.byMetric(ctx, name, parts)
-	case l.q.SortBy == "storage_state" || slices.Contains(kinds, l.q.SortBy):
-		found, err = l.byKind(ctx, parts)
-	default:
-		found, err = l.byField(ctx, parts)
-	}
-	if err != nil {
-		return rows{}, err
-	}
-	return rowsOf(found, l.limit-1, total(parts)), nil
+	return l.byColumns(ctx, table)
 }
 
-// byField lists in the order of a field of the runs.
-func (l *runList) byField(ctx context.Context, parts []part) ([]entry, error) {
-	f := runFields[l.q.SortBy]
-	var from []any
-	if l.q.Start != nil {
-		value, err := f.cursorValue(l.q.Start.Value)
-		if err != nil {
-			return nil, err
-		}
-		if from = []any{value, l.q.Start.ID}; l.q.SortBy == "id" {
-			from = from[1:]
-		}
+// start gives the value and the id of the cursor; nil if there is none.
+func (l *runList) start() (from []any, err error) {
+	if l.q.Start == nil {
+		return nil, nil
 	}
-	return l.entries(ctx, l.q.SortBy, nil, from, l.limit, parts)
+	value, err := runFields[l.q.SortBy].cursorValue(l.q.Start.Value)
+	return []any{value, l.q.Start.ID}, err
 }
 
-// byKind lists one value of a kind after the other, the runs of each by id.
-func (l *runList) byKind(ctx context.Context, parts []part) ([]entry, error) {
-	f := runFields[l.q.SortBy]
-	var after any
-	if l.q.Start != nil {
-		value, err := f.cursorValue(l.q.Start.Value)
-		if err != nil {
-			return nil, err
-		}
-		after = value
-	}
-	groups, err := l.groups(ctx, f, after)
-	if err != nil {
-		return nil, err
-	}
-	var found []entry
-	for _, g := range groups {
-		var from []any
-		if l.q.Start != nil && g.value == after {
-			from = []any{l.q.Start.ID}
-		}
-		more, err := l.entries(ctx, "id", &g, from, l.limit-len(found), g.of(parts))
-		if err != nil {
-			return nil, err
-		}
-		for i := range more {
-			more[i].value = g.value
-		}
-		if found = append(found, more...); len(found) == l.limit {
-			break
-		}
-	}
-	return found, nil
-}
-
-// entries lists runs in the order of a field and then of their ids: those of each storage state by an index of its own,
-// merged. A group is a further condition.
-func (l *runList) entries(ctx context.Context, by string, g *group, from []any, limit int, parts []part) ([]entry, error) {
-	where, leads := slices.Clone(l.kinds), l.leads
-	if g != nil && g.kind != "storage_state" {
-		where, leads = append(where, equals(g.kind, g.value)), append(slices.Clone(leads), lead{g.kind, g.value})
-	}
-	others, err := l.conditions(l.others)
-	if err != nil {
-		return nil, err
-	}
-	where = append(where, others...)
+// order is that of the list in SQL, with the condition of its cursor.
+func (l *runList) order() (order string, from []condition, err error) {
+	by := l.q.SortBy
 	word, compare := direction(l.q.Desc)
-	order := fmt.Sprintf("runs.%s %s, runs.id %s", by, word, word)
+	start, err := l.start()
 	if by == "id" {
-		order = "runs.id " + word
-	}
-	if len(from) > 0 {
-		key := condition{fmt.Sprintf("(runs.%s, runs.id) %s (?, ?)", by, compare), from}
-		if by == "id" {
-			key.sql = fmt.Sprintf("runs.id %s ?", compare)
+		if start != nil {
+			from = []condition{{fmt.Sprintf("runs.id %s ?", compare), start[1:]}}
 		}
-		where = append(where, key)
+		return fmt.Sprintf(" ORDER BY runs.id %s LIMIT ?", word), from, err
 	}
-	return l.merged(ctx, parts, word, "id", limit, func(p part) string {
-		return fmt.Sprintf("SELECT runs.seq AS seq, runs.id AS id, runs.%s AS value FROM runs%s", by, l.db.hint(l.plan(p, by, leads)))
-	}, where, fmt.Sprintf(" ORDER BY %s LIMIT ?", order))
+	if start != nil {
+		from = []condition{{fmt.Sprintf("(runs.%s, runs.id) %s (?, ?)", by, compare), start}}
+	}
+	return fmt.Sprintf(" ORDER BY runs.%s %s, runs.id %s LIMIT ?", by, word, word), from, err
 }
 
-// merged runs a statement for each storage state that has matches, and merges what they give by value and then.
-func (l *runList) merged(ctx context.Context, parts []part, word, then string, limit int, from func(part) string, where []condition, order string) ([]entry, error) {
+// along lists runs by an index of each storage state, and merges what they give.
+func (l *runList) along(ctx context.Context, ways []way) ([]entry, error) {
+	order, from, err := l.order()
+	if err != nil {
+		return nil, err
+	}
 	var statements []string
 	var args []any
-	for _, p := range parts {
-		if p.matches == 0 {
-			continue
-		}
-		of := append([]condition{{"runs.storage_state = '" + p.state + "'", nil}}, where...)
-		statements = append(statements, from(p)+whereClause(of)+order)
-		args = append(append(args, arguments(of)...), limit)
+	for _, w := range ways {
+		where := slices.Concat([]condition{{"runs.storage_state = '" + w.state + "'", nil}}, l.kinds, from)
+		statements = append(statements, fmt.Sprintf("SELECT runs.seq AS seq, runs.id AS id, runs.%s AS value FROM runs%s%s%s",
+			l.q.SortBy, l.db.hint(w.index), whereClause(where), order))
+		args = append(append(args, arguments(where)...), l.limit)
 	}
 	switch len(statements) {
 	case 0:
@@ -244,19 +193,54 @@ func (l *runList) merged(ctx context.Context, parts []part, word, then string, l
 	case 1:
 		return entries(ctx, l.db, statements[0], args)
 	}
-	statement := fmt.Sprintf("SELECT seq, id, value FROM (%s) AS a UNION ALL SELECT seq, id, value FROM (%s) AS b ORDER BY value %s, %s %s LIMIT ?",
-		statements[0], statements[1], word, then, word)
-	return entries(ctx, l.db, statement, append(args, limit))
+	word, _ := direction(l.q.Desc)
+	statement := fmt.Sprintf("SELECT seq, id, value FROM (%s) AS a UNION ALL SELECT seq, id, value FROM (%s) AS b ORDER BY value %s, id %s LIMIT ?",
+		statements[0], statements[1], word, word)
+	return entries(ctx, l.db, statement, append(args, l.limit))
 }
 
-func (l *runList) conditions(ps []page.Predicate) ([]condition, error) {
-	var cs []condition
-	for _, p := range ps {
-		c, err := listing{table: "runs", fields: runFields}.predicate(p)
+// known tells whether ids are asked for, which are found at once.
+func (l *runList) known() bool {
+	return slices.ContainsFunc(l.others, func(o page.Predicate) bool { return o.Key == "id" && (o.Op == page.Equals || o.Op == page.In) })
+}
+
+// byID is SQLite's own index on the ids of runs.
+const byID = "sqlite_autoindex_runs_1"
+
+// meant lists runs whose ids are asked for.
+func (l *runList) meant(ctx context.Context) (rows, error) {
+	where := slices.Clone(l.kinds)
+	for _, o := range l.others {
+		c, err := listing{table: "runs", fields: runFields}.predicate(o)
 		if err != nil {
-			return nil, err
+			return rows{}, err
 		}
-		cs = append(cs, c)
+		where = append(where, c)
 	}
-	return cs, nil
+	switch len(l.states) {
+	case 0:
+		return rows{}, nil
+	case 1:
+		where = append(where, condition{"runs.storage_state = ?", []any{l.states[0]}})
+	}
+	from := " FROM runs" + l.db.hint(byID)
+	var n int64
+	if err := l.db.QueryRowContext(ctx, "SELECT COUNT(*)"+from+whereClause(where), arguments(where)...).Scan(&n); err != nil {
+		return rows{}, trouble("count runs", err)
+	}
+	order, start, err := l.order()
+	if err != nil {
+		return rows{}, err
+	}
+	where = append(where, start...)
+	found, err := entries(ctx, l.db, "SELECT runs.seq, runs.id, runs."+l.q.SortBy+from+whereClause(where)+order, append(arguments(where), l.limit))
+	return rowsOf(found, l.limit-1, n), err
+}
+
+func total(parts []part) int64 {
+	var n int64
+	for _, p := range parts {
+		n += p.matches
+	}
+	return n
 }

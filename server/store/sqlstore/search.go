@@ -17,9 +17,6 @@ const (
 	anyText         = "text"
 )
 
-// indexed is how much of a parameter's value its index has.
-const indexed = 64
-
 // search turns a predicate on what lies beside the row of a run into SQL; ok is false for all others.
 func search(p page.Predicate) (c condition, ok bool, err error) {
 	switch name, byMetric := strings.CutPrefix(p.Key, metricPrefix); {
@@ -35,11 +32,11 @@ func search(p page.Predicate) (c condition, ok bool, err error) {
 		return condition{`(runs.name LIKE ? ESCAPE '\' OR runs.description LIKE ? ESCAPE '\' OR runs.id LIKE ? ESCAPE '\')`, []any{pattern, pattern, pattern}}, true, nil
 	}
 	if name, ok := strings.CutPrefix(p.Key, parameterPrefix); ok && name != "" {
-		c, err = textIs("run_parameters", "substr(value, 1, "+strconv.Itoa(indexed)+")", name, p)
+		c, err = textIs("run_parameters", name, p)
 		return c, true, err
 	}
 	if name, ok := strings.CutPrefix(p.Key, labelPrefix); ok && name != "" {
-		c, err = textIs("run_labels", "value", name, p)
+		c, err = textIs("run_labels", name, p)
 		return c, true, err
 	}
 	return c, false, nil
@@ -47,49 +44,56 @@ func search(p page.Predicate) (c condition, ok bool, err error) {
 
 // metricIs compares the value of a metric by which runs are sorted too.
 func metricIs(name string, p page.Predicate) (condition, error) {
-	var value float64
-	switch v := single(p).(type) {
-	case float64:
-		value = v
-	case int64:
-		value = float64(v)
-	case string:
-		var err error
-		if value, err = strconv.ParseFloat(v, 64); err != nil {
-			return condition{}, fault.New(fault.Invalid, "the filter on %q needs a number, not %q", p.Key, v)
-		}
-	default:
-		return condition{}, fault.New(fault.Invalid, "the filter on %q needs one number", p.Key)
+	value, err := metricValue(p)
+	if err != nil {
+		return condition{}, err
 	}
-	in, operator := "IN", operators[p.Op]
-	switch {
-	case operator == "":
+	operator := operators[p.Op]
+	if operator == "" {
 		return condition{}, unknownOp(p)
-	case p.Op == page.NotEquals: // all but those that are equal, so also those that have it not, as everywhere
-		in, operator = "NOT IN", "="
 	}
-	return condition{
-		fmt.Sprintf("runs.seq %s (SELECT run FROM run_metrics WHERE name = ? AND leads = 1 AND value %s ?)", in, operator), []any{name, value},
-	}, nil
+	return beside("run_metrics", "leads = 1 AND value "+operator+" ?", p.Op, name, value), nil
 }
 
-// textIs compares the text beside a name in a table; key is what of the text the table's index has.
-func textIs(table, key, name string, p page.Predicate) (condition, error) {
+// metricValue is what a predicate compares a metric with.
+func metricValue(p page.Predicate) (float64, error) {
+	switch v := single(p).(type) {
+	case float64:
+		return v, nil
+	case int64:
+		return float64(v), nil
+	case string:
+		value, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			return 0, fault.New(fault.Invalid, "the filter on %q needs a number, not %q", p.Key, v)
+		}
+		return value, nil
+	}
+	return 0, fault.New(fault.Invalid, "the filter on %q needs one number", p.Key)
+}
+
+// beside asks for what lies beside a run in a table. What is not equal is all but what is, so also runs that lack it.
+func beside(table, is string, op page.Op, name string, value any) condition {
+	not := ""
+	if op == page.NotEquals {
+		not, is = "NOT ", strings.Replace(is, "<>", "=", 1)
+	}
+	return condition{
+		fmt.Sprintf("%sEXISTS (SELECT 1 FROM %s AS b WHERE b.run = runs.seq AND b.name = ? AND %s)", not, table, is), []any{name, value},
+	}
+}
+
+// textIs compares the text beside a name in a table.
+func textIs(table, name string, p page.Predicate) (condition, error) {
 	text, ok := single(p).(string)
 	if !ok {
 		return condition{}, fault.New(fault.Invalid, "the filter on %q needs one string", p.Key)
 	}
-	is := "runs.seq %s (SELECT run FROM " + table + " WHERE name = ?%s)"
 	switch p.Op {
 	case page.Equals, page.NotEquals:
-		in := map[page.Op]string{page.Equals: "IN", page.NotEquals: "NOT IN"}[p.Op]
-		begin := text
-		if key != "value" {
-			begin = string([]rune(text)[:min(len([]rune(text)), indexed)])
-		}
-		return condition{fmt.Sprintf(is, in, " AND "+key+" = ? AND value = ?"), []any{name, begin, text}}, nil
+		return beside(table, "value = ?", p.Op, name, text), nil
 	case page.Substring:
-		return condition{fmt.Sprintf(is, "IN", ` AND value LIKE ? ESCAPE '\'`), []any{name, containing(text)}}, nil
+		return beside(table, `value LIKE ? ESCAPE '\'`, p.Op, name, containing(text)), nil
 	}
 	return condition{}, fault.New(fault.Invalid, "the filter on %q can be EQUALS, NOT_EQUALS or IS_SUBSTRING", p.Key)
 }

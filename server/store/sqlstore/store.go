@@ -23,6 +23,7 @@ import (
 type Driver struct {
 	Name     string              // of the database, for errors
 	Text     func(string) string // gives a statement as this database wants it; nil: as it is
+	Folder   string              // for the columns of runs; empty: that of the system for what is temporary
 	Hints    bool                // whether it understands INDEXED BY; a database that keeps statistics needs none
 	Snapshot sql.TxOptions       // of a transaction whose reads agree with each other
 	Write    sql.TxOptions       // of a transaction that writes
@@ -38,6 +39,7 @@ type Store struct {
 	reads   *sql.DB
 	writes  *sql.DB
 	commits *commits // of what is about to be written
+	columns *runColumns
 	// onWrite hears of each change that was written; nil: nobody does.
 	onWrite func(took time.Duration, failed bool)
 }
@@ -45,7 +47,7 @@ type Store struct {
 // New makes a store of two pools of connections to a database that Migrate has prepared. That of writes has one connection,
 // so that what a transaction read stays true until it is committed.
 func New(driver Driver, reads, writes *sql.DB) *Store {
-	return &Store{driver: driver, reads: reads, writes: writes, commits: newCommits()}
+	return &Store{driver: driver, reads: reads, writes: writes, commits: newCommits(), columns: newRunColumns()}
 }
 
 // Migrate brings the schema up to date. One that a newer Argosy made is refused.
@@ -69,7 +71,11 @@ func Migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, migrations 
 
 // Close ends all connections.
 func (s *Store) Close() error {
-	return errors.Join(s.reads.Close(), s.writes.Close())
+	err := errors.Join(s.reads.Close(), s.writes.Close())
+	if s.columns.table != nil {
+		err = errors.Join(err, s.columns.table.Close())
+	}
+	return err
 }
 
 func (s *Store) read() *query.Queries {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -36,6 +37,7 @@ type options struct {
 	parts    string        // what is measured
 	out      string        // file for the figures as JSON
 	fill     string        // file of a store to make, and nothing else
+	stores   string        // folder where stores are kept for the next time
 }
 
 func main() {
@@ -49,6 +51,7 @@ func main() {
 	flag.StringVar(&o.parts, "parts", "lists,detail,clients,create", "what to measure")
 	flag.StringVar(&o.out, "json", "", "file for all figures, lists and plans as JSON")
 	flag.StringVar(&o.fill, "fill", "", "make a store of the first of -sizes in this file, and measure nothing")
+	flag.StringVar(&o.stores, "stores", "", "keep the stores in this folder, and take those that are there")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -108,12 +111,15 @@ func measure(ctx context.Context, o options, dir string, sizes []int, r *report)
 func measureSizes(ctx context.Context, o options, dir string, sizes []int, r *report) error {
 	base := map[string]float64{}
 	for _, n := range append([]int{few}, sizes...) {
-		home := filepath.Join(dir, strconv.Itoa(n))
-		if err := os.Mkdir(home, 0o700); err != nil {
+		home := filepath.Join(cmp.Or(o.stores, dir), fmt.Sprintf("%d-%d", n, o.seed))
+		if err := os.MkdirAll(home, 0o700); err != nil {
 			return err
 		}
 		if err := measureSize(ctx, o, home, n, r, base); err != nil {
 			return fmt.Errorf("%d runs: %w", n, err)
+		}
+		if o.stores != "" {
+			continue
 		}
 		if err := os.RemoveAll(home); err != nil {
 			return err
@@ -122,13 +128,25 @@ func measureSizes(ctx context.Context, o options, dir string, sizes []int, r *re
 	return nil
 }
 
-func measureSize(ctx context.Context, o options, home string, n int, r *report, base map[string]float64) (err error) {
-	w := seed.NewWorld(o.seed, n)
+// fillStore makes a store, unless it is there.
+func fillStore(ctx context.Context, file string, w *seed.World, r *report) error {
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	}
 	begin := time.Now()
-	if err := seed.Fill(ctx, app.StoreFile(home), w); err != nil {
+	unfinished := file + ".part"
+	if err := errors.Join(os.RemoveAll(unfinished), seed.Fill(ctx, unfinished, w), os.Rename(unfinished, file)); err != nil {
 		return err
 	}
-	took := time.Since(begin)
+	r.note("A store of %d runs was made in %.0f s.", w.Runs, time.Since(begin).Seconds())
+	return nil
+}
+
+func measureSize(ctx context.Context, o options, home string, n int, r *report, base map[string]float64) (err error) {
+	w := seed.NewWorld(o.seed, n)
+	if err := fillStore(ctx, app.StoreFile(home), w, r); err != nil {
+		return err
+	}
 	info, err := os.Stat(app.StoreFile(home))
 	if err != nil {
 		return err
@@ -141,7 +159,7 @@ func measureSize(ctx context.Context, o options, home string, n int, r *report, 
 		}
 	}
 	if n != few {
-		r.note("A store of %d runs: made in %.0f s, %d MB.", n, took.Seconds(), info.Size()>>20)
+		r.note("The store of %d runs has %d MB.", n, info.Size()>>20)
 		if err := measurePlans(ctx, home, m, shapes, r); err != nil {
 			return err
 		}

@@ -120,15 +120,23 @@ func (s *server) memory() (resident, files float64, err error) {
 	return resident, files, nil
 }
 
-// cpu is the time that the process has worked.
+// cpu is the time that the threads of the process have worked.
 func (s *server) cpu() (time.Duration, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", s.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
-	text := string(b)
-	fields := strings.Fields(text[strings.LastIndex(text, ")")+1:])
-	user, err1 := strconv.Atoi(fields[11])
-	system, err2 := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(err1, err2)
+	var sum time.Duration
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil { // the thread has ended
+			continue
+		}
+		n, err := strconv.ParseInt(strings.Fields(string(b))[0], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(n)
+	}
+	return sum, nil
 }

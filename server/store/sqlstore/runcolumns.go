@@ -1,0 +1,264 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/store/columns"
+)
+
+// runSchema is what runs are filtered and sorted by, beside parameters, labels and metrics.
+var runSchema = columns.Schema{
+	Ints:  []string{"created_at", "scheduled_at", "finished_at"},
+	Words: []string{"status", "storage_state", "experiment_id", "pipeline_id", "schedule_id"},
+	Texts: []string{"id", "name", "description"},
+}
+
+const (
+	atOnce       = 2000            // runs that are read at once
+	followEvery  = time.Second     // how often Follow looks for changes
+	tolerateDead = 4 * atOnce      // places in columns, beside half as many as there are runs
+	readingRuns  = "read all runs" // what went wrong, if something did
+)
+
+// runColumns is the index of runs by column. It follows the store's clock: what changed since it looked is read before it is
+// asked, so that nobody who writes need know of it.
+type runColumns struct {
+	turn  chan struct{} // held by the one who fills it
+	table *columns.Table
+	seen  int64 // revision
+}
+
+func newRunColumns() *runColumns { return &runColumns{turn: make(chan struct{}, 1)} }
+
+// runColumns gives the columns as the store is now, or was a moment later.
+func (s *Store) runColumns(ctx context.Context) (*columns.Table, error) {
+	select {
+	case s.columns.turn <- struct{}{}:
+		defer func() { <-s.columns.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if s.columns.table != nil {
+		behind, err := s.catchUp(ctx)
+		if err != nil || !behind {
+			return s.columns.table, err
+		}
+	}
+	table, seen, err := s.allColumns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if old := s.columns.table; old != nil {
+		err = old.Take(table)
+	} else {
+		s.columns.table = table
+	}
+	s.columns.seen = seen
+	if err == nil {
+		_, err = s.catchUp(ctx)
+	}
+	return s.columns.table, err
+}
+
+// Follow keeps the columns up to date until ctx ends, so that lists find little to do. What goes wrong it tells, once, and tries
+// again: lists that need the columns fail meanwhile, or fill them themselves.
+func (s *Store) Follow(ctx context.Context, tell func(error)) {
+	ticker := time.NewTicker(followEvery)
+	defer ticker.Stop()
+	told := ""
+	for {
+		err := s.follow(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			told = ""
+		case err.Error() != told:
+			told = err.Error()
+			tell(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (s *Store) follow(ctx context.Context) error {
+	table, err := s.runColumns(ctx)
+	if err != nil {
+		return err
+	}
+	if rows, dead, _ := table.Size(); dead > rows/2+tolerateDead {
+		return s.compact(ctx)
+	}
+	return nil
+}
+
+// compact reads all runs anew, while lists go on with what there is.
+func (s *Store) compact(ctx context.Context) error {
+	table, seen, err := s.allColumns(ctx)
+	if err != nil {
+		return err
+	}
+	select {
+	case s.columns.turn <- struct{}{}:
+		defer func() { <-s.columns.turn }()
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), table.Close())
+	}
+	s.columns.seen = seen
+	return s.columns.table.Take(table)
+}
+
+// allColumns makes the columns of all runs. Those that change meanwhile have revisions after the one that it gives.
+func (s *Store) allColumns(ctx context.Context) (table *columns.Table, seen int64, err error) {
+	now, err := s.read().Now(ctx)
+	if err != nil {
+		return nil, 0, trouble(readingRuns, err)
+	}
+	if table, err = columns.New(s.driver.Folder, runSchema); err != nil {
+		return nil, 0, trouble(readingRuns, err)
+	}
+	for after := int64(0); ; {
+		rows, err := s.readColumns(ctx, s.driver.conn(s.reads), condition{"seq > ?", []any{after}}, nil)
+		if err == nil {
+			err = trouble(readingRuns, table.Put(rows...))
+		}
+		if err != nil {
+			return nil, 0, errors.Join(err, table.Close())
+		}
+		if len(rows) < atOnce {
+			return table, now.Revision, nil
+		}
+		after = rows[len(rows)-1].Key
+	}
+}
+
+// catchUp reads what changed. It is behind when it does not know any more what was removed.
+func (s *Store) catchUp(ctx context.Context) (behind bool, err error) {
+	tx, err := s.reads.BeginTx(ctx, &s.driver.Snapshot)
+	if err != nil {
+		return false, trouble("begin", err)
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing to keep
+	db := s.driver.conn(tx)
+	var now int64
+	if err := db.QueryRowContext(ctx, "SELECT revision FROM clock WHERE id = 1").Scan(&now); err != nil {
+		return false, trouble("read the clock", err)
+	}
+	c := s.columns
+	if now <= c.seen {
+		return false, nil
+	}
+	if now-c.seen >= run.KeptRemovals {
+		return true, nil
+	}
+	gone := map[string]bool{}
+	err = each(ctx, db, func(r *sql.Rows) error {
+		var id string
+		err := r.Scan(&id)
+		gone[id] = true
+		return err
+	}, "SELECT run_id FROM removals WHERE revision > ? AND revision <= ? AND node_id = ''", c.seen, now)
+	if err != nil {
+		return false, err
+	}
+	if err := c.table.Remove("id", gone); err != nil {
+		return false, trouble(readingRuns, err)
+	}
+	for revision, seq := c.seen, int64(1)<<62; ; {
+		var keys []any
+		err = each(ctx, db, func(r *sql.Rows) error {
+			err := r.Scan(&seq, &revision)
+			keys = append(keys, seq)
+			return err
+		}, "SELECT seq, revision FROM runs WHERE revision >= ? AND (revision > ? OR seq > ?) ORDER BY revision, seq LIMIT ?", revision, revision, seq, atOnce)
+		if err != nil {
+			return false, err
+		}
+		if len(keys) == 0 {
+			break
+		}
+		in := " IN (?" + strings.Repeat(", ?", len(keys)-1) + ")"
+		rows, err := s.readColumns(ctx, db, condition{"seq" + in, keys}, &condition{"run" + in, keys})
+		if err == nil {
+			err = trouble(readingRuns, c.table.Put(rows...))
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	c.seen = now
+	return false, nil
+}
+
+// readColumns reads runs, at most atOnce, in the order of their numbers; beside finds what lies beside them, and nil all that
+// does so from the first to the last.
+func (s *Store) readColumns(ctx context.Context, db conn, which condition, beside *condition) ([]columns.Row, error) {
+	var rows []columns.Row
+	at := map[int64]int{}
+	err := each(ctx, db, func(r *sql.Rows) error {
+		row := columns.Row{Ints: make([]int64, 3), Words: make([]string, 5), Texts: make([]string, 3)}
+		err := r.Scan(&row.Key, &row.Ints[0], &row.Ints[1], &row.Ints[2], &row.Words[0], &row.Words[1], &row.Words[2], &row.Words[3], &row.Words[4],
+			&row.Texts[0], &row.Texts[1], &row.Texts[2])
+		at[row.Key] = len(rows)
+		rows = append(rows, row)
+		return err
+	}, fmt.Sprintf("SELECT seq, %s, %s, %s FROM runs WHERE %s ORDER BY seq LIMIT ?", strings.Join(runSchema.Ints, ", "),
+		strings.Join(runSchema.Words, ", "), strings.Join(runSchema.Texts, ", "), which.sql), append(slices.Clip(which.args), atOnce)...)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	if beside == nil {
+		beside = &condition{"run BETWEEN ? AND ?", []any{rows[0].Key, rows[len(rows)-1].Key}}
+	}
+	for _, tags := range []struct{ prefix, from, order string }{{parameterPrefix, "run_parameters", "position"}, {labelPrefix, "run_labels", "name"}} {
+		err := each(ctx, db, func(r *sql.Rows) error {
+			var key int64
+			var tag columns.Tag
+			err := r.Scan(&key, &tag.Column, &tag.Text)
+			if i, ok := at[key]; ok {
+				tag.Column = tags.prefix + tag.Column
+				rows[i].Tags = append(rows[i].Tags, tag)
+			}
+			return err
+		}, fmt.Sprintf("SELECT run, name, value FROM %s WHERE %s ORDER BY run, %s", tags.from, beside.sql, tags.order), beside.args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rows, each(ctx, db, func(r *sql.Rows) error {
+		var key int64
+		var n columns.Named
+		err := r.Scan(&key, &n.Column, &n.Value)
+		if i, ok := at[key]; ok {
+			n.Column = metricPrefix + n.Column
+			rows[i].Numbers = append(rows[i].Numbers, n)
+		}
+		return err
+	}, "SELECT run, name, value FROM run_metrics WHERE leads = 1 AND "+beside.sql+" ORDER BY run, seq", beside.args...)
+}
+
+// each gives every row of an answer to f.
+func each(ctx context.Context, db conn, f func(*sql.Rows) error, statement string, args ...any) error {
+	rows, err := db.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return trouble(readingRuns, err)
+	}
+	defer rows.Close() //nolint:errcheck // Err tells
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return trouble(readingRuns, err)
+		}
+	}
+	return trouble(readingRuns, rows.Err())
+}

@@ -1,0 +1,161 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/store/columns"
+)
+
+// byMetric tells whether a list is sorted by a metric: by the first value that a run has of it, then by the order in which
+// runs came. Runs that have it not come last. A cursor names the place of a run in that order instead of the id, and one
+// without a value stands among those that have it not.
+func byMetric(sortBy string) bool {
+	return strings.HasPrefix(sortBy, metricPrefix) && sortBy != metricPrefix
+}
+
+// byColumns lists runs by their columns.
+func (l *runList) byColumns(ctx context.Context, table *columns.Table) (rows, error) {
+	q := columns.Query{By: l.q.SortBy, Then: "id", Desc: l.q.Desc, Limit: l.limit, Filters: l.filters}
+	metric := byMetric(l.q.SortBy)
+	if metric {
+		q.Then = ""
+	}
+	from, err := l.from(metric)
+	if err != nil {
+		return rows{}, err
+	}
+	q.From = from
+	l.db.tellColumns(q, table)
+	found, n, err := table.Find(ctx, q)
+	if err != nil {
+		return rows{}, trouble("list", err)
+	}
+	all := make([]entry, len(found))
+	for i, e := range found {
+		switch all[i] = (entry{seq: e.Key, id: e.Then, value: e.Text}); {
+		case metric:
+			all[i].id, all[i].value = strconv.FormatInt(e.Key, 10), e.Value
+			if e.Lacks {
+				all[i].value = nil
+			}
+		case runFields[l.q.SortBy].kind == moment:
+			all[i].value = e.Int
+		}
+	}
+	return rowsOf(all, l.limit-1, int64(n)), nil
+}
+
+// from is the entry of the cursor.
+func (l *runList) from(metric bool) (*columns.Entry, error) {
+	start := l.q.Start
+	if start == nil {
+		return nil, nil
+	}
+	if metric {
+		place, err := strconv.ParseInt(start.ID, 10, 64)
+		value, ok := start.Value.(float64)
+		if err != nil || !ok && start.Value != nil {
+			return nil, staleCursor()
+		}
+		return &columns.Entry{Key: place, Value: value, Lacks: start.Value == nil}, nil
+	}
+	value, err := runFields[l.q.SortBy].cursorValue(start.Value)
+	if err != nil {
+		return nil, err
+	}
+	e := &columns.Entry{Then: start.ID}
+	switch v := value.(type) {
+	case int64:
+		e.Int = v
+	case string:
+		e.Text = v
+	}
+	return e, nil
+}
+
+// columnFilter turns a predicate that is known to be in order into one on columns.
+func columnFilter(p page.Predicate) columns.Filter {
+	f := columns.Filter{Columns: []string{p.Key}, Not: p.Op == page.NotEquals}
+	switch {
+	case p.Key == anyText:
+		f.Columns = []string{"name", "description", "id"}
+	case slices.Contains(runSchema.Words, p.Key):
+		f.Not = false
+		f.Words = func(word string) bool { return allows(p, word) }
+		return f
+	case slices.Contains(runSchema.Ints, p.Key):
+		f.Ints = seconds(p)
+		return f
+	case strings.HasPrefix(p.Key, metricPrefix):
+		limit, _ := metricValue(p) // it was looked at
+		f.Number = func(v float64) bool { return compares(p.Op, cmp.Compare(v, limit)) }
+		return f
+	}
+	var texts []string
+	for _, v := range Plain(p.Values) {
+		text, _ := v.(string) // as it was looked at
+		texts = append(texts, text)
+	}
+	switch p.Op {
+	case page.Equals, page.NotEquals:
+		f.Equals = &texts[0]
+	case page.Substring:
+		f.Contains = &texts[0]
+	case page.In:
+		f.Text = func(text []byte) bool {
+			return slices.ContainsFunc(texts, func(t string) bool { return string(text) == t })
+		}
+	default:
+		f.Text = func(text []byte) bool {
+			c := 0
+			if string(text) != texts[0] {
+				if c = 1; string(text) < texts[0] {
+					c = -1
+				}
+			}
+			return compares(p.Op, c)
+		}
+	}
+	return f
+}
+
+// compares tells whether a value that compares like c with another meets a predicate; NotEquals is asked as Equals.
+func compares(op page.Op, c int) bool {
+	switch op {
+	case page.GreaterThan:
+		return c > 0
+	case page.GreaterThanOrEqual:
+		return c >= 0
+	case page.LessThan:
+		return c < 0
+	case page.LessThanOrEqual:
+		return c <= 0
+	}
+	return c == 0
+}
+
+// seconds gives the microseconds that a predicate on whole seconds allows.
+func seconds(p page.Predicate) (ranges [][2]int64) {
+	for _, v := range p.Values {
+		start, _ := second(v) // it was looked at
+		end := start + 999_999
+		switch p.Op {
+		case page.GreaterThan:
+			start, end = end+1, math.MaxInt64
+		case page.GreaterThanOrEqual:
+			end = math.MaxInt64
+		case page.LessThan:
+			start, end = math.MinInt64, start-1
+		case page.LessThanOrEqual:
+			start = math.MinInt64
+		}
+		ranges = append(ranges, [2]int64{start, end})
+	}
+	return ranges
+}
