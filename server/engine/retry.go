@@ -172,13 +172,7 @@ func (e *Engine) resubmit(ctx context.Context, there, wf *wfv1.Workflow) error {
 		if _, stays := wf.Status.Nodes[id]; stays || n.Type != wfv1.NodeTypePod {
 			continue
 		}
-		name := podName(there, n)
-		if podName(wf, n) == name && time.Since(n.FinishedAt.Time) < cleanupTime {
-			if err := e.awaitLabel(ctx, wf.Namespace, name); err != nil {
-				return explain(doing, err)
-			}
-		}
-		if err := e.deletePod(ctx, wf.Namespace, name); err != nil {
+		if err := e.deletePods(ctx, there, wf, n); err != nil {
 			return explain(doing, err)
 		}
 		err := e.argo.ArgoprojV1alpha1().WorkflowTaskResults(wf.Namespace).Delete(ctx, id, metav1.DeleteOptions{})
@@ -211,6 +205,23 @@ func (e *Engine) awaitLabel(ctx context.Context, namespace, name string) error {
 		case <-time.After(pollGone):
 		}
 	}
+}
+
+// deletePods removes the pod of a step that runs again, under either name: that of a step which stayed in the attempt before
+// has the form that the new one's will have.
+func (e *Engine) deletePods(ctx context.Context, there, wf *wfv1.Workflow, n wfv1.NodeStatus) error {
+	last, next := podName(there, n), podName(wf, n)
+	if time.Since(n.FinishedAt.Time) < cleanupTime {
+		if err := e.awaitLabel(ctx, wf.Namespace, next); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Compact([]string{last, next}) {
+		if err := e.deletePod(ctx, wf.Namespace, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deletePod returns when the pod is gone.

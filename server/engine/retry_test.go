@@ -139,6 +139,19 @@ func TestResubmit(t *testing.T) {
 	_, err = pods.Get(t.Context(), good, metav1.GetOptions{})
 	require.NoError(t, err)
 
+	// The pod of a step that stayed once, and runs again now, has the name that the next one will have.
+	twice, _ := again(t, b, r, 2)
+	_, err = pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: bad, Labels: map[string]string{"workflows.argoproj.io/completed": "true"}}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	b.Update(t, r, func(wf *wfv1.Workflow) {
+		id := wf.NodeID(wf.Name + ".bad")
+		wf.Status.Nodes[id] = wfv1.NodeStatus{ID: id, Name: wf.Name + ".bad", Type: wfv1.NodeTypePod, TemplateName: "main", Phase: wfv1.NodeSucceeded, FinishedAt: metav1.Now()}
+	})
+	require.NoError(t, b.Engine.Submit(t.Context(), twice.Workflow))
+	_, err = pods.Get(t.Context(), bad, metav1.GetOptions{})
+	require.True(t, apierrors.IsNotFound(err), "it is gone, under whichever name")
+	a = twice
+
 	// Told again, a controller that is at work already is not disturbed.
 	b.Update(t, r, func(wf *wfv1.Workflow) { wf.Status.Message = "at work" })
 	require.NoError(t, b.Engine.Submit(t.Context(), a.Workflow))
@@ -152,6 +165,6 @@ func TestResubmit(t *testing.T) {
 	require.NoError(t, err)
 	now, err := seen.State()
 	require.NoError(t, err)
-	require.EqualValues(t, 1, now.Attempt)
+	require.EqualValues(t, 2, now.Attempt)
 	require.WithinDuration(t, time.Now(), b.Workflow(t, r).Status.StartedAt.Time, time.Minute)
 }

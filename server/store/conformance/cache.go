@@ -46,8 +46,9 @@ func cached(t *testing.T, s Store) {
 	requireKind(t, fault.NotFound, s.Reuse(ctx, taker, "m", none))
 	require.NoError(t, s.Reuse(ctx, taker, "m", entry(0, "k")))
 	require.NoError(t, s.Reuse(ctx, taker, "m", found[0]), "the last one counts")
+	attempt := int64(0)
 	record := func(phase string) run.Node {
-		state := run.State{Status: run.Running, Nodes: []run.Node{{ID: "m", Name: "m", Phase: phase}}}
+		state := run.State{Status: run.Running, Attempt: attempt, Nodes: []run.Node{{ID: "m", Name: "m", Phase: phase}}}
 		_, err := s.Record(ctx, taker, state)
 		require.NoError(t, err)
 		nodes, err := s.Nodes(ctx, taker)
@@ -66,6 +67,7 @@ func cached(t *testing.T, s Store) {
 	require.NoError(t, s.PutCacheEntry(ctx, entry(2, "other")))
 	require.NoError(t, s.Reuse(ctx, taker, "m", entry(0, "k")))
 	require.NoError(t, s.Retry(ctx, taker, 1, run.Again{Workflow: []byte("{}"), Dropped: []string{"m", "n"}}))
+	attempt++
 	require.Nil(t, record(run.Pending).CachedFrom, "a node that runs again took nothing yet")
 	found, err = s.CacheEntries(ctx, "other", time.Time{})
 	require.NoError(t, err)

@@ -121,6 +121,39 @@ func changesOfNodes(t *testing.T, s Store) {
 	requireKind(t, fault.NotFound, err)
 }
 
+// nodesOfARetry: what stays keeps the name of its pod, whatever the next attempt would call it; what runs again is gone at once.
+func nodesOfARetry(t *testing.T, s Store) {
+	ctx := t.Context()
+	accept(t, s, newRun(1))
+	state := newState(run.Failed)
+	_, err := s.Record(ctx, "run-001", state)
+	require.NoError(t, err)
+	require.NoError(t, s.SetHarvested(ctx, "run-001", "step", "k"))
+	before, err := s.Run(ctx, "run-001")
+	require.NoError(t, err)
+	require.NoError(t, s.Retry(ctx, "run-001", 1, run.Again{Workflow: []byte("{}"), Dropped: []string{"later", "none"}}))
+	d, err := s.Delta(ctx, "run-001", before.Revision, 0)
+	require.NoError(t, err)
+	require.Equal(t, []string{"later"}, d.Removed)
+
+	state.Status, state.Attempt, state.Nodes[1].PodName = run.Running, 1, "wf-another"
+	for range 2 {
+		_, err = s.Record(ctx, "run-001", state)
+		require.NoError(t, err)
+		n, err := s.Node(ctx, "run-001", "step")
+		require.NoError(t, err)
+		require.Equal(t, []any{"wf-step-1", true}, []any{n.PodName, n.Harvested})
+	}
+	state.Nodes[1].FinishedAt = at(5)
+	_, err = s.Record(ctx, "run-001", state)
+	require.NoError(t, err)
+	n, err := s.Node(ctx, "run-001", "step")
+	require.NoError(t, err)
+	require.Equal(t, []any{"wf-another", false}, []any{n.PodName, n.Harvested}, "it ran again after all")
+	_, err = s.Node(ctx, "run-001", "none")
+	requireKind(t, fault.NotFound, err)
+}
+
 func series(t *testing.T, s Store) {
 	ctx := t.Context()
 	accept(t, s, newRun(1))

@@ -73,6 +73,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Changes":               changes,
 		"ChangesOfNodes":        changesOfNodes,
 		"Series":                series,
+		"NodesOfARetry":         nodesOfARetry,
 		"Scans":                 scans,
 		"Visuals":               visuals,
 		"Search":                searchRuns,

@@ -101,7 +101,7 @@ func recordNodes(ctx context.Context, q *query.Queries, of query.Run, nodes []ru
 		if err != nil {
 			return false, err
 		}
-		if err := q.DeleteNode(ctx, query.DeleteNodeParams{Run: of.Seq, ID: id}); err != nil {
+		if _, err := q.DeleteNode(ctx, query.DeleteNodeParams{Run: of.Seq, ID: id}); err != nil {
 			return false, trouble("remove node", err)
 		}
 		if err := q.InsertRemoval(ctx, query.InsertRemovalParams{Revision: revision, RunID: of.ID, NodeID: id}); err != nil {

@@ -230,6 +230,16 @@ func (s *Store) Retry(ctx context.Context, id string, attempt int64, again run.A
 			if err := q.DeleteVisualsOfNode(ctx, query.DeleteVisualsOfNodeParams{Run: row.Seq, NodeID: node}); err != nil {
 				return trouble("remove visuals", err)
 			}
+			n, err := q.DeleteNode(ctx, query.DeleteNodeParams{Run: row.Seq, ID: node})
+			if err != nil {
+				return trouble("remove node", err)
+			}
+			if n == 0 {
+				continue
+			}
+			if err := q.InsertRemoval(ctx, query.InsertRemovalParams{Revision: revision, RunID: row.ID, NodeID: node}); err != nil {
+				return trouble("note a removed node", err)
+			}
 		}
 		if err := q.LeadMetrics(ctx, row.Seq); err != nil {
 			return trouble("order metrics", err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-const deleteNode = `-- name: DeleteNode :exec
+const deleteNode = `-- name: DeleteNode :execrows
 DELETE FROM nodes WHERE run = ? AND id = ?
 `
 
@@ -19,9 +19,12 @@ type DeleteNodeParams struct {
 	ID  string
 }
 
-func (q *Queries) DeleteNode(ctx context.Context, arg DeleteNodeParams) error {
-	_, err := q.db.ExecContext(ctx, deleteNode, arg.Run, arg.ID)
-	return err
+func (q *Queries) DeleteNode(ctx context.Context, arg DeleteNodeParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteNode, arg.Run, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const node = `-- name: Node :one
@@ -226,7 +229,10 @@ INSERT INTO nodes (
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)
 ON CONFLICT (run, id) DO UPDATE SET
     name = excluded.name, display_name = excluded.display_name, type = excluded.type, template = excluded.template,
-    phase = excluded.phase, message = excluded.message, exit_code = excluded.exit_code, pod_name = excluded.pod_name,
+    phase = excluded.phase, message = excluded.message, exit_code = excluded.exit_code,
+    -- the pods of a retry have names of another form, but those of the steps that stay are those that they had
+    pod_name = CASE WHEN nodes.harvested = 1 AND nodes.pod_name <> '' AND excluded.pod_name <> '' AND excluded.finished_at = nodes.finished_at
+        THEN nodes.pod_name ELSE excluded.pod_name END,
     boundary_id = excluded.boundary_id, children = excluded.children, inputs = excluded.inputs, outputs = excluded.outputs,
     artifacts = excluded.artifacts, started_at = excluded.started_at, finished_at = excluded.finished_at, digest = excluded.digest,
     scrape = excluded.scrape, revision = excluded.revision, from_run = excluded.from_run, from_node = excluded.from_node,
