@@ -31,30 +31,36 @@ packages:
 
 # ---- build -----------------------------------------------------------------------------------------------------
 
+# Without C's resolver and user database, what argosy shares with the programs that are built without C is compiled once.
+PURE := netgo,osusergo
+
 .PHONY: build
-build: bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-controlplane bin/argosy-podinit bin/argoexec ## build every binary into bin/
+build: ## build every binary into bin/
+	@$(MAKE) --no-print-directory -j2 frontend/dist/index.html cluster-programs
+	@$(MAKE) --no-print-directory bin/argosy bin/argosy-launcher bin/argoexec
 
 # Go's build cache decides what is stale, so the Go targets always ask it.
-.PHONY: $(BINARIES)
+.PHONY: $(BINARIES) cluster-programs
 bin/argosy: frontend/dist/index.html
 	@echo "building argosy"
-	@go build -trimpath -tags ui -ldflags "$(LDFLAGS)" -o $@ ./cmd/argosy
+	@go build -trimpath -tags ui,$(PURE) -ldflags "$(LDFLAGS)" -o $@ ./cmd/argosy
 
 bin/argosy-launcher:
 	@echo "building argosy-launcher"
 	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o $@ ./cmd/argosy-launcher
 
-bin/argosy-cluster: cluster-assets
-	@echo "building argosy-cluster"
-	@cd cluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o ../$@ ./cmd/argosy-cluster
+CLUSTER_BUILD = cd cluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o ../bin/
 
-bin/argosy-controlplane:
-	@echo "building argosy-controlplane (kube-apiserver, etcd, controllers: the first time takes some minutes)"
-	@cd cluster && go build -trimpath -ldflags "-s -w" -o ../$@ ./cmd/argosy-controlplane
+# By one command, so that the link of one does not hold up what the others compile.
+cluster-programs: cluster-assets
+	@echo "building argosy-cluster, argosy-podinit, argosy-controlplane (kube-apiserver, etcd, controllers: the first time takes some minutes)"
+	@mkdir -p bin
+	@$(CLUSTER_BUILD) ./cmd/...
 
-bin/argosy-podinit:
-	@echo "building argosy-podinit"
-	@cd cluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o ../$@ ./cmd/argosy-podinit
+bin/argosy-cluster bin/argosy-controlplane bin/argosy-podinit: cluster-assets
+	@echo "building $(@F)"
+	@mkdir -p bin
+	@$(CLUSTER_BUILD) ./cmd/$(@F)
 
 bin/argoexec: cluster-assets
 	@echo "building argoexec (Argo's own executor)"
@@ -95,7 +101,7 @@ test-portable: ## the command for macOS and Windows builds, and its store works 
 .PHONY: test-cluster
 test-cluster: cluster-assets ## unit tests of the embedded cluster, and the built cluster under test
 	cd cluster && go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -trimpath -race -timeout 15m $$(go list ./... | grep -vE '$(WHOLE_KUBERNETES)')
-	cd cluster && go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -trimpath -count=1 -timeout 15m $$(go list ./... | grep -E '$(WHOLE_KUBERNETES)')
+	cd cluster && CGO_ENABLED=0 go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -trimpath -count=1 -timeout 15m $$(go list ./... | grep -E '$(WHOLE_KUBERNETES)')
 
 .PHONY: test-frontend
 test-frontend: frontend/node_modules/.stamp ## lint, types and unit tests of the frontend
