@@ -23,8 +23,8 @@ var arenaKinds = map[string]string{"mpijob": "mpijob", "job": "tfjob"}
 var arenaNames = map[string]string{
 	"name": "name", "image": "image", "workers": "workers", "gpus": "gpus", "cpu": "cpu", "memory": "memory",
 	"env": "env", "data": "data", "output-data": "data", "annotation": "annotation", "sync-source": "sync-source",
-	"timeout-hours": "running-timeout",
-	"rdma":          "", "tensorboard": "", "tensorboard-image": "", "log-dir": "", "output-dir": "",
+	"timeout-hours": "running-timeout", "pending-timeout-minutes": "pending-timeout",
+	"rdma": "", "tensorboard": "", "tensorboard-image": "", "log-dir": "", "output-dir": "",
 	"metric": "", "metric-name": "", "metric-unit": "", "step-name": "", "workflow-name": "",
 }
 
@@ -39,6 +39,9 @@ func arenaCommand() *cobra.Command {
 			a, err := readArena(args)
 			if err != nil {
 				return usageError{err}
+			}
+			for _, skipped := range a.skip() {
+				_, _ = fmt.Fprintln(c.ErrOrStderr(), "argosy-launcher:", skipped)
 			}
 			if err := a.writeFiles("/"); err != nil {
 				return err
@@ -94,6 +97,30 @@ func readArena(args []string) (arena, error) {
 	return a, nil
 }
 
+// skip leaves out what arena leaves out, and tells of it: volumes without a path and variables without a value. This is how a
+// pipeline goes without a volume.
+func (a arena) skip() (skipped []string) {
+	keep := func(name string, values []string, mark, form string) {
+		a.options[name] = nil
+		for _, value := range values {
+			switch {
+			case value == "" || value == "None":
+			case !strings.Contains(value, mark):
+				skipped = append(skipped, fmt.Sprintf("--%s %q is left out: it is not %s", name, value, form))
+			default:
+				a.options[name] = append(a.options[name], value)
+			}
+		}
+	}
+	var volumes []string
+	for _, value := range slices.Concat(a.options["data"], a.options["output-data"]) {
+		volumes = append(volumes, strings.Split(value, ",")...)
+	}
+	keep("data", volumes, ":", "CLAIM:/PATH")
+	keep("env", a.options["env"], "=", "NAME=VALUE")
+	return skipped
+}
+
 // translated gives the arguments in our terms.
 func (a arena) translated(root string) []string {
 	args := []string{arenaKinds[a.kind], "--job-name-file=" + root + "name.txt"}
@@ -106,12 +133,14 @@ func (a arena) translated(root string) []string {
 	default:
 		add("workers", a.options["workers"][0])
 	}
-	for _, name := range []string{"name", "image", "gpus", "cpu", "memory", "sync-source", "env", "annotation", "timeout-hours"} {
+	for _, name := range []string{"name", "image", "gpus", "cpu", "memory", "sync-source", "env", "annotation", "timeout-hours", "pending-timeout-minutes"} {
 		for _, value := range a.options[name] {
 			switch branch, isBranch := strings.CutPrefix(value, "GIT_SYNC_BRANCH="); {
 			case value == "" || value == "None" || value == "0" && (name == "cpu" || name == "memory"):
 			case name == "timeout-hours":
 				add(arenaNames[name], value+"h")
+			case name == "pending-timeout-minutes":
+				add(arenaNames[name], value+"m")
 			case name == "env" && isBranch:
 				add("git-branch", branch)
 			default:
@@ -133,12 +162,8 @@ func (a arena) translated(root string) []string {
 	if a.options["sync-source"] != nil {
 		add("sync-mode", "git")
 	}
-	for _, value := range slices.Concat(a.options["data"], a.options["output-data"]) {
-		for volume := range strings.SplitSeq(value, ",") {
-			if volume != "" && volume != "None" {
-				add("data", volume)
-			}
-		}
+	for _, volume := range a.options["data"] {
+		add("data", volume)
 	}
 	for _, m := range a.metrics() {
 		add("metric", m)

@@ -2,10 +2,14 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/launcher/job"
 )
 
 // mpiRun is the step of the sample mpi_run.py of KFP 0.1.17, its parameters filled in.
@@ -18,16 +22,18 @@ var mpiRun = []string{
 func TestArenaArguments(t *testing.T) {
 	a, err := readArena(mpiRun)
 	require.NoError(t, err)
+	require.Empty(t, a.skip())
 	require.Equal(t, []string{
 		"mpijob", "--job-name-file=/name.txt", "--workers=2", "--name=all-reduce", "--image=uber/horovod:0.13.11", "--gpus=1", "--cpu=2", "--memory=10Gi",
 		"--sync-source=https://example.com/b.git", "--env=NCCL_DEBUG=INFO", "--git-branch=cnn", "--running-timeout=240h", "--sync-mode=git",
 		"--data=user-susan:/training", "--metric=images/sec", "--", "mpirun python x.py --n 1",
 	}, a.translated("/"))
 
-	a, err = readArena(strings.Fields("--name=x --image=i --cpu=0 --memory=0 --data=a:/a,b:/b,None --metric acc:PERCENTAGE --metric loss --metric-name f mpijob -- a b"))
+	a, err = readArena(strings.Fields("--name=x --image=i --cpu=0 --memory=0 --data=a:/a,b:/b,None,c --env=A --env=B=1 --pending-timeout-minutes=360 --metric acc:PERCENTAGE --metric loss --metric-name f mpijob -- a b"))
 	require.NoError(t, err)
+	require.Equal(t, []string{`--data "c" is left out: it is not CLAIM:/PATH`, `--env "A" is left out: it is not NAME=VALUE`}, a.skip())
 	require.Equal(t, []string{
-		"mpijob", "--job-name-file=/name.txt", "--workers=2", "--name=x", "--image=i", "--data=a:/a", "--data=b:/b",
+		"mpijob", "--job-name-file=/name.txt", "--workers=2", "--name=x", "--image=i", "--env=B=1", "--pending-timeout=360m", "--data=a:/a", "--data=b:/b",
 		"--metric=acc:PERCENTAGE", "--metric=loss:PERCENTAGE", "--metric=f:PERCENTAGE", "--", "a b",
 	}, a.translated("/"))
 
@@ -63,4 +69,31 @@ func TestArenaFiles(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, string(text))
 	}
+}
+
+// FuzzArena checks that what is accepted becomes a command line that our own command understands, or refuses with a reason.
+func FuzzArena(f *testing.F) {
+	f.Add(strings.Join(mpiRun, "\n"))
+	f.Add("--name=x\n--rdma=True\n--metric=a:b:c\n--timeout-hours=-1\njob\n--\n-x")
+	f.Fuzz(func(t *testing.T, line string) {
+		a, err := readArena(strings.Split(line, "\n"))
+		if err != nil {
+			return
+		}
+		a.skip()
+		args := a.translated("/")
+		kind := job.Kinds()[slices.IndexFunc(job.Kinds(), func(k *job.Kind) bool { return k.Command == args[0] })]
+		var o job.Options
+		var own string
+		flags := pflag.NewFlagSet(kind.Command, pflag.ContinueOnError)
+		podFlags(flags, &o)
+		placeFlags(flags, &o)
+		lifeFlags(flags, &o)
+		flags.StringVar(&own, "job-name-file", "", "")
+		require.NoError(t, flags.Parse(args[1:]), "%q", args)
+		require.Equal(t, []string{a.command}, flags.Args())
+		if _, err := o.Spec(kind, a.command); err != nil {
+			require.NotEmpty(t, err.Error())
+		}
+	})
 }

@@ -127,7 +127,7 @@ func (a *argosy) readsResults(t *testing.T) {
 	require.False(t, values.More(), out)
 
 	out, _ = a.says(t, 0, "run", "compare", "good", "bad")
-	require.Regexp(t, `(?m)^ +GOOD +BAD$`, out)
+	require.Regexp(t, `(?m)^run +good +bad$`, out)
 	require.Regexp(t, `(?m)^status +Succeeded +Failed$`, out)
 	require.Regexp(t, `(?m)^speed of work +12\.500 +12\.500$`, out)
 	require.Regexp(t, `(?m)^fail +no +yes$`, out)

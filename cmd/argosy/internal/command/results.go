@@ -134,13 +134,13 @@ func (c *cli) runCompare() *cobra.Command {
 
 // comparisonTable prints what differs first: parameters that are the same in all runs come last.
 func comparisonTable(p output.Printer, found *client.Comparison) {
-	header, status, took := []string{""}, []string{"status"}, []string{"took"}
+	run, status, took := []string{"run"}, []string{"status"}, []string{"took"}
 	for i, r := range found.Runs {
-		header = append(header, r.Name)
+		run = append(run, r.Name)
 		status = append(status, p.Status(r.Status))
 		took = append(took, output.Duration(found.Took()[i]))
 	}
-	rows := [][]string{status, took}
+	rows := [][]string{run, status, took}
 	for _, m := range found.Metrics {
 		row := []string{m.Name + " of " + m.Step}
 		for _, v := range m.Values {
@@ -159,7 +159,7 @@ func comparisonTable(p output.Printer, found *client.Comparison) {
 			}
 		}
 	}
-	p.Rows("", header, rows)
+	p.Rows("", nil, rows)
 }
 
 func (c *cli) runArtifact() *cobra.Command {

@@ -70,14 +70,16 @@ func (p Printer) Print(value any, table func()) error {
 	return nil
 }
 
-// Rows writes a table with aligned columns and no lines; an empty one says that there is nothing.
+// Rows writes a table with aligned columns and no lines, with a header if one is given; an empty one says that there is nothing.
 func (p Printer) Rows(nothing string, header []string, rows [][]string) {
 	if len(rows) == 0 {
 		fmt.Fprintln(p.Out, nothing)
 		return
 	}
 	w := p.writer()
-	w.AppendHeader(row(header))
+	if header != nil {
+		w.AppendHeader(row(header))
+	}
 	for _, r := range rows {
 		w.AppendRow(row(r))
 	}
