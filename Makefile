@@ -101,6 +101,8 @@ test-portable: ## the command for macOS and Windows builds, and its store works 
 .PHONY: test-cluster
 test-cluster: cluster-assets ## unit tests of the embedded cluster, and the built cluster under test
 	cd cluster && go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -trimpath -race -timeout 15m $$(go list ./... | grep -vE '$(WHOLE_KUBERNETES)')
+	@echo "building the last operator of MXJobs (docs/adr/0022)" # before the tests' time begins
+	@cd cluster/test/mxoperator && CGO_ENABLED=0 go build -trimpath -o /dev/null github.com/kubeflow/training-operator/cmd/training-operator.v1
 	cd cluster && CGO_ENABLED=0 go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -trimpath -count=1 -timeout 15m $$(go list ./... | grep -E '$(WHOLE_KUBERNETES)')
 
 .PHONY: test-frontend

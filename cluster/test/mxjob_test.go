@@ -60,7 +60,7 @@ func (c *cluster) mxOperator(t *testing.T) {
 	tool := func(args ...string) []byte {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "go", args...)
-		cmd.Dir = folder
+		cmd.Dir, cmd.Env = folder, append(os.Environ(), "CGO_ENABLED=0") // as the Makefile builds it before
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		out, err := cmd.Output()

@@ -157,7 +157,7 @@ func (a *argosy) serveData(t *testing.T) (commit string) {
 		}},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	watching, err := pods.Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: "files"}))
 	require.NoError(t, err)
