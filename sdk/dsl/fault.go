@@ -92,14 +92,45 @@ func caller() graph.Position {
 	}
 }
 
+// relative is a file as the user names it where the program runs. Programs that are built with -trimpath know only which
+// module it is of, and the module is the one around the working folder.
 func relative(file string) string {
 	wd, err := os.Getwd()
 	if err != nil {
 		return file
 	}
-	rel, err := filepath.Rel(wd, file)
+	whole := file
+	if !filepath.IsAbs(file) {
+		module, root := moduleAround(wd)
+		below, own := strings.CutPrefix(filepath.ToSlash(file), module+"/")
+		if module == "" || !own {
+			return file
+		}
+		whole = filepath.Join(root, filepath.FromSlash(below))
+	}
+	rel, err := filepath.Rel(wd, whole)
 	if err != nil || !filepath.IsLocal(rel) {
 		return file
 	}
 	return rel
+}
+
+// moduleAround returns the path and the folder of the module that a folder is in; nothing where it is in none.
+func moduleAround(folder string) (module, root string) {
+	for {
+		text, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+		if err == nil {
+			for line := range strings.Lines(string(text)) {
+				if name, found := strings.CutPrefix(line, "module "); found {
+					return strings.Trim(strings.TrimSpace(name), `"`), folder
+				}
+			}
+			return "", ""
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			return "", ""
+		}
+		folder = above
+	}
 }

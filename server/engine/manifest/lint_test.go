@@ -119,6 +119,49 @@ spec:
       - {name: made, mountPath: /c}
       - {name: gone, mountPath: /d} # want 16: spec.templates[main].container.volumeMounts[gone]: there is no volume "gone" in the template or the workflow
 `,
+	"expressions": `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  entrypoint: main
+  arguments: {parameters: [{name: num, value: "1"}]}
+  templates:
+  - name: main
+    dag:
+      tasks:
+      - {name: fine, template: say, when: "{{workflow.parameters.num}} > 0 && '{{workflow.name}}' =~ '^x'"}
+      - {name: wanting, template: say, when: "{{workflow.parameters.num}} >"} # want 46: spec.templates[main].dag.tasks[wanting].when: the condition {{workflow.parameters.num}} >: Unexpected end of expression
+      - {name: one, template: say, when: "({{workflow.parameters.num}} == 1"} # want 42: spec.templates[main].dag.tasks[one].when: the condition ({{workflow.parameters.num}} == 1: Unbalanced parenthesis
+      - name: computed
+        template: say
+        when: "{{=asFloat(workflow.parameters.num) < }}" # want 15: spec.templates[main].dag.tasks[computed].when: the expression asFloat(workflow.parameters.num) < : unexpected token EOF, at character
+      - name: items
+        template: say
+        withParam: '["a", b]' # want 20: spec.templates[main].dag.tasks[items].withParam: it must be a JSON list
+      - name: object
+        template: say
+        withParam: '{"a": 1}' # want 20: spec.templates[main].dag.tasks[object].withParam: it must be a JSON list
+  - name: say
+    retryStrategy: {limit: 2, expression: "asInt(lastRetry.exitCode) = 1"} # want 43: spec.templates[say].retryStrategy.expression: the expression asInt(lastRetry.exitCode) = 1: unexpected token Operator("=")
+    container:
+      image: alpine
+      args:
+      - "{{=toJson(workflow.parameters)}} {{=sprig.trunc(3, workflow.name)}}"
+      - "{{=asFlot(workflow.parameters.num)}}" # want 9: spec.templates[say].container.args[1]: the expression asFlot(workflow.parameters.num): there is no function asFlot
+      - "{{=sprig.replce('a', 'b', workflow.name)}}" # want 9: spec.templates[say].container.args[2]: the expression sprig.replce('a', 'b', workflow.name): there is no function sprig.replce
+`,
+	"open variable": `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    container:
+      image: alpine
+      args: [a, "b {{workflow.name"] # want 17: spec.templates[main].container.args[1]: {{workflow.name: the variable is not closed by }}
+      env: [{name: X, value: "{{=1 +}}"}] # want 30: spec.templates[main].container.env[X].value: the expression 1 +: unexpected token EOF
+`,
 	"no entry": `apiVersion: argoproj.io/v1alpha1
 kind: Workflow
 metadata: {generateName: x-}
