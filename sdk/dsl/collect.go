@@ -58,7 +58,7 @@ func collect(t text) text {
 func (n *node) placed(output string) error {
 	switch {
 	case n.Call != nil:
-		return errors.New("files that a sub-pipeline returns cannot be collected: collect what a step in the loop makes of it")
+		return errors.New("files that a sub-pipeline returns cannot be collected, since each pass of the loop must leave its file in its own place, which only a step in the loop can: collect what a step there makes of it, such as a copy")
 	case n.Container != nil:
 		if n.Pod != nil && n.Pod.Cache != nil && !n.Pod.Cache.Off {
 			return fmt.Errorf("step %s takes its outputs from an earlier run, where they lie elsewhere: leave CacheKey and CacheFor out, or add NoCache", n.Name)
@@ -67,7 +67,7 @@ func (n *node) placed(output string) error {
 	}
 	i := slices.IndexFunc(n.If.Outputs, func(m graph.Merge) bool { return m.Name == output })
 	if len(n.If.Outputs[i].Otherwise) > 0 {
-		return errors.New("OneOf has a file from outside of the If, which cannot be collected: give every branch a step that leaves one")
+		return errors.New("OneOf has a file from outside of the If, which cannot be collected, since no step of this pass leaves it: give every branch a step that leaves one, such as a copy")
 	}
 	branches, _ := n.branches()
 	for j, from := range n.If.Outputs[i].From {

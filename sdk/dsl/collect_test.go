@@ -26,7 +26,7 @@ var wrongCollections = map[string]func(*dsl.Pipeline){
 	"step s: Args[0] uses output model of step fit outside the Each at collect_test.go:LINE: use dsl.CollectFiles to get a folder of all of them": func(p *dsl.Pipeline) {
 		measure(p, "s", dsl.Each(p, dsl.Lit([]int{1}), func(dsl.Value[int]) dsl.File[dsl.Model] { return model(p, "fit") }))
 	},
-	"step s: Args[0]: Collect: output model of step sub: files that a sub-pipeline returns cannot be collected: collect what a step in the loop makes of it": func(p *dsl.Pipeline) {
+	"step s: Args[0]: Collect: output model of step sub: files that a sub-pipeline returns cannot be collected, since each pass of the loop must leave its file in its own place, which only a step in the loop can: collect what a step there makes of it, such as a copy": func(p *dsl.Pipeline) {
 		type in struct{ N dsl.Value[int] }
 		type out struct{ Model dsl.File[dsl.Model] }
 		measure(p, "s", dsl.CollectFiles(dsl.Each(p, dsl.Lit([]int{1}), func(n dsl.Value[int]) dsl.File[dsl.Model] {
@@ -38,7 +38,7 @@ var wrongCollections = map[string]func(*dsl.Pipeline){
 			return model(p, "fit", dsl.CacheFor(time.Hour))
 		})))
 	},
-	"step s: Args[0]: Collect: a value of the If at collect_test.go:LINE: OneOf has a file from outside of the If, which cannot be collected: give every branch a step that leaves one": func(p *dsl.Pipeline) {
+	"step s: Args[0]: Collect: a value of the If at collect_test.go:LINE: OneOf has a file from outside of the If, which cannot be collected, since no step of this pass leaves it: give every branch a step that leaves one, such as a copy": func(p *dsl.Pipeline) {
 		measure(p, "s", dsl.CollectFiles(dsl.Each(p, dsl.Lit([]int{1}), func(n dsl.Value[int]) dsl.File[dsl.Model] {
 			before := model(p, "before")
 			var better dsl.File[dsl.Model]
@@ -46,7 +46,7 @@ var wrongCollections = map[string]func(*dsl.Pipeline){
 			return dsl.OneOf(better, before)
 		})))
 	},
-	"step s: Args[0]: OneOf: argument 1 is a folder of collected files, which only steps and sub-pipelines can be given": func(p *dsl.Pipeline) {
+	"step s: Args[0]: OneOf: argument 1 is a folder of collected files, which Argo cannot hand on: give it to a step of that branch, and OneOf what the step makes of it": func(p *dsl.Pipeline) {
 		var one, two dsl.File[[]dsl.Model]
 		loop := func(name string) dsl.File[[]dsl.Model] {
 			return dsl.CollectFiles(dsl.Each(p, dsl.Lit([]int{1}), func(dsl.Value[int]) dsl.File[dsl.Model] { return model(p, name) }))
@@ -54,7 +54,7 @@ var wrongCollections = map[string]func(*dsl.Pipeline){
 		p.If(dsl.Eq(dsl.Param(p, "x", 1), 1), func() { one = loop("one") }).Else(func() { two = loop("two") })
 		measure(p, "s", dsl.OneOf(one, two))
 	},
-	"sub-pipeline sub: output models of the sub-pipeline is a folder of collected files: return what a step makes of it": func(p *dsl.Pipeline) {
+	"sub-pipeline sub: output models of the sub-pipeline is a folder of collected files, which Argo cannot hand on: return what a step makes of it": func(p *dsl.Pipeline) {
 		type in struct{ N dsl.Value[int] }
 		type out struct{ Models dsl.File[[]dsl.Model] }
 		dsl.Sub(p, "sub", in{dsl.Lit(1)}, func(in) out {

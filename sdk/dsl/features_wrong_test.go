@@ -112,6 +112,24 @@ var wrongFlows = map[string]func(*dsl.Pipeline){
 	`step s: Source needs a Command, its interpreter, as in dsl.Args("python3")`: func(p *dsl.Pipeline) {
 		dsl.Run(p, "s", dsl.Container{Image: alpine, Source: dsl.Lit("x")})
 	},
+	"step s: Source is empty: is a //go:embed missing before the variable?": func(p *dsl.Pipeline) {
+		dsl.Run(p, "s", dsl.Script(alpine, "python3", ""))
+	},
+	"step s: Command[0], the program to run, is empty": func(p *dsl.Pipeline) {
+		dsl.Run(p, "s", dsl.Script(alpine, "", "print(1)"))
+	},
+	"step s: Image is not set: it is the container image to run, as in dsl.Lit(\"alpine:3.22\")": func(p *dsl.Pipeline) {
+		dsl.Run(p, "s", dsl.Script(dsl.Value[string]{}, "python3", "print(1)"))
+	},
+	"step s: Source holds {{, which Argo would take for a variable: use dsl.Argo for a variable; other text with {{ can stand in Command, Args and Env only": func(p *dsl.Pipeline) {
+		dsl.Run(p, "s", dsl.Script(alpine, "python3", "print('{{x}}')"))
+	},
+	"step s: Source holds a NUL character": func(p *dsl.Pipeline) {
+		dsl.Run(p, "s", dsl.Script(alpine, "python3", "print('\x00')"))
+	},
+	"step s: container beside: only the step's own container has a Source": func(p *dsl.Pipeline) {
+		dsl.Run(p, "s", dsl.Container{Image: alpine}, dsl.Sidecar("beside", dsl.Script(alpine, "sh", "true")))
+	},
 	"step same-2: function same is another one than that at features_wrong_test.go:LINE: choose another name": func(p *dsl.Pipeline) {
 		type none struct{}
 		dsl.Func("same", func(context.Context, none, *none) error { return nil }).Add(p, none{})

@@ -156,7 +156,7 @@ func oneOf(at graph.Position, values []text, kind graph.Type, file bool) text {
 	}
 	for i, v := range values {
 		if r := v.single(); r != nil && r.File && r.Collected > 0 {
-			return faulty(at, "OneOf: argument %d is a folder of collected files, which only steps and sub-pipelines can be given", i+1)
+			return faulty(at, "OneOf: argument %d is a folder of collected files, which Argo cannot hand on: give it to a step of that branch, and OneOf what the step makes of it", i+1)
 		}
 	}
 	top := first.scope.top()

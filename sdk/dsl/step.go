@@ -178,6 +178,11 @@ func (s *Step) contain(c Container) {
 		s.Fault("container %s: only the step's own container has a Source", s.beside)
 	case c.Source.IsSet() && len(c.Command) == 0:
 		s.Fault("Source needs a Command, its interpreter, as in dsl.Args(\"python3\")")
+	case c.Source.IsSet() && c.Source.String() == "":
+		s.Fault("Source is empty: is a //go:embed missing before the variable?")
+	}
+	if len(c.Command) > 0 && c.Command[0].IsSet() && c.Command[0].String() == "" {
+		s.Fault("%sCommand[0], the program to run, is empty", what)
 	}
 	s.variables(c.Env)
 }

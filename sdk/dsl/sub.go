@@ -162,7 +162,7 @@ func (s *sub) results(p *Pipeline, out reflect.Value) {
 			if r.imports {
 				p.fault(s.at, "", "sub-pipeline %s: %s is an import: import it where it is used", s.name, what)
 			} else if r.Collected > 0 {
-				p.fault(s.at, "", "sub-pipeline %s: %s is a folder of collected files: return what a step makes of it", s.name, what)
+				p.fault(s.at, "", "sub-pipeline %s: %s is a folder of collected files, which Argo cannot hand on: return what a step makes of it", s.name, what)
 			} else if p.checkRef(at, what, r) {
 				own := r.Ref
 				o.From = graph.Text{{Ref: &own}}
