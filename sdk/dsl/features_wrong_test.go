@@ -36,6 +36,12 @@ var wrongFlows = map[string]func(*dsl.Pipeline){
 		p.If(dsl.Eq(dsl.Param(p, "x", 1), 1), func() { a, b = measure(p, "a"), measure(p, "b") })
 		measure(p, "s", dsl.OneOf(a, b, dsl.Lit(0.5)))
 	},
+	"OneOf uses output score of step later: it cannot wait for later, which waits for it": func(p *dsl.Pipeline) {
+		var a dsl.Value[float64]
+		p.If(dsl.Eq(dsl.Param(p, "x", 1), 1), func() { a = measure(p, "a") })
+		later := measure(p, "later", dsl.OneOf(a, dsl.Lit(0.5)))
+		measure(p, "s", dsl.OneOf(a, later))
+	},
 	"step s: Args[0]: OneOf: argument 1 is no output of a step in an If": func(p *dsl.Pipeline) {
 		measure(p, "s", dsl.OneOf(dsl.Lit(1), dsl.Lit(2)))
 	},
