@@ -41,7 +41,9 @@ func Look(ctx context.Context, h home.Home) Facts {
 	if m, err := machine.Look("/"); err == nil {
 		f.GPUs, f.MilliCPU, f.Memory = len(m.GPUs), m.MilliCPU, uint64(m.Memory)
 	}
-	f.FreeMemory = min(freeMemory(), f.Memory)
+	if free, err := machine.FreeMemory(); err == nil {
+		f.FreeMemory = min(uint64(free), f.Memory)
+	}
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil {
 		f.OpenFiles = files.Max
@@ -125,21 +127,6 @@ next:
 		missing = append(missing, t)
 	}
 	return missing
-}
-
-// freeMemory is what new processes can have.
-func freeMemory() uint64 {
-	b, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(b)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "MemAvailable:" {
-			kib, _ := strconv.ParseUint(fields[1], 10, 64)
-			return kib << 10
-		}
-	}
-	return 0
 }
 
 // fileSystem names the file systems that are told apart; others are "local".

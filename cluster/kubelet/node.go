@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
-	"slices"
 	"strconv"
 	"time"
 
@@ -151,7 +150,7 @@ func (k *Kubelet) reportNode(ctx context.Context, n Node, labels map[string]stri
 	}
 	node.Status = corev1.NodeStatus{
 		Capacity: n.Capacity, Allocatable: n.Allocatable,
-		Conditions:      conditions(node.Status.Conditions),
+		Conditions:      k.conditions(node.Status.Conditions),
 		Addresses:       []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}, {Type: corev1.NodeHostName, Address: n.Name}},
 		Images:          k.nodeImages(),
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(k.cfg.Port)}},
@@ -162,20 +161,6 @@ func (k *Kubelet) reportNode(ctx context.Context, n Node, labels map[string]stri
 	}
 	_, err = k.client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
 	return err
-}
-
-// conditions say that the node is ready; since when, they may have said before.
-func conditions(before []corev1.NodeCondition) []corev1.NodeCondition {
-	now := metav1.Now()
-	ready := corev1.NodeCondition{
-		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "pods can be run",
-		LastHeartbeatTime: now, LastTransitionTime: now,
-	}
-	i := slices.IndexFunc(before, func(c corev1.NodeCondition) bool { return c.Type == ready.Type && c.Status == ready.Status })
-	if i >= 0 {
-		ready.LastTransitionTime = before[i].LastTransitionTime
-	}
-	return []corev1.NodeCondition{ready}
 }
 
 // renewLease says that a node lives, at a fraction of the cost of its whole status.
@@ -201,18 +186,26 @@ func (k *Kubelet) heartbeat(ctx context.Context) {
 	defer lease.Stop()
 	defer status.Stop()
 	for {
-		report := func(n Node) error { return k.renewLease(ctx, n.Name) }
 		select {
 		case <-ctx.Done():
 			return
 		case <-lease.C:
+			k.forAll(ctx, func(n Node) error { return k.renewLease(ctx, n.Name) })
 		case <-status.C:
-			report = func(n Node) error { return k.registerNode(ctx, n) } // somebody may have deleted it
+			k.registerAll(ctx)
 		}
-		for _, n := range k.cfg.Nodes {
-			if err := report(n); err != nil && ctx.Err() == nil {
-				k.log.Warn("no heartbeat", "node", n.Name, "err", err)
-			}
+	}
+}
+
+// registerAll reports the nodes in full, which somebody may have deleted.
+func (k *Kubelet) registerAll(ctx context.Context) {
+	k.forAll(ctx, func(n Node) error { return k.registerNode(ctx, n) })
+}
+
+func (k *Kubelet) forAll(ctx context.Context, report func(Node) error) {
+	for _, n := range k.cfg.Nodes {
+		if err := report(n); err != nil && ctx.Err() == nil {
+			k.log.Warn("no heartbeat", "node", n.Name, "err", err)
 		}
 	}
 }

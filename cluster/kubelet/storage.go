@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -20,15 +21,21 @@ const weighEvery = 10 * time.Second
 // blockSize is the unit in which stat(2) counts, whatever the file system's is.
 const blockSize = 512
 
-// keepStorage ends pods that have more on the disk than they may, until the context ends.
+// keepStorage ends pods that have more on the disk than they may, and reports when the machine runs short of disk or memory or
+// does no more, until the context ends.
 func (k *Kubelet) keepStorage(ctx context.Context) {
 	tick := time.NewTicker(weighEvery)
 	defer tick.Stop()
+	last := k.pressures(nil)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		if now := k.pressures(last); !slices.EqualFunc(now, last, func(a, b corev1.NodeCondition) bool { return a.Status == b.Status }) {
+			last = now
+			k.registerAll(ctx)
 		}
 		for _, p := range k.running() {
 			if p.isEnding() {

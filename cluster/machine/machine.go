@@ -37,7 +37,7 @@ type GPU struct {
 func Look(folder string) (Machine, error) {
 	m := Machine{MilliCPU: int64(runtime.NumCPU()) * 1000}
 	var err error
-	if m.Memory, err = totalMemory("/proc/meminfo"); err != nil {
+	if m.Memory, err = memory("/proc/meminfo", "MemTotal"); err != nil {
 		return m, err
 	}
 	var st unix.Statfs_t
@@ -45,12 +45,12 @@ func Look(folder string) (Machine, error) {
 		return m, fmt.Errorf("size of the disk below %s: %w", folder, err)
 	}
 	m.Disk = int64(st.Blocks) * st.Bsize
-	cpu, memory := limits(os.DirFS("/"))
+	cpu, bytes := limits(os.DirFS("/"))
 	if cpu > 0 {
 		m.MilliCPU = min(m.MilliCPU, cpu)
 	}
-	if memory > 0 {
-		m.Memory = min(m.Memory, memory)
+	if bytes > 0 {
+		m.Memory = min(m.Memory, bytes)
 	}
 	m.GPUs = gpus(os.DirFS("/"))
 	return m, nil
@@ -65,14 +65,27 @@ func Pretend(n int) []GPU {
 	return all
 }
 
-func totalMemory(path string) (int64, error) {
+// FreeMemory is what new processes can have without the machine swapping, in bytes.
+func FreeMemory() (int64, error) { return memory("/proc/meminfo", "MemAvailable") }
+
+// FreeDisk is what can be written to the file system of a folder, in bytes.
+func FreeDisk(folder string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(folder, &st); err != nil {
+		return 0, fmt.Errorf("free space of the disk below %s: %w", folder, err)
+	}
+	return int64(st.Bavail) * st.Bsize, nil
+}
+
+// memory is a figure of /proc/meminfo, in bytes.
+func memory(path, name string) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
-		if fields := strings.Fields(s.Text()); len(fields) > 1 && fields[0] == "MemTotal:" {
+		if fields := strings.Fields(s.Text()); len(fields) > 1 && fields[0] == name+":" {
 			kb, err := strconv.ParseInt(fields[1], 10, 64)
 			if err != nil {
 				return 0, fmt.Errorf("%s: %q: %w", path, s.Text(), err)
@@ -80,7 +93,7 @@ func totalMemory(path string) (int64, error) {
 			return kb << 10, nil
 		}
 	}
-	return 0, fmt.Errorf("%s does not say how much memory there is", path)
+	return 0, fmt.Errorf("%s does not say %s", path, name)
 }
 
 // limits are what control groups leave of the machine to this process; 0 where they leave all.

@@ -30,7 +30,7 @@ func TestTotalMemory(t *testing.T) {
 		"MemTotal:\nMemFree: 1": 0,
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
-		got, err := totalMemory(path)
+		got, err := memory(path, "MemTotal")
 		require.Equal(t, want, got)
 		require.Equal(t, want == 0, err != nil, content)
 	}
