@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/util/template"
 )
 
 // scrapeRules finds what the steps of a workflow look for in their output: the metrics among the arguments of our launcher.
@@ -34,11 +36,30 @@ func (s scrapeRules) of(n *wfv1.NodeStatus) []string {
 	values := s.values(n)
 	var rules []string
 	for _, r := range written {
-		if r = strings.TrimSpace(values.Replace(r)); r != "" && !strings.Contains(r, "{{") {
+		if r = filled(r, values); r != "" {
 			rules = append(rules, r)
 		}
 	}
 	return rules
+}
+
+// inContainer is what Kubernetes makes of an argument, as far as our compiler writes it: $$ for $, and a brace that Argo must
+// not see.
+var inContainer = strings.NewReplacer("$$", "$", "$(ARGOSY_BRACE)", "{")
+
+// filled is a rule with the values of the run, as Argo and then Kubernetes put them in; nothing where one is missing.
+func filled(rule string, values map[string]string) string {
+	if strings.Contains(rule, "{{") {
+		quoted, err := json.Marshal(rule)
+		if err != nil {
+			return ""
+		}
+		text, err := template.Replace(string(quoted), values, true)
+		if err != nil || json.Unmarshal([]byte(text), &rule) != nil || strings.Contains(rule, "{{") {
+			return "" // Argo could not run the step either
+		}
+	}
+	return strings.TrimSpace(inContainer.Replace(rule))
 }
 
 func (s scrapeRules) template(n *wfv1.NodeStatus) *wfv1.Template {
@@ -52,12 +73,12 @@ func (s scrapeRules) template(n *wfv1.NodeStatus) *wfv1.Template {
 }
 
 // values are those of the parameters that may stand in a rule.
-func (s scrapeRules) values(n *wfv1.NodeStatus) *strings.Replacer {
-	var pairs []string
+func (s scrapeRules) values(n *wfv1.NodeStatus) map[string]string {
+	values := map[string]string{}
 	add := func(scope string, ps []wfv1.Parameter) {
 		for _, p := range ps {
 			if p.Value != nil {
-				pairs = append(pairs, "{{"+scope+p.Name+"}}", p.Value.String())
+				values[scope+p.Name] = p.Value.String()
 			}
 		}
 	}
@@ -65,7 +86,7 @@ func (s scrapeRules) values(n *wfv1.NodeStatus) *strings.Replacer {
 		add("inputs.parameters.", n.Inputs.Parameters)
 	}
 	add("workflow.parameters.", s.wf.Spec.Arguments.Parameters)
-	return strings.NewReplacer(pairs...)
+	return values
 }
 
 // rulesIn takes the metrics out of the arguments of a template that runs our launcher.

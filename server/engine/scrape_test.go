@@ -19,11 +19,12 @@ spec:
   arguments: {parameters: [{name: metric, value: images/sec}]}
   templates:
     - name: main
-      inputs: {parameters: [{name: own, value: "loss:RAW:min"}, {name: none, value: ""}]}
+      inputs: {parameters: [{name: own, value: "loss:RAW:min"}, {name: none, value: ""}, {name: our-own, value: "a<$$b$(X)"}]}
       container:
         image: argosyml/argosy-launcher:dev
         command: [argosy-launcher]
         args: [mpijob, "--metric={{workflow.parameters.metric}}", --metric, "{{inputs.parameters.own}}", "--metric={{inputs.parameters.none}}",
+          '--metric={{=sprig.replace("$", "$$", inputs.parameters[''our-own''])}}:RAW', '--metric={{=sprig.replace("$", "$$", inputs.parameters.gone)}}', "--metric=a:::$$(x)$(ARGOSY_BRACE){2}$",
           "--metrics-file=/x", --, "train --metric=not-ours"]
     - name: other
       container: {image: alpine, command: [echo, --metric=x]}
@@ -53,5 +54,5 @@ func TestScrapeRules(t *testing.T) {
 	for _, n := range state.Nodes {
 		rules[n.ID] = n.Scrape
 	}
-	require.Equal(t, map[string][]string{"a": {"images/sec", "loss:RAW:min"}, "b": nil, "c": nil, "d": nil}, rules)
+	require.Equal(t, map[string][]string{"a": {"images/sec", "loss:RAW:min", "a<$$b$(X):RAW", "a:::$(x){{2}$"}, "b": nil, "c": nil, "d": nil}, rules)
 }
