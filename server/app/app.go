@@ -115,7 +115,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 			return err
 		}},
 	}
-	measures := gateway.NewMeasures(gateway.Gauges{RunsByStatus: store.RunsByStatus, OutboxSize: store.OutboxSize, ReconcilerLag: reconciler.Lag})
+	measures := gateway.NewMeasures(gateway.Gauges{RunsByStatus: store.RunsByStatus, OutboxSize: store.OutboxSize, ReconcilerLag: reconciler.Lag, Logs: archive.Stats})
 	store.OnWrite(measures.Write)
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: c.Log})
 	services := api.New(api.Services{

@@ -14,7 +14,9 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	id := s.run(t)
-	s.record(t, id, run.State{Status: run.Running, Workflow: []byte(`{}`)})
+	s.record(t, id, run.State{Status: run.Running, Workflow: []byte(`{}`), Nodes: []run.Node{s.stepNode("n", run.Succeeded)}})
+	s.print("n", "hello\n", true)
+	s.harvest(t, id, "n")
 	s.get(t, "/apis/v1beta1/runs/"+id, 200)
 	s.get(t, "/apis/argosy/v1/runs/none", 404)
 	s.get(t, "/apis/argosy/v1/nonsense-"+id, 404)
@@ -31,6 +33,7 @@ func TestMetrics(t *testing.T) {
 		`argosy_http_requests_open 1`,
 		`argosy_runs{status="Running"} 1`,
 		`argosy_outbox_runs 0`,
+		`argosy_logs 1`, `argosy_logs_bytes 6`, `argosy_logs_parts 1`, `argosy_logs_live 0`, `argosy_logs_waiting 0`, `argosy_logs_lag_seconds 0`,
 		`argosy_store_write_duration_seconds_count{failed="false"}`,
 		`go_goroutines`,
 	} {

@@ -15,18 +15,27 @@ import (
 	"github.com/argosy-ml/argosy/server/fault"
 )
 
-// How many logs are followed at once, beside those that someone reads, and how many of ended containers are read at once.
-const (
-	followsAtOnce = 256
-	readsAtOnce   = 16
-)
+// readsAtOnce is how many logs of ended containers are read at once.
+const readsAtOnce = 16
 
-// Config holds what an archive needs; all of it is required.
+// Limits bound what an archive does at once and keeps; what is zero is as usual.
+type Limits struct {
+	Follows int           // logs that are followed at once, beside those that someone reads; 256
+	Turn    time.Duration // how long a log is followed while others wait for their turn; 30 s
+	Text    int64         // bytes of text that are kept of one container; 1 GiB
+}
+
+func (l Limits) orUsual() Limits {
+	return Limits{Follows: cmp.Or(l.Follows, 256), Turn: cmp.Or(l.Turn, 30*time.Second), Text: cmp.Or(l.Text, 1<<30)}
+}
+
+// Config holds what an archive needs; all of it but the limits is required.
 type Config struct {
 	Store     Store
 	Cluster   Cluster
 	Artifacts artifact.Store
 	Log       *slog.Logger
+	Limits    Limits
 }
 
 // Archive records the logs of all runs while Run runs, and reads them at any time.
@@ -37,6 +46,7 @@ type Archive struct {
 	waiting atomic.Int64 // for their turn to follow
 	wg      sync.WaitGroup
 	wake    chan struct{} // pods came in
+	totals  totals
 
 	mu     sync.Mutex
 	life   context.Context //nolint:containedctx // of the recordings, which outlive the call that begins them
@@ -77,8 +87,9 @@ type activity struct {
 
 // New makes an archive.
 func New(c Config) *Archive {
+	c.Limits = c.Limits.orUsual()
 	return &Archive{
-		c: c, follows: make(chan struct{}, followsAtOnce), reads: make(chan struct{}, readsAtOnce), wake: make(chan struct{}, 1),
+		c: c, follows: make(chan struct{}, c.Limits.Follows), reads: make(chan struct{}, readsAtOnce), wake: make(chan struct{}, 1),
 		pods: map[string]*tracked{}, names: map[string]*tracked{}, runs: map[string]*activity{},
 	}
 }

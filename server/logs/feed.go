@@ -5,13 +5,8 @@ import (
 	"time"
 )
 
-// Limits of what is kept, whatever a container prints.
-const (
-	// maxLine is how long a line may be: a longer one is kept as several.
-	maxLine = 64 << 10
-	// maxLog is how much text is kept of one container.
-	maxLog = 1 << 30
-)
+// maxLine is how long a line may be: a longer one is kept as several.
+const maxLine = 64 << 10
 
 // position is how far a source has been read. It gives lines with times and can be asked for those since a time, in whole
 // seconds, so a line is known by its time and its number among those of the same time.

@@ -83,6 +83,8 @@ type Store interface {
 	PutLog(ctx context.Context, l Log, part *Part) error
 	// LogParts gives the parts of a log that are written no more, in order; what comes after them lies in one more.
 	LogParts(ctx context.Context, l Log) ([]Part, error)
+	// LogTotals counts what is kept.
+	LogTotals(ctx context.Context) (Totals, error)
 	// DeleteLogs forgets the logs of a run.
 	DeleteLogs(ctx context.Context, runID string) error
 }

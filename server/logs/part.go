@@ -26,6 +26,7 @@ const (
 	packSize  = 512 << 10 // of a part, compressed
 	maxPart   = 4 * partSize
 	maxHeader = 64 << 10
+	maxCount  = 1 << 60 // of lines and bytes before a part
 )
 
 const skippable = 0x184D2A5A
@@ -160,7 +161,7 @@ func parsePart(object []byte) (stored, error) {
 	rest := object[8+size:]
 	raw := 0
 	for _, c := range s.Chunks {
-		if c.Packed <= 0 || c.Packed > len(rest) || c.Raw < 0 || c.Raw > maxPart || c.Lines < 0 || c.Bytes < 0 {
+		if c.Packed <= 0 || c.Packed > len(rest) || c.Raw < 0 || c.Raw > maxPart || c.Lines < 1 || c.Lines > int64(c.Raw) || c.Bytes < 0 || c.Bytes > int64(c.Raw) {
 			return stored{}, damaged("its chunks do not fit")
 		}
 		if raw += c.Raw; raw > maxPart {
@@ -169,7 +170,7 @@ func parsePart(object []byte) (stored, error) {
 		s.packed = append(s.packed, rest[:c.Packed:c.Packed])
 		rest = rest[c.Packed:]
 	}
-	if s.First < 0 || s.Before < 0 || len(rest) > 0 {
+	if s.First < 0 || s.First > maxCount || s.Before < 0 || s.Before > maxCount || len(rest) > 0 {
 		return stored{}, damaged("its numbers do not fit")
 	}
 	return s, nil
@@ -232,6 +233,13 @@ func unzip(packed []byte, c chunk) ([]byte, error) {
 	}
 	if len(raw) != c.Raw {
 		return nil, damaged("a chunk of it is not as long as it should be")
+	}
+	lines := int64(bytes.Count(raw, []byte{'\n'}))
+	if len(raw) > 0 && raw[len(raw)-1] != '\n' {
+		lines++
+	}
+	if lines != c.Lines {
+		return nil, damaged("a chunk of it has %d lines instead of %d", lines, c.Lines)
 	}
 	return raw, nil
 }

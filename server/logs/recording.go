@@ -3,6 +3,7 @@ package logs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -17,8 +18,6 @@ const (
 	settleTime = time.Second
 	// lookAgain is how long after the end of a stream it is waited for word that the container has ended too.
 	lookAgain = time.Second
-	// turn is how long a log is followed while others wait for their turn.
-	turn = 30 * time.Second
 	// A recording that failed is gone on with after a growing pause.
 	firstPause = 200 * time.Millisecond
 	maxPause   = 10 * time.Second
@@ -56,6 +55,7 @@ type recording struct {
 	known   bool      // the store knows of it
 	saved   int64     // lines that are safe
 	due     time.Time // of the next save
+	unsafe  time.Time // since when there is a line that is not safe; zero: there is none
 	every   time.Duration
 
 	// What the cluster says, and who reads.
@@ -174,7 +174,7 @@ func (r *recording) record(ctx context.Context) error {
 			return r.readRest(ctx)
 		}
 		if err := r.follow(ctx); errors.Is(err, errFull) {
-			return r.finish(ctx, Cut, "it is longer than 1 GiB, and the rest is not kept")
+			return r.finish(ctx, Cut, r.a.tooLong())
 		} else if err != nil && !errors.Is(err, errYield) {
 			return err
 		}
@@ -212,7 +212,7 @@ func (r *recording) readRest(ctx context.Context) error {
 	case err == nil:
 		return r.finish(ctx, Whole, "")
 	case errors.Is(err, errFull):
-		return r.finish(ctx, Cut, "it is longer than 1 GiB, and the rest is not kept")
+		return r.finish(ctx, Cut, r.a.tooLong())
 	case kind == fault.NotFound:
 		return r.finish(ctx, Cut, "its pod was deleted before the rest was read")
 	case kind == fault.Invalid: // it never began, or the node has it no more
@@ -246,6 +246,17 @@ func (r *recording) follow(ctx context.Context) error {
 		return r.yielded(ctx, err)
 	}
 	return r.hear(ctx)
+}
+
+// tooLong says why a log is cut at its limit.
+func (a *Archive) tooLong() string {
+	limit, unit := a.c.Limits.Text, "bytes"
+	for _, larger := range []string{"KiB", "MiB", "GiB"} {
+		if limit%1024 == 0 {
+			limit, unit = limit/1024, larger
+		}
+	}
+	return fmt.Sprintf("it is longer than %d %s, and the rest is not kept", limit, unit)
 }
 
 func (r *recording) mayFollow(quit func()) bool {
@@ -287,6 +298,7 @@ func (r *recording) hear(ctx context.Context) error {
 
 // yield gives the turn back once it has lasted long enough and others wait.
 func (r *recording) yield(cancel context.CancelCauseFunc) (stop func()) {
+	turn := r.a.c.Limits.Turn
 	timer := time.NewTimer(turn)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -382,12 +394,15 @@ func (r *recording) add(ctx context.Context, pieces []piece, at position, rest *
 	for _, p := range pieces {
 		r.open.add(p.at, p.text, p.whole)
 	}
+	if len(pieces) > 0 && r.unsafe.IsZero() {
+		r.unsafe = time.Now()
+	}
 	news := len(pieces) > 0 || rest != nil
 	r.at, r.rest = at, rest
 	if news {
 		r.tell()
 	}
-	full, tooLong := r.open.full(), r.open.bytes() >= maxLog
+	full, tooLong := r.open.full(), r.open.bytes() >= r.a.c.Limits.Text
 	r.mu.Unlock()
 	if full {
 		if err := r.save(ctx, true); err != nil {

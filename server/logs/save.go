@@ -63,6 +63,7 @@ func (r *recording) isDue(now time.Time) bool {
 func (r *recording) save(ctx context.Context, seal bool) error {
 	r.saving.Lock()
 	defer r.saving.Unlock()
+	begun := time.Now()
 	r.mu.Lock()
 	p, at, l, known := *r.open, r.at, r.log, r.known
 	number, saved := len(r.parts), r.saved
@@ -102,6 +103,9 @@ func (r *recording) save(ctx context.Context, seal bool) error {
 	r.log, r.known, r.saved, r.due = l, true, l.Lines, time.Time{}
 	r.log.State, r.log.Message = state, message // it may have ended meanwhile
 	r.every = min(r.every*2, maxSave)
+	if r.unsafe = begun; r.open.lines() == r.saved { // else some came meanwhile
+		r.unsafe = time.Time{}
+	}
 	if seal {
 		r.parts = append(r.parts, *closed)
 		r.open = &part{first: l.Lines, before: l.Bytes}

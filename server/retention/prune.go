@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math"
@@ -9,9 +10,6 @@ import (
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/run"
 )
-
-// every is how often the server prunes by its own policy; the first time that long after its start.
-const every = time.Hour
 
 // batch is how many runs are read at once.
 const batch = 200
@@ -43,12 +41,21 @@ type Pruner struct {
 	Runs   *run.Service
 	Policy Policy // of the server
 	Log    *slog.Logger
+	Every  time.Duration    // how often Run prunes, the first time that long after its start; 0: every hour
+	Now    func() time.Time // nil: time.Now
 }
 
 // Prune removes what the policy does not keep and tells of each run. With dry it only tells. It may be broken off at any
 // moment and begun again.
 func (p *Pruner) Prune(ctx context.Context, policy Policy, dry bool, tell func(run.Pruned)) error {
-	now := time.Now()
+	now := time.Now
+	if p.Now != nil {
+		now = p.Now
+	}
+	return p.pruneAt(ctx, policy, now(), dry, tell)
+}
+
+func (p *Pruner) pruneAt(ctx context.Context, policy Policy, now time.Time, dry bool, tell func(run.Pruned)) error {
 	runs, artifacts, logs := policy.Runs.cut(now), policy.Artifacts.cut(now), policy.Logs.cut(now)
 	var last Candidate
 	for {
@@ -90,7 +97,7 @@ func (p *Pruner) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	ticker := time.NewTicker(every)
+	ticker := time.NewTicker(cmp.Or(p.Every, time.Hour))
 	defer ticker.Stop()
 	for {
 		select {
@@ -104,7 +111,7 @@ func (p *Pruner) Run(ctx context.Context) error {
 			bytes += pruned.Bytes()
 		})
 		if err != nil && ctx.Err() == nil {
-			p.Log.Error("retention was broken off; it goes on in an hour", "error", err)
+			p.Log.Error("retention was broken off; it goes on the next time", "error", err)
 		}
 		if runs > 0 {
 			p.Log.Info("retention", "policy", p.Policy.String(), "runs", runs, "bytes", bytes)

@@ -3,8 +3,10 @@ package retention_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -211,4 +213,55 @@ func TestBrokenOff(t *testing.T) {
 	require.True(t, slices.ContainsFunc(told, func(p run.Pruned) bool { return p.Run.ID == runs[1].ID }))
 	require.True(t, b.gone(t, runs[1]))
 	require.Equal(t, 1, b.Artifacts.Keys(), "only models/latest")
+}
+
+// told hears that something was logged.
+type told chan struct{}
+
+func (c told) Write(p []byte) (int, error) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+// TestEveryHour: the server prunes by its own policy, again and again, also after it was broken off.
+func TestEveryHour(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	young, old := b.ended(t, time.Hour), b.ended(t, 48*time.Hour)
+	var later atomic.Int64 // by how much the clock is set on
+	b.pruner.Policy, b.pruner.Every = retention.Policy{Runs: retention.Rule{Age: 24 * time.Hour}}, time.Millisecond
+	b.pruner.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	b.Artifacts.Break(errors.New("the disk is full"))
+	broken := make(told, 1)
+	b.pruner.Log = slog.New(slog.NewTextHandler(broken, nil))
+	changes := b.Feed.Subscribe("")
+	defer changes.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.pruner.Run(ctx) }()
+	until := func(r run.Run) {
+		t.Helper()
+		for limit := time.After(20 * time.Second); !b.gone(t, r); {
+			select {
+			case <-changes.C():
+				changes.Changed()
+			case <-limit:
+				t.Fatal("it stays")
+			}
+		}
+	}
+	<-broken
+	b.Artifacts.Break(nil)
+	until(old)
+	require.False(t, b.gone(t, young))
+	later.Store(int64(24 * time.Hour))
+	until(young)
+	cancel()
+	require.NoError(t, <-done)
+
+	idle := &retention.Pruner{Store: b.Store, Runs: b.Runs, Log: b.Log, Every: time.Millisecond}
+	require.NoError(t, idle.Run(ctx), "without a policy nothing is ever removed")
 }

@@ -85,6 +85,12 @@ func (s *Store) LogParts(ctx context.Context, l logs.Log) ([]logs.Part, error) {
 	return parts, nil
 }
 
+// LogTotals implements logs.Store.
+func (s *Store) LogTotals(ctx context.Context) (logs.Totals, error) {
+	row, err := s.read().LogTotals(ctx)
+	return logs.Totals{Logs: row.Logs, Parts: row.Parts, Bytes: row.Bytes}, trouble("count logs", err)
+}
+
 // DeleteLogs implements logs.Store.
 func (s *Store) DeleteLogs(ctx context.Context, runID string) error {
 	return s.change(ctx, runID, func(q *query.Queries, row query.Run) error {

@@ -33,3 +33,9 @@ SELECT * FROM log_parts WHERE log = ? ORDER BY number;
 
 -- name: DeleteLogs :exec
 DELETE FROM logs WHERE run = ?;
+
+-- name: LogTotals :one
+SELECT COUNT(*) AS logs, CAST(COALESCE(SUM(byte_count), 0) AS BIGINT) AS bytes,
+    -- what lies behind the parts that are full is one more
+    (SELECT COUNT(*) FROM log_parts) + CAST(COALESCE(SUM(CASE WHEN line_count > 0 THEN 1 ELSE 0 END), 0) AS BIGINT) AS parts
+FROM logs;

@@ -128,6 +128,26 @@ func (q *Queries) LogSeq(ctx context.Context, arg LogSeqParams) (int64, error) {
 	return seq, err
 }
 
+const logTotals = `-- name: LogTotals :one
+SELECT COUNT(*) AS logs, CAST(COALESCE(SUM(byte_count), 0) AS BIGINT) AS bytes,
+    -- what lies behind the parts that are full is one more
+    (SELECT COUNT(*) FROM log_parts) + CAST(COALESCE(SUM(CASE WHEN line_count > 0 THEN 1 ELSE 0 END), 0) AS BIGINT) AS parts
+FROM logs
+`
+
+type LogTotalsRow struct {
+	Logs  int64
+	Bytes int64
+	Parts int64
+}
+
+func (q *Queries) LogTotals(ctx context.Context) (LogTotalsRow, error) {
+	row := q.db.QueryRowContext(ctx, logTotals)
+	var i LogTotalsRow
+	err := row.Scan(&i.Logs, &i.Bytes, &i.Parts)
+	return i, err
+}
+
 const podLogs = `-- name: PodLogs :many
 SELECT seq, run, node_id, attempt, namespace, pod, pod_uid, container, restart, role, rank, started_at, last_at, line_count, byte_count, state, message FROM logs WHERE run = ? AND pod_uid = ?
 `
