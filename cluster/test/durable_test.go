@@ -33,6 +33,7 @@ func TestDurable(t *testing.T) {
 
 func durableTests(t *testing.T, c *cluster) {
 	t.Run("a pod goes on without its kubelet", c.testKubeletDies)
+	t.Run("a container that was added to a pod goes on too", c.testAddedGoesOn)
 	t.Run("a pod ends while there is no kubelet", c.testEndUnseen)
 	t.Run("what is kept ready for pods to come", c.testSpareBerths)
 	t.Run("a workflow goes on without the kubelet", c.testWorkflowGoesOn)
