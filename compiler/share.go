@@ -143,6 +143,9 @@ func (m *sharer) with(words []graph.Text) graph.Node {
 	return n
 }
 
+// nothing stands where arguments may stand.
+var nothing = graph.Text{{Text: "\x00"}}
+
 // body is the template of a step without a name, and with nothing where arguments may stand.
 func (m *sharer) body(e *emitter) ([]byte, error) {
 	blank := slices.Clone(m.words)
@@ -153,12 +156,12 @@ func (m *sharer) body(e *emitter) ([]byte, error) {
 		if !m.isOpen(i) || !passable(t) {
 			continue
 		}
-		r := place{name: "\x00" + strconv.Itoa(i), file: isFile}.own()
-		if blank[i] = (graph.Text{{Ref: &r}}); isFile {
-			m.written[i] = text(m.from.input(refs[0]))
-		} else {
-			m.written[i] = renderWord(t, m.from.source)
+		if !isFile {
+			blank[i], m.written[i] = nothing, renderWord(t, m.from.source)
+			continue
 		}
+		r := place{name: "\x00" + strconv.Itoa(i), file: true}.own()
+		blank[i], m.written[i] = graph.Text{{Ref: &r}}, text(m.from.input(refs[0]))
 	}
 	n := m.with(blank)
 	n.Name = ""
