@@ -87,8 +87,8 @@ func TestEveryCallIsRepeatedWhereThatIsSafe(t *testing.T) {
 	t.Parallel()
 	makes := map[string]bool{
 		"CreateExperiment": true, "CreateJob": true, "CreateRun": true, "Upload": true, "UploadVersion": true,
-		"Retry": true, // again: another attempt
-		"Prune": true,
+		"Retry":     true, // again: another attempt
+		"RetryFrom": true, "Prune": true,
 	}
 	for _, call := range calls() {
 		if call.seq || call.name == "Wait" { // they go on until their patience is over: see TestWaitFails and TestFollowLogEnds

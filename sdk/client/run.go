@@ -308,6 +308,21 @@ func (c *Client) Retry(ctx context.Context, id string) error {
 	return c.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+"/retry", nil, nil)
 }
 
+// From says where a run goes on.
+type From struct {
+	Step       string      `json:"step,omitempty"`       // id, name or display name of a node; empty: what failed
+	Parameters []Parameter `json:"parameters,omitempty"` // that have other values from there on
+	DryRun     bool        `json:"dry_run,omitempty"`    // only tell what would run again
+}
+
+// RetryFrom runs a step of a run that has ended, and all that comes after it, again, under the same id. It gives the ids of the nodes
+// that run again. IsConflict tells that the run has not ended, or did not get to the step.
+func (c *Client) RetryFrom(ctx context.Context, id string, from From) (again []string, err error) {
+	var wire struct{ Again []string }
+	err = c.send(ctx, http.MethodPost, ownAPI+"/runs/"+escape(id)+":retry", from, &wire)
+	return wire.Again, err
+}
+
 // DeleteRun deletes a run with its logs and artifacts; one that goes on is stopped first.
 func (c *Client) DeleteRun(ctx context.Context, id string) error {
 	return c.delete(ctx, kfpAPI+"/runs/"+escape(id))

@@ -141,6 +141,15 @@ func (a *argosy) changesRuns(t *testing.T) {
 		out, _ := a.says(t, 0, append([]string{"run", "logs", "bad", "check"}, which...)...)
 		require.Equal(t, "fail: yes\n", out, which)
 	}
+	a.says(t, 2, "run", "retry", "bad", "-p", "fail=no")
+	a.says(t, 0, "run", "retry", "bad", "--from", "check", "-p", "fail=no")
+	out, _ := a.says(t, 0, "run", "wait", "bad")
+	require.Regexp(t, `(?m)^fail +no$`, out)
+	out, _ = a.says(t, 0, "run", "logs", "bad", "check", "--attempt", "3")
+	require.Equal(t, "fail: no\n", out)
+	_, errs = a.says(t, 3, "run", "retry", "bad", "--from", "nothing")
+	require.Contains(t, errs, `run bad has no step "nothing"`)
+
 	_, errs = a.says(t, 3, "run", "retry", "good")
 	require.Contains(t, errs, "only a run that has failed can be retried")
 
@@ -157,7 +166,7 @@ func (a *argosy) changesRuns(t *testing.T) {
 	_, errs = a.says(t, 1, "run", "wait", "endless", "--timeout", "10ms")
 	require.Contains(t, errs, "run endless goes on after 10ms")
 	a.says(t, 0, "run", "terminate", "endless")
-	out, errs := a.says(t, 1, "run", "wait", "endless")
+	out, errs = a.says(t, 1, "run", "wait", "endless")
 	require.Regexp(t, `(?m)^Status: +Failed$`, out)
 	require.Contains(t, errs, "error: run endless: failed\n")
 	_, errs = a.says(t, 1, "run", "terminate", "endless")

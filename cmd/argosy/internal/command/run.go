@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
@@ -19,7 +20,7 @@ func (c *cli) runCommand() *cobra.Command {
 	return group("run", "Runs: list, get, create, wait, logs, metrics, compare, artifact, terminate, retry, delete",
 		c.runList(), c.runGet(), c.runCreate(), c.runWait(), c.runLogs(), c.runMetrics(), c.runCompare(), c.runArtifact(),
 		c.runChange("terminate", "Stop runs; their distributed jobs are deleted", "terminated run", (*client.Client).Terminate),
-		c.runChange("retry", "Run the failed steps of failed runs again", "retried run", (*client.Client).Retry),
+		c.runRetry(),
 		c.runChange("delete", "Delete runs with their logs and artifacts", "deleted run", (*client.Client).DeleteRun))
 }
 
@@ -203,6 +204,44 @@ func (c *cli) await(ctx context.Context, cl *client.Client, id string) error {
 		return fmt.Errorf("run %s: %s", r.Name, strings.ToLower(r.Status))
 	}
 	return nil
+}
+
+func (c *cli) runRetry() *cobra.Command {
+	var from client.From
+	var values []string
+	retry := func(cl *client.Client, ctx context.Context, id string) error { return cl.Retry(ctx, id) }
+	cmd := c.runChange("retry", "Run the failed steps of failed runs again, or a step with all that comes after it", "retried run",
+		func(cl *client.Client, ctx context.Context, id string) error { return retry(cl, ctx, id) })
+	cmd.Example = "  argosy run retry my-run\n  argosy run retry my-run --from fit -p rate=0.01"
+	cmd.Flags().StringVar(&from.Step, "from", "", "`step` to go on from; what was done before it stays")
+	cmd.Flags().StringArrayVarP(&values, "param", "p", nil, "with --from: set a parameter, as `name=value`; may be repeated")
+	for _, flag := range []string{"from", "param"} {
+		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
+	}
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		if from.Parameters, err = parameters(values); err != nil || from.Step == "" {
+			if err == nil && len(values) > 0 {
+				err = exit.Usagef("-p needs --from STEP: a run goes on with its own parameters unless it is said from where")
+			}
+			return err
+		}
+		retry = func(cl *client.Client, ctx context.Context, id string) error {
+			r, err := cl.Run(ctx, id)
+			if err != nil {
+				return err
+			}
+			n, err := runview.FindStep(r, from.Step)
+			if err != nil {
+				return err
+			}
+			step := from
+			step.Step = n.ID
+			_, err = cl.RetryFrom(ctx, id, step)
+			return err
+		}
+		return nil
+	}
+	return cmd
 }
 
 // runChange is a command that does something to each run it is given.
