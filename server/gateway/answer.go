@@ -39,9 +39,40 @@ func (m *marshaler) Marshal(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var compact bytes.Buffer
-	err = json.Compact(&compact, raw)
-	return compact.Bytes(), err
+	return compact(raw), nil
+}
+
+// compact takes the spaces out of valid JSON that has no other blanks, in its own place. json.Compact, which checks what it
+// reads letter by letter, would take a fifth of the time of a large answer.
+func compact(text []byte) []byte {
+	out := text[:0]
+	for rest := text; len(rest) > 0; {
+		n := bytes.IndexByte(rest, '"')
+		if n < 0 {
+			n = len(rest)
+		}
+		for _, c := range rest[:n] {
+			if c != ' ' {
+				out = append(out, c)
+			}
+		}
+		if rest = rest[n:]; len(rest) == 0 {
+			break
+		}
+		end := 1 // behind the closing quote
+		for {
+			end += bytes.IndexByte(rest[end:], '"') + 1
+			slashes := 0
+			for rest[end-2-slashes] == '\\' {
+				slashes++
+			}
+			if slashes%2 == 0 {
+				break
+			}
+		}
+		out, rest = append(out, rest[:end]...), rest[end:]
+	}
+	return out
 }
 
 // NewDecoder says of bodies that are no JSON that they are none, and refuses values of enums that nobody knows, which protojson passes over together with unknown fields: a

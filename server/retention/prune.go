@@ -11,8 +11,8 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-// batch is how many runs are read at once.
-const batch = 200
+// batch is how many runs are read at once: to find the newest of each experiment takes a look at all runs.
+const batch = 5000
 
 // Cut is a Rule at one moment: what ended before Before, or stands after place Newest in its experiment, goes.
 type Cut struct {
@@ -24,7 +24,7 @@ type Cut struct {
 type Candidate struct {
 	ID                      string
 	FinishedAt              time.Time
-	Place                   int64 // among the runs of its experiment that are not archived; the newest is 1
+	Place                   int64 // among the runs of its experiment that are not archived; the newest is 1; 0 when no cut asks for it
 	ArtifactsGone, LogsGone bool
 }
 

@@ -62,6 +62,17 @@ func (t *Table) sieve(f Filter) *sieve {
 	return s
 }
 
+// effort puts those first that read little: then texts are looked at only where they matter.
+func (s *sieve) effort() int {
+	switch {
+	case s.f.Ints != nil || s.f.Words != nil:
+		return 0
+	case s.f.Number != nil:
+		return 1
+	}
+	return 1 + len(s.f.Columns)
+}
+
 // sift takes the places away that the filter does not keep.
 func (s *sieve) sift(b *block, keep *bitmap) error {
 	if all, none := s.known(b); all {
@@ -72,7 +83,7 @@ func (s *sieve) sift(b *block, keep *bitmap) error {
 	}
 	s.hit = marks{}
 	for _, column := range s.f.Columns {
-		if err := s.mark(b, column); err != nil {
+		if err := s.mark(b, column, keep); err != nil {
 			return err
 		}
 	}
@@ -100,7 +111,7 @@ func (s *sieve) known(b *block) (all, none bool) {
 	return all, none
 }
 
-func (s *sieve) mark(b *block, column string) error {
+func (s *sieve) mark(b *block, column string, keep *bitmap) error {
 	switch {
 	case s.f.Words != nil:
 		codes, err := s.load.words(b, column)
@@ -124,7 +135,7 @@ func (s *sieve) mark(b *block, column string) error {
 		if err != nil {
 			return err
 		}
-		s.markTexts(x)
+		s.markTexts(x, keep)
 		return nil
 	}
 	values, err := s.load.ints(b, column)
@@ -138,7 +149,7 @@ func (s *sieve) mark(b *block, column string) error {
 	return err
 }
 
-func (s *sieve) markTexts(x *texts) {
+func (s *sieve) markTexts(x *texts, keep *bitmap) {
 	switch {
 	case s.f.Contains != nil:
 		s.markContaining(x)
@@ -152,7 +163,7 @@ func (s *sieve) markTexts(x *texts) {
 		}
 	default:
 		for i, place := range x.places {
-			if s.f.Text(x.at(i)) {
+			if keep.has(int(place)) && s.f.Text(x.at(i)) {
 				s.hit[place] = 1
 			}
 		}

@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // A Query asks for the first rows, in an order, of those that all filters keep.
@@ -31,44 +35,80 @@ type Entry struct {
 	Then  string
 }
 
+// workers is how many goroutines look through the blocks of a query.
+const workers = 4
+
 // Find gives the entries, and how many rows the filters keep in all.
 func (t *Table) Find(ctx context.Context, q Query) (found []Entry, total int, err error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
+	var tops []*top
+	for range min(workers, runtime.GOMAXPROCS(0), len(t.blocks)) {
+		of, err := t.top(q)
+		if err != nil {
+			return nil, 0, err
+		}
+		tops = append(tops, of)
+	}
+	totals := make([]int, len(tops))
+	var next atomic.Int64 // block
+	group, ctx := errgroup.WithContext(ctx)
+	for i, of := range tops {
+		group.Go(func() (err error) {
+			totals[i], err = t.search(ctx, q, of, &next)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, 0, err
+	}
+	first := tops[0]
+	for i, of := range tops {
+		total += totals[i]
+		if i > 0 {
+			first.keys = append(first.keys, of.keys...)
+		}
+	}
+	return first.entries(), total, nil
+}
+
+// search looks through blocks, one after the other, as long as there are any.
+func (t *Table) search(ctx context.Context, q Query, top *top, next *atomic.Int64) (total int, err error) {
 	sieves := make([]*sieve, len(q.Filters))
 	for i, f := range q.Filters {
 		sieves[i] = t.sieve(f)
 	}
-	top, err := t.top(q)
-	if err != nil {
-		return nil, 0, err
-	}
-	for i := range t.blocks {
+	slices.SortStableFunc(sieves, func(a, b *sieve) int { return a.effort() - b.effort() })
+	for {
+		i := int(next.Add(1)) - 1
+		if i >= len(t.blocks) {
+			return total, nil
+		}
 		if err := ctx.Err(); err != nil {
-			return nil, 0, err
+			return 0, err
 		}
 		if q.Desc { // the newest rows are mostly the last in whatever order
 			i = len(t.blocks) - 1 - i
 		}
 		b := t.blocks[i]
 		keep := b.alive
+		n := keep.count()
 		for _, s := range sieves {
-			if err := s.sift(b, &keep); err != nil {
-				return nil, 0, err
+			if n == 0 {
+				break
 			}
-		}
-		n := 0
-		for _, w := range keep {
-			n += bits.OnesCount64(w)
+			if err := s.sift(b, &keep); err != nil {
+				return 0, err
+			}
+			n = keep.count()
 		}
 		total += n
 		if n > 0 {
 			if err := top.take(b, &keep); err != nil {
-				return nil, 0, err
+				return 0, err
 			}
 		}
 	}
-	return top.entries(), total, nil
 }
 
 // top collects the first entries of an order. What it has is sorted and cut whenever it has become much.
@@ -303,7 +343,7 @@ func (p *top) offer(b *block, i int, o ordered) (err error) {
 	if p.full && p.compare(&o, &p.last) > 0 || p.from != nil && p.compare(&o, p.from) < 0 {
 		return nil
 	}
-	if p.keys = append(p.keys, o); len(p.keys) >= p.q.Limit+spare {
+	if p.keys = append(p.keys, o); len(p.keys) >= p.q.Limit+spare || !p.full && len(p.keys) == p.q.Limit {
 		p.cut()
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"math/bits"
 	"os"
 	"sync"
 )
@@ -71,6 +72,13 @@ type bitmap [blockRows / 64]uint64
 func (b *bitmap) set(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b *bitmap) clear(i int)    { b[i/64] &^= 1 << (i % 64) }
 func (b *bitmap) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+
+func (b *bitmap) count() (n int) {
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
 
 // A dictionary numbers the words of a column.
 type dictionary struct {

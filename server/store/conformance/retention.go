@@ -70,7 +70,7 @@ func prunable(t *testing.T, s Store) {
 	require.Equal(t, []any{"", true}, []any{nodes[0].LogKey, nodes[0].Harvested})
 	found, err := s.Prunable(ctx, old, all, all, retention.Candidate{}, 9)
 	require.NoError(t, err)
-	require.Equal(t, retention.Candidate{ID: id(0), FinishedAt: at(0), Place: 2, ArtifactsGone: true, LogsGone: true}, found[0])
+	require.Equal(t, retention.Candidate{ID: id(0), FinishedAt: at(0), ArtifactsGone: true, LogsGone: true}, found[0])
 	requireKind(t, fault.NotFound, s.SetPruned(ctx, "none", true, true, ""))
 }
 

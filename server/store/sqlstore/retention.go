@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/argosy-ml/argosy/server/retention"
@@ -11,27 +13,43 @@ import (
 
 var _ retention.Store = (*Store)(nil)
 
-// prunable is not among the queries because sqlc does not read window functions of SQLite.
-const prunable = `
+// Neither is among the queries: sqlc does not read window functions of SQLite, and hints are SQLite's alone.
+const (
+	// aged goes along the end of runs, past those that are kept.
+	aged = `
+SELECT id, finished_at, 0 AS place, artifacts_gone, logs_gone FROM runs%s
+WHERE storage_state = 'STORAGESTATE_AVAILABLE' AND settled = 1 AND finished_at < ?1
+  AND (finished_at < ?2 OR artifacts_gone = 0 AND finished_at < ?3 OR logs_gone = 0 AND finished_at < ?4)
+  AND (finished_at, id) > (?5, ?6)
+ORDER BY finished_at, id
+LIMIT ?7`
+	// ranked counts through the runs of each experiment.
+	ranked = `
 WITH ranked AS (
     SELECT id, finished_at, settled, artifacts_gone, logs_gone,
            ROW_NUMBER() OVER (PARTITION BY experiment_id ORDER BY created_at DESC, id DESC) AS place
-    FROM runs WHERE storage_state <> ?1
+    FROM runs WHERE storage_state = 'STORAGESTATE_AVAILABLE'
 )
 SELECT id, finished_at, place, artifacts_gone, logs_gone FROM ranked
 WHERE settled = 1
-  AND (finished_at < ?2 OR place > ?3
-    OR artifacts_gone = 0 AND (finished_at < ?4 OR place > ?5)
-    OR logs_gone = 0 AND (finished_at < ?6 OR place > ?7))
-  AND (finished_at > ?8 OR finished_at = ?8 AND id > ?9)
+  AND (finished_at < ?1 OR place > ?2
+    OR artifacts_gone = 0 AND (finished_at < ?3 OR place > ?4)
+    OR logs_gone = 0 AND (finished_at < ?5 OR place > ?6))
+  AND (finished_at > ?7 OR finished_at = ?7 AND id > ?8)
 ORDER BY finished_at, id
-LIMIT ?10`
+LIMIT ?9`
+)
 
 // Prunable implements retention.Store.
 func (s *Store) Prunable(ctx context.Context, runs, artifacts, logs retention.Cut, after retention.Candidate, limit int) (found []retention.Candidate, err error) {
-	rows, err := s.driver.conn(s.reads).QueryContext(ctx, prunable, archived,
-		micros(runs.Before), runs.Newest, micros(artifacts.Before), artifacts.Newest, micros(logs.Before), logs.Newest,
-		micros(after.FinishedAt), after.ID, limit)
+	db := s.driver.conn(s.reads)
+	ofRuns, ofArtifacts, ofLogs := micros(runs.Before), micros(artifacts.Before), micros(logs.Before)
+	statement, args := ranked, []any{ofRuns, runs.Newest, ofArtifacts, artifacts.Newest, ofLogs, logs.Newest, micros(after.FinishedAt), after.ID, limit}
+	if min(runs.Newest, artifacts.Newest, logs.Newest) == math.MaxInt64 {
+		statement = fmt.Sprintf(aged, db.hint(index(available, "", "finished_at")))
+		args = []any{max(ofRuns, ofArtifacts, ofLogs), ofRuns, ofArtifacts, ofLogs, micros(after.FinishedAt), after.ID, limit}
+	}
+	rows, err := db.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return nil, trouble("find old runs", err)
 	}

@@ -19,7 +19,8 @@ import (
 
 const (
 	followers = 1000 // clients that follow a run: half of them its events, half its log
-	followFor = 20 * time.Second
+	windows   = 3
+	followFor = 20 * time.Second // each window
 )
 
 // measureCluster measures what needs a cluster: clients that follow a run, and then runs that are created.
@@ -68,13 +69,17 @@ func (d *delays) p99() float64 {
 // measureClients has a step print the time, and clients follow its log and the events of its run, which is archived and
 // unarchived meanwhile. How late a line or an event is tells the clock, which all have in common.
 func measureClients(ctx context.Context, s *server, r *report) error {
-	lines := int(followFor/stampEvery) * 2
+	lines := int(windows*followFor/stampEvery) * 2
 	id, err := createRun(ctx, http.DefaultClient, s.url, "followed", workflow("sh", "-c",
 		fmt.Sprintf("i=0; while [ $i -lt %d ]; do date +%%s%%N; sleep %g; i=$((i+1)); done", lines, stampEvery.Seconds())))
 	if err != nil {
 		return err
 	}
 	node, err := podOf(ctx, s, id)
+	if err != nil {
+		return err
+	}
+	before, err := s.goroutines(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,32 +116,70 @@ func measureClients(ctx context.Context, s *server, r *report) error {
 	for open.Load() < followers && failed.Load() == 0 && ctx.Err() == nil {
 		time.Sleep(50 * time.Millisecond)
 	}
-	atFirst, _, err := s.memory()
-	if err != nil {
-		return err
+	var memory, goroutines []float64
+	look := func() error {
+		resident, _, err := s.memory()
+		running, err2 := s.goroutines(ctx)
+		memory, goroutines = append(memory, resident), append(goroutines, running)
+		return errors.Join(err, err2)
 	}
-	for begin, on := time.Now(), true; time.Since(begin) < followFor; on = !on {
+	for begin, on := time.Now(), true; len(memory) < windows; on = !on {
 		changed.Store(time.Now().UnixNano())
 		verb := map[bool]string{true: ":archive", false: ":unarchive"}[on]
 		if err := post(ctx, s.url+"/apis/v1beta1/runs/"+id+verb); err != nil {
 			return err
 		}
 		time.Sleep(time.Second) // an event belongs to the change before it
-	}
-	atLast, _, err := s.memory()
-	if err != nil {
-		return err
+		if time.Since(begin) > time.Duration(len(memory)+1)*followFor {
+			if err := look(); err != nil {
+				return err
+			}
+		}
 	}
 	cancel()
 	wg.Wait()
 	if n := failed.Load(); n > 0 {
 		return fmt.Errorf("%d clients were cut off", n)
 	}
+	client.CloseIdleConnections()
+	left, err := s.settled(context.WithoutCancel(ctx), before)
+	if err != nil {
+		return err
+	}
 	r.add(figure{Name: fmt.Sprintf("%d clients: delay of a log line, p99", followers), Unit: "ms", Aim: 1000, Value: logs.p99()})
 	r.add(figure{Name: fmt.Sprintf("%d clients: delay of an event, p99", followers), Unit: "ms", Aim: 1000, Value: events.p99()})
-	r.add(figure{Name: fmt.Sprintf("%d clients: server's memory after %v, beside that when all were there", followers, followFor), Unit: "MB", Value: atLast, Base: atFirst})
-	r.note("%d log lines and %d events came to the clients. Above, what is called of %d runs is the memory when all clients had come.", len(logs.all), len(events.all), few)
+	for i := range memory {
+		r.add(figure{Name: fmt.Sprintf("%d clients: server's memory after %v", followers, time.Duration(i+1)*followFor), Unit: "MB", Value: memory[i]})
+		r.add(figure{Name: fmt.Sprintf("%d clients: goroutines after %v", followers, time.Duration(i+1)*followFor), Unit: "", Value: goroutines[i]})
+	}
+	r.add(figure{Name: fmt.Sprintf("goroutines more than before, when the %d clients have left", followers), Unit: "", Value: left - before, Aim: 20})
+	r.note("%d log lines and %d events came to the clients.", len(logs.all), len(events.all))
 	return nil
+}
+
+// goroutines is how many the server says that it has.
+func (s *server) goroutines(ctx context.Context) (float64, error) {
+	body, err := get(ctx, s.url+"/metrics")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(body)) {
+		if rest, ok := strings.CutPrefix(line, "go_goroutines "); ok {
+			return strconv.ParseFloat(strings.TrimSpace(rest), 64)
+		}
+	}
+	return 0, errors.New("/metrics has no go_goroutines")
+}
+
+// settled waits until the server has little more goroutines than before, for some seconds at most, and gives how many it has.
+func (s *server) settled(ctx context.Context, before float64) (n float64, err error) {
+	for range 20 {
+		if n, err = s.goroutines(ctx); err != nil || n <= before+20 {
+			return n, err
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	return n, nil
 }
 
 // podOf waits for the step of a run and gives its node.

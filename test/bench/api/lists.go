@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
+	wire "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/page"
 )
 
@@ -17,6 +19,7 @@ const pageSize = 100
 // A listed is what one shape and page took.
 type listed struct {
 	Runs     int       `json:"runs"` // of the store
+	Store    string    `json:"store"`
 	Shape    string    `json:"shape"`
 	Filtered bool      `json:"filtered"` // otherwise it is of an order and a scope
 	Page     string    `json:"page"`     // first, middle or last
@@ -26,6 +29,8 @@ type listed struct {
 	P50      float64   `json:"p50_ms"`
 	P99      float64   `json:"p99_ms"`
 	CPU      float64   `json:"cpu_ms"` // of the server, a request
+	OverGRPC []float64 `json:"-"`      // milliseconds, in order
+	GRPC99   float64   `json:"grpc_p99_ms"`
 }
 
 // measureLists asks for three pages of every shape, checks them against the model and takes their times.
@@ -45,6 +50,10 @@ func measureLists(ctx context.Context, s *server, m *model, shapes []shape, o op
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s page: %w", sh, p.name, err)
 			}
+			if l.OverGRPC, err = overGRPC(ctx, s, sh.query(pageSize, start), len(l.Times)); err != nil {
+				return nil, fmt.Errorf("%s, %s page, over gRPC: %w", sh, p.name, err)
+			}
+			l.GRPC99 = quantile(l.OverGRPC, 0.99)
 			l.Shape, l.Page, l.Filtered = sh.String(), p.name, sh.filtered
 			all = append(all, l)
 		}
@@ -123,6 +132,29 @@ func measureList(ctx context.Context, s *server, query string, o options, check 
 	slices.Sort(l.Times)
 	l.P50, l.P99 = quantile(l.Times, 0.5), quantile(l.Times, 0.99)
 	return l, nil
+}
+
+// overGRPC asks for the same page by gRPC and gives the times in order.
+func overGRPC(ctx context.Context, s *server, query string, samples int) (times []float64, err error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, err
+	}
+	r := &wire.ListRunsRequest{PageSize: pageSize, PageToken: values.Get("page_token"), SortBy: values.Get("sort_by"), Filter: values.Get("filter")}
+	if id := values.Get("resource_reference_key.id"); id != "" {
+		kind := wire.ResourceType_value[values.Get("resource_reference_key.type")]
+		r.ResourceReferenceKey = &wire.ResourceKey{Type: wire.ResourceType(kind), Id: id}
+	}
+	runs := wire.NewRunServiceClient(s.conn)
+	for range samples {
+		begin := time.Now()
+		if _, err := runs.ListRuns(ctx, r); err != nil {
+			return nil, err
+		}
+		times = append(times, time.Since(begin).Seconds()*1000)
+	}
+	slices.Sort(times)
+	return times, nil
 }
 
 func get(ctx context.Context, url string) ([]byte, error) {

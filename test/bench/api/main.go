@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -19,7 +20,11 @@ import (
 	"time"
 
 	"github.com/argosy-ml/argosy/server/app"
+	"github.com/argosy-ml/argosy/server/retention"
+	"github.com/argosy-ml/argosy/server/store"
+	"github.com/argosy-ml/argosy/server/store/postgres/pgtest"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
+	"github.com/argosy-ml/argosy/server/store/sqlstore"
 	"github.com/argosy-ml/argosy/test/bench/seed"
 )
 
@@ -37,6 +42,7 @@ type options struct {
 	parts    string        // what is measured
 	out      string        // file for the figures as JSON
 	fill     string        // file of a store to make, and nothing else
+	postgres int           // size of the store that is measured on PostgreSQL as well
 	stores   string        // folder where stores are kept for the next time
 }
 
@@ -51,6 +57,7 @@ func main() {
 	flag.StringVar(&o.parts, "parts", "lists,detail,clients,create", "what to measure")
 	flag.StringVar(&o.out, "json", "", "file for all figures, lists and plans as JSON")
 	flag.StringVar(&o.fill, "fill", "", "make a store of the first of -sizes in this file, and measure nothing")
+	flag.IntVar(&o.postgres, "postgres", 200_000, "which of -sizes is measured on PostgreSQL as well; 0: none")
 	flag.StringVar(&o.stores, "stores", "", "keep the stores in this folder, and take those that are there")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -142,7 +149,7 @@ func fillStore(ctx context.Context, file string, w *seed.World, r *report) error
 	return nil
 }
 
-func measureSize(ctx context.Context, o options, home string, n int, r *report, base map[string]float64) (err error) {
+func measureSize(ctx context.Context, o options, home string, n int, r *report, base map[string]float64) error {
 	w := seed.NewWorld(o.seed, n)
 	if err := fillStore(ctx, app.StoreFile(home), w, r); err != nil {
 		return err
@@ -164,7 +171,41 @@ func measureSize(ctx context.Context, o options, home string, n int, r *report, 
 			return err
 		}
 	}
-	s, err := startServer(ctx, o.bin, home)
+	if err := measureStore(ctx, o, home, "", n, r, base, m, shapes); err != nil {
+		return err
+	}
+	if n != o.postgres {
+		return nil
+	}
+	return onPostgres(ctx, app.StoreFile(home), func(store string) error {
+		return measureStore(ctx, o, home, store, n, r, base, m, shapes)
+	})
+}
+
+// onPostgres gives f a PostgreSQL database with what a file has.
+func onPostgres(ctx context.Context, file string, f func(address string) error) (err error) {
+	database, err := pgtest.Start()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, database.Remove()) }()
+	address, err := database.Create("bench")
+	if err != nil {
+		return err
+	}
+	if _, err := store.Restore(ctx, file, address); err != nil {
+		return err
+	}
+	return f(address)
+}
+
+// measureStore measures the lists of a store: that in home, or the one whose address is given.
+func measureStore(ctx context.Context, o options, home, address string, n int, r *report, base map[string]float64, m *model, shapes []shape) (err error) {
+	kind := "SQLite"
+	if address != "" {
+		kind = "PostgreSQL"
+	}
+	s, err := startServer(ctx, o.bin, home, address)
 	if err != nil {
 		return err
 	}
@@ -174,62 +215,86 @@ func measureSize(ctx context.Context, o options, home string, n int, r *report, 
 		return err
 	}
 	for i := range lists {
-		lists[i].Runs = n
+		lists[i].Runs, lists[i].Store = n, kind
 	}
 	r.Lists = append(r.Lists, lists...)
-	r.summarize(lists, n, base)
+	r.summarize(lists, kind, n, base)
 	resident, files, err := s.memory()
 	if err != nil {
 		return err
 	}
-	f := figure{Name: fmt.Sprintf("server's resident memory, %d runs", n), Unit: "MB", Value: resident}
+	f := figure{Name: fmt.Sprintf("server's resident memory, %d runs, %s", n, kind), Unit: "MB", Value: resident}
 	if n == 1_000_000 {
 		f.Aim = 150
 	}
 	if n != few {
 		r.add(f)
-		r.note("Of the %.0f MB of the server's memory at %d runs, %.0f MB are pages of the program's file.", resident, n, files)
+		r.note("Of the %.0f MB of the server's memory at %d runs on %s, %.0f MB are pages of the program's file.", resident, n, kind, files)
 	}
 	return nil
 }
 
 func measurePlans(ctx context.Context, home string, m *model, shapes []shape, r *report) error {
-	store, err := sqlite.Open(ctx, app.StoreFile(home))
+	s, err := sqlite.Open(ctx, app.StoreFile(home))
 	if err != nil {
 		return err
 	}
-	plans, err := planLists(ctx, store, m, shapes)
+	plans, err := planLists(ctx, s, m, shapes)
 	if err == nil {
 		r.Plans = append(r.Plans, plans...)
+		err = measureRetention(ctx, s, len(m.rows), r)
 	}
-	return errors.Join(err, store.Close())
+	return errors.Join(err, s.Close())
 }
 
-// summarize adds the figures of the lists of a size; those of few runs become the base of the others.
-func (r *report) summarize(lists []listed, n int, base map[string]float64) {
-	aim := map[int]float64{200_000: 20, 1_000_000: 40}[n]
+// measureRetention takes the time of looking for what is to go, of which most is old.
+func measureRetention(ctx context.Context, s *sqlstore.Store, runs int, r *report) error {
+	all := retention.Cut{Newest: math.MaxInt64}
+	for _, of := range []named[retention.Cut]{
+		{"older than a year", retention.Cut{Before: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Newest: math.MaxInt64}},
+		{"beyond the newest 1,000 of each experiment", retention.Cut{Newest: 1000}},
+	} {
+		begin := time.Now()
+		found, err := s.Prunable(ctx, of.value, all, all, retention.Candidate{}, 5000)
+		if err != nil {
+			return err
+		}
+		r.add(figure{Name: fmt.Sprintf("retention: to find %d runs %s, %d runs (it only reads)", len(found), of.name, runs), Unit: "ms", Value: time.Since(begin).Seconds() * 1000})
+	}
+	return nil
+}
+
+// summarize adds the figures of the lists of a store; those of few runs become the base of the others.
+func (r *report) summarize(lists []listed, kind string, n int, base map[string]float64) {
+	aim := aims[n]
 	for _, group := range []named[func(listed) bool]{
 		{"every order in every scope", func(l listed) bool { return !l.Filtered }},
 		{"every filter", func(l listed) bool { return l.Filtered }},
 	} {
-		var times []float64
+		var rest, grpc, worst []float64
 		for _, l := range lists {
 			if group.value(l) {
-				times = append(times, l.Times...)
+				rest, grpc, worst = append(rest, l.Times...), append(grpc, l.OverGRPC...), append(worst, l.P50)
 			}
 		}
-		slices.Sort(times)
-		for _, q := range []named[float64]{{"p50", 0.5}, {"p99", 0.99}} {
-			name, value := fmt.Sprintf("list of runs, %s, %s", group.name, q.name), quantile(times, q.value)
+		slices.Sort(rest)
+		slices.Sort(grpc)
+		for _, f := range []figure{
+			{Name: "REST, p50", Value: quantile(rest, 0.5)},
+			{Name: "REST, p99", Value: quantile(rest, 0.99), Aim: aim},
+			{Name: "gRPC, p99", Value: quantile(grpc, 0.99), Aim: aim},
+			{Name: "REST, the median of the slowest list", Value: slices.Max(append(worst, 0)), Aim: aim},
+		} {
+			name := fmt.Sprintf("list of runs, %s, %s", group.name, f.Name)
 			if n == few {
-				base[name] = value
+				base[name] = f.Value
 				continue
 			}
-			f := figure{Name: fmt.Sprintf("%s, %d runs", name, n), Unit: "ms", Value: value, Base: base[name]}
-			if q.name == "p99" {
-				f.Aim = aim
-			}
+			f.Name, f.Unit, f.Base = fmt.Sprintf("%s, %d runs, %s", name, n, kind), "ms", base[name]
 			r.add(f)
 		}
 	}
 }
+
+// aims are those of lists, in milliseconds, by the size of the store.
+var aims = map[int]float64{200_000: 20, 1_000_000: 40}

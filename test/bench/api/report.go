@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/argosy-ml/argosy/server/store/sqlstore"
 )
 
 // report holds what was measured.
@@ -53,7 +55,7 @@ func (r *report) note(format string, args ...any) {
 
 // print writes the tables in Markdown.
 func (r *report) print(out io.Writer) {
-	fmt.Fprintf(out, "| figure | value | aim | met | of %d runs | ratio |\n| --- | --- | --- | --- | --- | --- |\n", few)
+	fmt.Fprintf(out, "| what | aim | figure | met | with %d runs | ratio |\n| --- | --- | --- | --- | --- | --- |\n", few)
 	for _, f := range r.Figures {
 		aim, base, ratio := "", "", ""
 		if f.Aim > 0 {
@@ -62,51 +64,57 @@ func (r *report) print(out io.Writer) {
 		if f.Base > 0 {
 			base, ratio = fmt.Sprintf("%.3g", f.Base), fmt.Sprintf("%.2g", f.Value/f.Base)
 		}
-		fmt.Fprintf(out, "| %s | %.4g %s | %s | %s | %s | %s |\n", f.Name, f.Value, f.Unit, aim, f.met(), base, ratio)
+		fmt.Fprintf(out, "| %s | %s | %.4g %s | %s | %s | %s |\n", f.Name, aim, f.Value, f.Unit, f.met(), base, ratio)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(out, "\n%s\n", n)
 	}
-	r.slowest(out)
-	r.plans(out)
+	r.lists(out)
 }
 
-// slowest names the lists that took longest, of each number of runs.
-func (r *report) slowest(out io.Writer) {
-	bySize := map[int][]listed{}
-	for _, l := range r.Lists {
-		bySize[l.Runs] = append(bySize[l.Runs], l)
+// lists writes a table of every list, the slowest first, with how it is found.
+func (r *report) lists(out io.Writer) {
+	plans := map[string]string{}
+	for _, p := range r.Plans {
+		plans[p.Shape+p.Page] = brief(p.Plans)
 	}
-	for size, lists := range bySize {
-		if size == few {
+	type store struct {
+		runs int
+		kind string
+	}
+	of := map[store][]listed{}
+	for _, l := range r.Lists {
+		of[store{l.Runs, l.Store}] = append(of[store{l.Runs, l.Store}], l)
+	}
+	for s, lists := range of {
+		if s.runs == few {
 			continue
 		}
-		slices.SortFunc(lists, func(a, b listed) int { return cmp.Compare(b.P99, a.P99) })
-		fmt.Fprintf(out, "\nThe slowest of %d lists at %d runs (ms):\n\n| list | page | matches | p50 | p99 | processor time |\n| --- | --- | --- | --- | --- | --- |\n", len(lists), size)
-		for _, l := range lists[:min(25, len(lists))] {
-			fmt.Fprintf(out, "| %s | %s | %d | %.1f | %.1f | %.1f |\n", l.Shape, l.Page, l.Total, l.P50, l.P99, l.CPU)
+		slices.SortFunc(lists, func(a, b listed) int { return cmp.Compare(b.P50, a.P50) })
+		fmt.Fprintf(out, "\nThe %d lists of %d runs on %s (ms), the slowest first, with the way that SQLite takes:\n\n", len(lists), s.runs, s.kind)
+		fmt.Fprint(out, "| list | page | matches | p50 | p99 | gRPC p99 | processor time | met | found by |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+		for _, l := range lists {
+			met := figure{Aim: aims[l.Runs], Value: l.P99}.met()
+			fmt.Fprintf(out, "| %s | %s | %d | %.1f | %.1f | %.1f | %.1f | %s | %s |\n", l.Shape, l.Page, l.Total, l.P50, l.P99, l.GRPC99, l.CPU, met, plans[l.Shape+l.Page])
 		}
 	}
 }
 
-// plans writes each plan once, with the first list that it is of.
-func (r *report) plans(out io.Writer) {
-	if len(r.Plans) == 0 {
-		return
-	}
-	seen := map[string]bool{}
-	fmt.Fprintf(out, "\nThe plans of SQLite, each with the first list that has it:\n\n```\n")
-	for _, p := range r.Plans {
-		var text strings.Builder
-		for _, plan := range p.Plans {
-			text.WriteString("  " + strings.Join(plan.Steps, "\n  ") + "\n")
-		}
-		if !seen[text.String()] {
-			seen[text.String()] = true
-			fmt.Fprintf(out, "%s, %s page\n%s", p.Shape, p.Page, text.String())
+// brief names the indexes and columns of a plan in its order.
+func brief(plans []sqlstore.Plan) string {
+	var ways []string
+	for _, p := range plans {
+		for _, step := range p.Steps {
+			_, index, found := strings.Cut(step, " INDEX ")
+			switch {
+			case p.Statement == "columns":
+				ways = append(ways, strings.ToLower(step))
+			case found && !strings.Contains(p.Statement, "FROM run_counts"):
+				ways = append(ways, strings.Fields(index)[0])
+			}
 		}
 	}
-	fmt.Fprintln(out, "```")
+	return strings.Join(ways, "; ")
 }
 
 func (r *report) write(file string) error {

@@ -13,12 +13,16 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 // A server is a process of argosy.
 type server struct {
 	url, grpc string
 	home      string
+	conn      *grpc.ClientConn
 	cmd       *exec.Cmd
 	ended     chan error
 }
@@ -27,18 +31,26 @@ type server struct {
 const noCluster = `{"apiVersion":"v1","kind":"Config","current-context":"x","contexts":[{"name":"x","context":{"cluster":"x","user":"x"}}],
 "clusters":[{"name":"x","cluster":{"server":"http://127.0.0.1:1"}}],"users":[{"name":"x","user":{}}]}`
 
-// startServer serves the store in home without a cluster.
-func startServer(ctx context.Context, bin, home string) (*server, error) {
+// startServer serves a store, that in home unless another is named, without a cluster.
+func startServer(ctx context.Context, bin, home, store string) (*server, error) {
 	config := filepath.Join(home, "no-cluster.json")
 	if err := os.WriteFile(config, []byte(noCluster), 0o600); err != nil {
 		return nil, err
 	}
-	return start(ctx, bin, home, "server", "--kubeconfig", config, "--s3", "127.0.0.1:1")
+	args := []string{"server", "--kubeconfig", config, "--s3", "127.0.0.1:1"}
+	if store != "" {
+		args = append(args, "--store", store)
+	}
+	return start(ctx, bin, home, args...)
 }
 
 // start runs argosy until it serves.
 func start(ctx context.Context, bin, home string, args ...string) (*server, error) {
-	grpc, err := freePort()
+	address, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)))
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +59,8 @@ func start(ctx context.Context, bin, home string, args ...string) (*server, erro
 		return nil, err
 	}
 	defer log.Close()
-	s := &server{home: home, grpc: grpc, ended: make(chan error, 1)}
-	s.cmd = exec.Command(filepath.Join(bin, "argosy"), append(args, "--home", home, "--http", "127.0.0.1:0", "--grpc", grpc)...)
+	s := &server{home: home, grpc: address, conn: conn, ended: make(chan error, 1)}
+	s.cmd = exec.Command(filepath.Join(bin, "argosy"), append(args, "--home", home, "--http", "127.0.0.1:0", "--grpc", address)...)
 	s.cmd.Env = append(os.Environ(), "ARGOSY_S3_ACCESS_KEY=none", "ARGOSY_S3_SECRET_KEY=none")
 	s.cmd.Stderr = log
 	out, err := s.cmd.StdoutPipe()
@@ -82,7 +94,7 @@ func start(ctx context.Context, bin, home string, args ...string) (*server, erro
 }
 
 func (s *server) stop() error {
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := errors.Join(s.conn.Close(), s.cmd.Process.Signal(syscall.SIGTERM)); err != nil {
 		return err
 	}
 	return <-s.ended

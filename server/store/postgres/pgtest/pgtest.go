@@ -63,13 +63,25 @@ func Own(t testing.TB) *Server {
 	return s
 }
 
+// Start starts a server for a program that is no test, which has to call Remove.
+func Start() (*Server, error) { return start() }
+
+// Remove ends the server and removes all that it has.
+func (s *Server) Remove() error { return s.remove() }
+
+// Create makes an empty database and gives its address.
+func (s *Server) Create(name string) (string, error) {
+	return s.address(name), s.do("CREATE DATABASE " + name)
+}
+
 var databases atomic.Int64
 
 // Database makes an empty database on the server and gives its address.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := s.do("CREATE DATABASE " + name); err != nil {
+	address, err := s.Create(name)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -80,7 +92,7 @@ func (s *Server) Database(t testing.TB) string {
 			t.Error(err)
 		}
 	})
-	return s.address(name)
+	return address
 }
 
 func (s *Server) address(database string) string {
