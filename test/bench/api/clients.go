@@ -116,25 +116,9 @@ func measureClients(ctx context.Context, s *server, r *report) error {
 	for open.Load() < followers && failed.Load() == 0 && ctx.Err() == nil {
 		time.Sleep(50 * time.Millisecond)
 	}
-	var memory, goroutines []float64
-	look := func() error {
-		resident, _, err := s.memory()
-		running, err2 := s.goroutines(ctx)
-		memory, goroutines = append(memory, resident), append(goroutines, running)
-		return errors.Join(err, err2)
-	}
-	for begin, on := time.Now(), true; len(memory) < windows; on = !on {
-		changed.Store(time.Now().UnixNano())
-		verb := map[bool]string{true: ":archive", false: ":unarchive"}[on]
-		if err := post(ctx, s.url+"/apis/v1beta1/runs/"+id+verb); err != nil {
-			return err
-		}
-		time.Sleep(time.Second) // an event belongs to the change before it
-		if time.Since(begin) > time.Duration(len(memory)+1)*followFor {
-			if err := look(); err != nil {
-				return err
-			}
-		}
+	sizes, err := s.watched(ctx, id, &changed)
+	if err != nil {
+		return err
 	}
 	cancel()
 	wg.Wait()
@@ -148,13 +132,43 @@ func measureClients(ctx context.Context, s *server, r *report) error {
 	}
 	r.add(figure{Name: fmt.Sprintf("%d clients: delay of a log line, p99", followers), Unit: "ms", Aim: 1000, Value: logs.p99()})
 	r.add(figure{Name: fmt.Sprintf("%d clients: delay of an event, p99", followers), Unit: "ms", Aim: 1000, Value: events.p99()})
-	for i := range memory {
-		r.add(figure{Name: fmt.Sprintf("%d clients: server's memory after %v", followers, time.Duration(i+1)*followFor), Unit: "MB", Value: memory[i]})
-		r.add(figure{Name: fmt.Sprintf("%d clients: goroutines after %v", followers, time.Duration(i+1)*followFor), Unit: "", Value: goroutines[i]})
+	for i, size := range sizes {
+		r.add(figure{Name: fmt.Sprintf("%d clients: server's memory after %v", followers, time.Duration(i+1)*followFor), Unit: "MB", Value: size.memory})
+		r.add(figure{Name: fmt.Sprintf("%d clients: goroutines after %v", followers, time.Duration(i+1)*followFor), Value: size.goroutines})
 	}
-	r.add(figure{Name: fmt.Sprintf("goroutines more than before, when the %d clients have left", followers), Unit: "", Value: left - before, Aim: 20})
+	r.add(figure{Name: fmt.Sprintf("goroutines more than before, when the %d clients have left", followers), Value: left - before, Aim: 20})
 	r.note("%d log lines and %d events came to the clients.", len(logs.all), len(events.all))
 	return nil
+}
+
+// A size is how large a server is at a moment.
+type size struct {
+	memory     float64 // MB
+	goroutines float64
+}
+
+// watched archives and unarchives the run that clients follow, and gives the server's size at the end of each window.
+func (s *server) watched(ctx context.Context, id string, changed *atomic.Int64) (sizes []size, err error) {
+	for begin, on := time.Now(), true; len(sizes) < windows; on = !on {
+		changed.Store(time.Now().UnixNano())
+		verb := map[bool]string{true: ":archive", false: ":unarchive"}[on]
+		if err := post(ctx, s.url+"/apis/v1beta1/runs/"+id+verb); err != nil {
+			return nil, err
+		}
+		time.Sleep(time.Second) // an event belongs to the change before it
+		if time.Since(begin) < time.Duration(len(sizes)+1)*followFor {
+			continue
+		}
+		var now size
+		if now.memory, _, err = s.memory(); err != nil {
+			return nil, err
+		}
+		if now.goroutines, err = s.goroutines(ctx); err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, now)
+	}
+	return sizes, nil
 }
 
 // goroutines is how many the server says that it has.
