@@ -230,23 +230,26 @@ type runView struct {
 	Workflow                struct{ Namespace, Name string }
 	CreatedAt               time.Time `json:"created_at"`
 	FinishedAt              time.Time `json:"finished_at"`
-	Nodes                   []struct {
-		ID, Name, Type, Template, Phase, Message string
-		ExitCode                                 string `json:"exit_code"`
-		DisplayName                              string `json:"display_name"`
-		HasLog                                   bool   `json:"has_log"`
-		CachedFrom                               struct {
-			RunID string `json:"run_id"`
-		} `json:"cached_from"`
-		Outputs []struct{ Name, Value string }
-	}
-	Metrics []struct {
+	Nodes                   []runNode
+	Metrics                 []struct {
 		Name, Format string
 		NodeID       string `json:"node_id"`
 		Value        float64
 	}
 	Parameters []struct{ Name, Value string }
 	Warnings   []string
+}
+
+// runNode is one node of a run.
+type runNode struct {
+	ID, Name, Type, Template, Phase, Message string
+	ExitCode                                 string `json:"exit_code"`
+	DisplayName                              string `json:"display_name"`
+	HasLog                                   bool   `json:"has_log"`
+	CachedFrom                               struct {
+		RunID string `json:"run_id"`
+	} `json:"cached_from"`
+	Outputs []struct{ Name, Value string }
 }
 
 func (r runView) final() bool {
