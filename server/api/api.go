@@ -102,7 +102,11 @@ func (a *API) Server(log *slog.Logger) *grpc.Server {
 	own.RegisterMetricServiceServer(s, a.metrics)
 	own.RegisterRetentionServiceServer(s, a.pruning)
 	own.RegisterVisualServiceServer(s, a.visuals)
-	grpc_health_v1.RegisterHealthServer(s, health.NewServer())
+	alive := health.NewServer()
+	for service := range s.GetServiceInfo() {
+		alive.SetServingStatus(service, grpc_health_v1.HealthCheckResponse_SERVING)
+	}
+	grpc_health_v1.RegisterHealthServer(s, alive)
 	reflection.Register(s)
 	return s
 }

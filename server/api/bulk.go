@@ -13,6 +13,9 @@ func (s *views) TerminateRuns(ctx context.Context, r *own.BulkRequest) (*own.Bul
 }
 
 func (s *views) DeleteRuns(ctx context.Context, r *own.BulkRequest) (*own.BulkResponse, error) {
+	if r.GetArtifacts() {
+		return s.bulk(ctx, run.DeleteWithArtifacts, r)
+	}
 	return s.bulk(ctx, run.DeleteAll, r)
 }
 
@@ -41,6 +44,8 @@ func (s *views) bulk(ctx context.Context, a run.Action, r *own.BulkRequest) (*ow
 		return nil, fault.New(fault.Invalid, "name runs by run_ids or search for them, not both")
 	case len(chosen.IDs) == 0 && !searched:
 		return nil, fault.New(fault.Invalid, "say which runs: by run_ids, or by experiment_id, schedule_id, status, parameter, metric, label, text, archived or filter")
+	case r.GetArtifacts() && a != run.DeleteWithArtifacts:
+		return nil, fault.New(fault.Invalid, "artifacts is for runs:delete alone")
 	case r.GetLimit() < 0:
 		return nil, fault.New(fault.Invalid, "limit is %d; it cannot be negative", r.GetLimit())
 	}

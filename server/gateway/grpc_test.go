@@ -45,9 +45,11 @@ func TestInternalCausesStayInside(t *testing.T) {
 func TestReflectionAndHealth(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	health, err := grpc_health_v1.NewHealthClient(s.conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
-	require.NoError(t, err)
-	require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, health.GetStatus())
+	for _, service := range []string{"", "api.RunService", "argosy.v1.RunService"} {
+		health, err := grpc_health_v1.NewHealthClient(s.conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: service})
+		require.NoError(t, err)
+		require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, health.GetStatus())
+	}
 
 	stream, err := grpc_reflection_v1.NewServerReflectionClient(s.conn).ServerReflectionInfo(t.Context())
 	require.NoError(t, err)

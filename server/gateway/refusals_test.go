@@ -154,6 +154,7 @@ var refusals = []refusal{
 	{"argosy.v1.RunService/TerminateRuns", `{}`, invalid, "say which runs: by run_ids"},
 	{"argosy.v1.RunService/DeleteRuns", `{"run_ids":["$run"],"status":["Failed"]}`, invalid, "name runs by run_ids or search for them, not both"},
 	{"argosy.v1.RunService/ArchiveRuns", `{"status":["Failed"],"limit":-1}`, invalid, "limit is -1; it cannot be negative"},
+	{"argosy.v1.RunService/ArchiveRuns", `{"status":["Failed"],"artifacts":true}`, invalid, "artifacts is for runs:delete alone"},
 	{"argosy.v1.RunService/UnarchiveRuns", `{"filter":"{"}`, invalid, "filter cannot be read"},
 	{"argosy.v1.RunService/RetryRun", `{"run_id":"none"}`, unknown, "run none not found"},
 	{"argosy.v1.RunService/RetryRun", `{"run_id":"$run","step":"a"}`, aborted, "it can go on from a step only when it has ended"},

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/cache"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -148,6 +150,54 @@ func TestBulk(t *testing.T) {
 	got, err := own.NewRunServiceClient(s.conn).ArchiveRuns(t.Context(), &own.BulkRequest{RunIds: []string{b}})
 	require.NoError(t, err)
 	require.Equal(t, own.BulkResult_OUTCOME_DONE, got.GetResults()[0].GetOutcome())
+}
+
+// TestDeleteWithArtifacts: what a run left goes with it, unless the run goes on, another has taken it over, or it lies where
+// others put things too.
+func TestDeleteWithArtifacts(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ended, going, taken, taker := s.named(t, "ended", "a"), s.named(t, "going", "b"), s.named(t, "taken", "c"), s.named(t, "taker", "d")
+	var all []string
+	for _, id := range []string{ended, going, taken} {
+		own, shared := "artifacts/"+id+"/model.tgz", "artifacts/shared.tgz"
+		s.objects.data[own], s.objects.data[shared] = []byte("model"), []byte("everybody's")
+		s.record(t, id, run.State{Status: run.Succeeded, Workflow: []byte(`{}`), Nodes: []run.Node{{
+			ID: "n", Name: "n", DisplayName: "n", Type: "DAG", Phase: run.Succeeded,
+			Artifacts: []run.Artifact{{Name: "own", Key: own}, {Name: "shared", Key: shared}},
+		}}})
+		if id != going {
+			require.NoError(t, s.store.Settle(t.Context(), id))
+		}
+		all = append(all, id)
+	}
+	entry := cache.Entry{Key: "k", Family: "f", RunID: taken, NodeID: "n", FinishedAt: time.Now(), Outputs: []byte(`{}`)}
+	require.NoError(t, s.store.PutCacheEntry(t.Context(), entry))
+	require.NoError(t, s.store.Reuse(t.Context(), taker, "n", entry))
+
+	ids, err := json.Marshal(all)
+	require.NoError(t, err)
+	ask := func(more string) string {
+		return s.post(t, "/apis/argosy/v1/runs:delete", `{"run_ids":`+string(ids)+`,"artifacts":true`+more+`}`, 200)
+	}
+	before := maps.Clone(s.objects.data)
+	want := map[string]string{"ended": "DONE", "going": "FAILED", "taken": "FAILED"}
+	require.Equal(t, want, outcomes(t, ask(`,"dry_run":true`)))
+	require.Equal(t, before, s.objects.data, "a dry run does nothing")
+	answer := ask("")
+	require.Equal(t, want, outcomes(t, answer))
+	require.Contains(t, answer, "terminate it first")
+	require.Contains(t, answer, "run "+taker+" took over what it left; delete that run first")
+	s.get(t, "/apis/argosy/v1/runs/"+ended, 404)
+	require.NotContains(t, s.objects.data, "artifacts/"+ended+"/model.tgz")
+	require.Contains(t, s.objects.data, "artifacts/shared.tgz")
+	require.Contains(t, s.objects.data, "artifacts/"+taken+"/model.tgz")
+
+	s.delete(t, "/apis/v1beta1/runs/"+taker, 200)
+	s.delete(t, "/apis/v1beta1/runs/"+going, 200)
+	require.Contains(t, s.objects.data, "artifacts/"+going+"/model.tgz", "DeleteRun of v1beta1 leaves them, as KFP does")
+	require.Equal(t, map[string]string{"": "UNCHANGED", "taken": "DONE"}, outcomes(t, ask("")))
+	require.NotContains(t, s.objects.data, "artifacts/"+taken+"/model.tgz")
 }
 
 // TestListNodes: a run of 5,000 nodes is read page by page.

@@ -21,6 +21,7 @@ type Action int
 const (
 	TerminateAll Action = iota
 	DeleteAll
+	DeleteWithArtifacts // what the runs left in the artifact store goes too
 	ArchiveAll
 	UnarchiveAll
 )
@@ -118,7 +119,7 @@ func (s *Service) one(ctx context.Context, a Action, r Run, dryRun bool) Result 
 		return result
 	}
 	if r.CreatedAt.IsZero() { // it is not there
-		if a == DeleteAll {
+		if a == DeleteAll || a == DeleteWithArtifacts {
 			return unchanged("the run is not there")
 		}
 		result.Outcome, result.Message = Refused, "run "+r.ID+" not found"
@@ -133,20 +134,34 @@ func (s *Service) one(ctx context.Context, a Action, r Run, dryRun bool) Result 
 		return unchanged("the run is archived")
 	case a == UnarchiveAll && !r.Archived:
 		return unchanged("the run is not archived")
-	case dryRun:
-		return result
 	}
 	var err error
+	if a == DeleteWithArtifacts {
+		err = s.severable(ctx, r)
+	}
+	if dryRun || err != nil {
+		return refusedFor(result, err)
+	}
 	switch a {
 	case TerminateAll:
 		err = s.Terminate(ctx, r.ID)
-	case DeleteAll:
-		if err = s.Delete(ctx, r.ID); err != nil && fault.KindOf(err) == fault.NotFound {
+	case DeleteAll, DeleteWithArtifacts:
+		if a == DeleteWithArtifacts {
+			err = s.dropArtifacts(ctx, r.ID)
+		}
+		if err == nil {
+			err = s.Delete(ctx, r.ID)
+		}
+		if err != nil && fault.KindOf(err) == fault.NotFound {
 			return unchanged("the run is not there")
 		}
 	case ArchiveAll, UnarchiveAll:
 		err = s.Archive(ctx, r.ID, a == ArchiveAll)
 	}
+	return refusedFor(result, err)
+}
+
+func refusedFor(result Result, err error) Result {
 	if err != nil {
 		result.Outcome, result.Message = Refused, err.Error()
 	}

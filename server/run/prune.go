@@ -86,6 +86,43 @@ func (s *Service) Prune(ctx context.Context, id string, parts Parts, why string,
 	return p, err
 }
 
+// severable tells whether the artifacts of a run may be removed: it can leave no others, and nobody else has them.
+func (s *Service) severable(ctx context.Context, r Run) error {
+	if !r.Settled {
+		return fault.New(fault.Aborted, "the run has not ended, or is still being recorded: it may leave more artifacts; terminate it first")
+	}
+	takers, err := s.c.Store.Takers(ctx, r.ID)
+	if err == nil && len(takers) > 0 {
+		err = fault.New(fault.Aborted, "run %s took over what it left; delete that run first, or this one without its artifacts", takers[0])
+	}
+	return err
+}
+
+// dropArtifacts removes what a run left in the artifact store, where only it puts anything.
+func (s *Service) dropArtifacts(ctx context.Context, id string) error {
+	defer s.locks.lock(id)()
+	r, err := s.c.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := s.c.Store.DropCacheEntries(ctx, id); err != nil { // from here on nobody can take anything from it
+		return err
+	}
+	if err := s.severable(ctx, r); err != nil {
+		return err
+	}
+	p := Pruned{Run: r, Parts: Parts{Artifacts: true}}
+	if err := s.survey(ctx, &p); err != nil {
+		return err
+	}
+	for _, o := range p.Artifacts {
+		if err := s.c.Artifacts.DeleteAll(ctx, o.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // gone says what a run that stays has no more.
 func (p Pruned) gone(why string) string {
 	what := "artifacts"

@@ -69,6 +69,7 @@ func TestKFP(t *testing.T) {
 	t.Run("a retry of one step", func(t *testing.T) { a.retriesOneStep(t) })
 	t.Run("a job", func(t *testing.T) { a.recurs(t) })
 	t.Run("a client that is not ours", func(t *testing.T) { a.curls(t, port) })
+	t.Run("another client that is not ours, as recorded", func(t *testing.T) { a.replaysSession(t, port) })
 }
 
 func freePort(t *testing.T) string {

@@ -2633,6 +2633,11 @@ export interface operations {
             content: {
                 "application/json": {
                     archived?: boolean;
+                    /**
+                     * @description DeleteRuns only: what the runs left in the artifact store goes too. Refused of a run that has not ended, and of one whose
+                     *     artifacts another run took over from the cache.
+                     */
+                    artifacts?: boolean;
                     /** @description Do nothing, and tell what would be done. */
                     dry_run?: boolean;
                     experiment_id?: string;
@@ -2724,6 +2729,11 @@ export interface operations {
             content: {
                 "application/json": {
                     archived?: boolean;
+                    /**
+                     * @description DeleteRuns only: what the runs left in the artifact store goes too. Refused of a run that has not ended, and of one whose
+                     *     artifacts another run took over from the cache.
+                     */
+                    artifacts?: boolean;
                     /** @description Do nothing, and tell what would be done. */
                     dry_run?: boolean;
                     experiment_id?: string;
@@ -2777,6 +2787,11 @@ export interface operations {
             content: {
                 "application/json": {
                     archived?: boolean;
+                    /**
+                     * @description DeleteRuns only: what the runs left in the artifact store goes too. Refused of a run that has not ended, and of one whose
+                     *     artifacts another run took over from the cache.
+                     */
+                    artifacts?: boolean;
                     /** @description Do nothing, and tell what would be done. */
                     dry_run?: boolean;
                     experiment_id?: string;
@@ -2830,6 +2845,11 @@ export interface operations {
             content: {
                 "application/json": {
                     archived?: boolean;
+                    /**
+                     * @description DeleteRuns only: what the runs left in the artifact store goes too. Refused of a run that has not ended, and of one whose
+                     *     artifacts another run took over from the cache.
+                     */
+                    artifacts?: boolean;
                     /** @description Do nothing, and tell what would be done. */
                     dry_run?: boolean;
                     experiment_id?: string;

@@ -1232,7 +1232,10 @@ type BulkRequest struct {
 	// Do nothing, and tell what would be done.
 	DryRun bool `protobuf:"varint,11,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	// At most so many runs: 0 means 1000, more than 1000 means 1000.
-	Limit         int32 `protobuf:"varint,12,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit int32 `protobuf:"varint,12,opt,name=limit,proto3" json:"limit,omitempty"`
+	// DeleteRuns only: what the runs left in the artifact store goes too. Refused of a run that has not ended, and of one whose
+	// artifacts another run took over from the cache.
+	Artifacts     bool `protobuf:"varint,13,opt,name=artifacts,proto3" json:"artifacts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1349,6 +1352,13 @@ func (x *BulkRequest) GetLimit() int32 {
 		return x.Limit
 	}
 	return 0
+}
+
+func (x *BulkRequest) GetArtifacts() bool {
+	if x != nil {
+		return x.Artifacts
+	}
+	return false
 }
 
 // BulkResponse tells what became of each run. Asking again is harmless.
@@ -2610,7 +2620,7 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x06labels\x18\x02 \x03(\v2*.argosy.v1.SetRunLabelsRequest.LabelsEntryR\x06labels\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xd9\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf7\x02\n" +
 	"\vBulkRequest\x12\x17\n" +
 	"\arun_ids\x18\x01 \x03(\tR\x06runIds\x12\x16\n" +
 	"\x06filter\x18\x02 \x01(\tR\x06filter\x12#\n" +
@@ -2625,7 +2635,8 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\barchived\x18\n" +
 	" \x01(\bH\x00R\barchived\x88\x01\x01\x12\x17\n" +
 	"\adry_run\x18\v \x01(\bR\x06dryRun\x12\x14\n" +
-	"\x05limit\x18\f \x01(\x05R\x05limitB\v\n" +
+	"\x05limit\x18\f \x01(\x05R\x05limit\x12\x1c\n" +
+	"\tartifacts\x18\r \x01(\bR\tartifactsB\v\n" +
 	"\t_archived\"S\n" +
 	"\fBulkResponse\x12/\n" +
 	"\aresults\x18\x01 \x03(\v2\x15.argosy.v1.BulkResultR\aresults\x12\x12\n" +

@@ -128,7 +128,7 @@ func (l listing) statement(where []condition, q page.Query, limit int) (string, 
 	}
 	f, ok := l.sortField(sortBy)
 	if !ok {
-		return "", nil, fault.New(fault.Invalid, "%s cannot be sorted by %q; %s", l.table, sortBy, l.known())
+		return "", nil, fault.New(fault.Invalid, "%s cannot be sorted by %q; %s", l.noun(), sortBy, l.known())
 	}
 	direction, compare := direction(q.Desc)
 	if q.Start != nil {
@@ -188,7 +188,7 @@ func (l listing) predicate(p page.Predicate) (condition, error) {
 	}
 	f, ok := l.fields[p.Key]
 	if !ok {
-		return condition{}, fault.New(fault.Invalid, "%s cannot be filtered by %q; %s", l.table, p.Key, l.known())
+		return condition{}, fault.New(fault.Invalid, "%s cannot be filtered by %q; %s", l.noun(), p.Key, l.known())
 	}
 	if len(p.Values) != 1 && p.Op != page.In {
 		return condition{}, fault.New(fault.Invalid, "the filter on %q needs exactly one value", p.Key)
@@ -302,6 +302,14 @@ func (f field) cursorValue(v any) (any, error) {
 
 func staleCursor() error {
 	return fault.New(fault.Invalid, "the page token does not fit the sort order; start again from the first page")
+}
+
+// noun is what the rows are called on the wire.
+func (l listing) noun() string {
+	if l.table == "schedules" {
+		return "jobs"
+	}
+	return l.table
 }
 
 // known names the fields for an error message.
