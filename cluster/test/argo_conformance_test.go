@@ -64,6 +64,10 @@ var stopped = regexp.MustCompile(`^(pod deleted|workflow shutdown with strategy:
 // A container of a set whose dependency failed ends because of that, or by the signal that Argo sends to the whole set then.
 var unneeded = regexp.MustCompile(`exit code 143|dependency "\w+" exited`)
 
+// outOfTime is what is said of a pod whose deadline has come. The deadline may find Argo's emissary before it listens to signals, which
+// is then killed (137) instead of ending its command (143).
+const outOfTime = "Pod was active on the node longer than the specified deadline"
+
 // summary is all that a user can see of a finished workflow, without what differs from one run to the next.
 func (a *argo) summary(t *testing.T, wf *wfv1.Workflow) string {
 	t.Helper()
@@ -91,6 +95,9 @@ func (a *argo) summary(t *testing.T, wf *wfv1.Workflow) string {
 		}
 		if n.Type == wfv1.NodeTypeContainer && unneeded.MatchString(n.Message) {
 			n.Phase, n.Message = wfv1.NodeFailed, "unneeded"
+		}
+		if strings.Contains(n.Message, outOfTime) {
+			n.Outputs = nil
 		}
 		write(map[string]any{id: map[string]any{
 			"name": n.Name, "type": n.Type, "phase": n.Phase, "message": n.Message, "inputs": n.Inputs, "outputs": n.Outputs, "children": n.Children,
@@ -124,7 +131,7 @@ func (a *argo) containerSummary(t *testing.T, p *corev1.Pod, s corev1.ContainerS
 	}
 	log, err := a.kube.CoreV1().Pods(p.Namespace).GetLogs(p.Name, &corev1.PodLogOptions{Container: s.Name}).DoRaw(t.Context())
 	require.NoError(t, err)
-	if unneeded.MatchString(end.Message) || end.ExitCode == 143 && withoutArgo(string(log)) == "" {
+	if unneeded.MatchString(end.Message) || p.Status.Message == outOfTime || end.ExitCode == 143 && withoutArgo(string(log)) == "" {
 		return map[string]any{"unneeded": true}
 	}
 	lines := strings.Split(withoutArgo(string(log)), "\n")
