@@ -277,6 +277,9 @@ func (r *report) summarize(lists []listed, kind string, n int, base map[string]f
 				rest, grpc, worst = append(rest, l.Times...), append(grpc, l.OverGRPC...), append(worst, l.P50)
 			}
 		}
+		if len(rest) == 0 { // -only left none
+			continue
+		}
 		slices.Sort(rest)
 		slices.Sort(grpc)
 		for _, f := range []figure{
