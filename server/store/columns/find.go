@@ -69,7 +69,8 @@ func (t *Table) Find(ctx context.Context, q Query) (found []Entry, total int, er
 			first.keys = append(first.keys, of.keys...)
 		}
 	}
-	return first.entries(), total, nil
+	found, err = first.entries()
+	return found, total, err
 }
 
 // search looks through blocks, one after the other, as long as there are any.
@@ -144,6 +145,9 @@ type ordered struct {
 	text string
 	then string
 	key  int64
+	// Where the row is, if its key is not known yet.
+	block *block
+	place int
 }
 
 // spare is how many entries top collects beyond those that it is asked for.
@@ -335,10 +339,7 @@ func (p *top) offer(b *block, i int, o ordered) (err error) {
 		if p.full && p.compareThen(o, then, &p.last) > 0 || p.from != nil && p.compareThen(o, then, p.from) < 0 {
 			return nil
 		}
-		o.then = string(then)
-		if o.key, err = p.load.t.int(b, keyColumn, i); err != nil {
-			return err
-		}
+		o.then, o.block, o.place = string(then), b, i // the key is read of those that are found in the end
 	}
 	if p.full && p.compare(&o, &p.last) > 0 || p.from != nil && p.compare(&o, p.from) < 0 {
 		return nil
@@ -382,10 +383,15 @@ func (p *top) cut() {
 	}
 }
 
-func (p *top) entries() []Entry {
+func (p *top) entries() (found []Entry, err error) {
 	p.cut()
-	found := make([]Entry, len(p.keys))
+	found = make([]Entry, len(p.keys))
 	for i, o := range p.keys {
+		if o.block != nil {
+			if o.key, err = p.load.t.int(o.block, keyColumn, o.place); err != nil {
+				return nil, err
+			}
+		}
 		e := Entry{Key: o.key, Int: o.n, Text: o.text, Then: o.then}
 		switch p.kind {
 		case ofWords:
@@ -398,7 +404,7 @@ func (p *top) entries() []Entry {
 		}
 		found[i] = e
 	}
-	return found
+	return found, nil
 }
 
 // Explain says what a query reads.
