@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command as root on a Linux kernel of its own, user-mode Linux, with this machine's files, read-only, /run and /sys/fs/cgroup
 # its own: uml.sh MEMORY COMMAND... What the machine's kernel lacks can be tested so: control groups of version 2, above all.
-# Exits with what the command exited with, and with 125 when the kernel did not come so far.
+# Exits with what the command exited with, and with 125 when the kernel did not come so far within UML_LIMIT seconds (300).
 set -euo pipefail
 memory=$1
 shift
@@ -31,7 +31,7 @@ GUEST
 } >"$work/init"
 chmod 755 "$work" "$work/init"
 
-TMPDIR=$work linux.uml mem="$memory" root=/dev/root rootfstype=hostfs rootflags=/ ro init="$work/init" con=null con0=null,fd:1 quiet \
+TMPDIR=$work timeout -k 5 "${UML_LIMIT:-300}" linux.uml mem="$memory" root=/dev/root rootfstype=hostfs rootflags=/ ro init="$work/init" con=null con0=null,fd:1 quiet \
 	</dev/null 2>&1 | tee "$work/log" || true
 code=$(sed -n 's/^uml: exit \([0-9]*\).*/\1/p' "$work/log" | tail -1)
 exit "${code:-125}"
