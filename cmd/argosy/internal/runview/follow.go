@@ -3,6 +3,7 @@ package runview
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,8 @@ func (f *Follower) lines(ctx context.Context, run string, n client.Node) error {
 	}
 }
 
-// Steps gives the nodes that ran, or were to run, something, in the order in which they began.
+// Steps gives the nodes that ran, or were to run, something, in the order in which they began. Of those that began in the same
+// second, as precisely as is known, a step comes before those that waited for it.
 func Steps(r *client.Run) []client.Node {
 	var steps []client.Node
 	for _, n := range r.Nodes {
@@ -104,16 +106,43 @@ func Steps(r *client.Run) []client.Node {
 			steps = append(steps, n)
 		}
 	}
+	follow := followers(r.Nodes)
 	slices.SortStableFunc(steps, func(a, b client.Node) int {
 		switch {
 		case a.StartedAt.IsZero() == b.StartedAt.IsZero():
-			return a.StartedAt.Compare(b.StartedAt)
+			return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(follow[b.ID], follow[a.ID]))
 		case a.StartedAt.IsZero():
 			return 1
 		}
 		return -1
 	})
 	return steps
+}
+
+// followers says of each node how many follow it, one upon the other, at most.
+func followers(nodes []client.Node) map[string]int {
+	children := map[string][]string{}
+	for _, n := range nodes {
+		children[n.ID] = n.Children
+	}
+	longest := map[string]int{}
+	var count func(id string) int
+	count = func(id string) int {
+		if n, ok := longest[id]; ok {
+			return n
+		}
+		longest[id] = 0 // where nodes went round in a circle, this would end it
+		n := 0
+		for _, child := range children[id] {
+			n = max(n, 1+count(child))
+		}
+		longest[id] = n
+		return n
+	}
+	for id := range children {
+		count(id)
+	}
+	return longest
 }
 
 // FindStep gives the node that the user calls name: by its id, its label, its display name or its template. Of a step that

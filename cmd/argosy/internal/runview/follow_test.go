@@ -196,3 +196,22 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, "child failed\nstep train(0) error\n    cause\n    last line\n"+
 		"step train(1) failed with exit code 7\n    exit code 7\nits last lines:\n"+last.String(), out.String())
 }
+
+// Kubernetes tells times to the second: of two steps that began in the same one, the order is that of the graph.
+func TestStepsThatWaitedComeLater(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	run := &client.Run{Nodes: []client.Node{
+		{ID: "waits", Type: "Pod"},
+		{ID: "a", Type: "Pod", StartedAt: at, DisplayName: "show"},
+		{ID: "b", Type: "Pod", StartedAt: at, DisplayName: "epoch 2", Children: []string{"inner"}},
+		{ID: "inner", Type: "TaskGroup", StartedAt: at, Children: []string{"a"}},
+		{ID: "c", Type: "Pod", StartedAt: at, DisplayName: "epoch 1", Children: []string{"b"}},
+		{ID: "d", Type: "Pod", StartedAt: at.Add(-time.Second), DisplayName: "first"},
+	}}
+	var names []string
+	for _, n := range Steps(run) {
+		names = append(names, n.DisplayName)
+	}
+	require.Equal(t, []string{"first", "epoch 1", "epoch 2", "show", ""}, names)
+}
