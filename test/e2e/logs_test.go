@@ -9,7 +9,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,12 +25,13 @@ import (
 )
 
 // talker has a step that counts for some seconds beside a sidecar, one that fails and is tried again, and a distributed
-// job of two workers.
+// job of two workers that waits for a file.
 const talker = `apiVersion: argoproj.io/v1alpha1
 kind: Workflow
 metadata: {generateName: talker-}
 spec:
   entrypoint: all
+  arguments: {parameters: [{name: go}]}
   templates:
   - name: all
     dag:
@@ -52,7 +55,7 @@ spec:
   - name: job
     container:
       image: argosyml/argosy-launcher:dev
-      command: [argosy-launcher, mpijob, --name=job, --image=debian, --workers=2, --, "mpirun sh -c 'echo rank $OMPI_COMM_WORLD_RANK'"]
+      command: [argosy-launcher, mpijob, --name=job, --image=debian, --workers=2, --, "mpirun sh -c 'echo rank $OMPI_COMM_WORLD_RANK; until [ -e {{workflow.parameters.go}} ]; do sleep 0.1; done'"]
       env:
       - {name: WORKFLOW_NAME, value: "{{workflow.name}}"}
       - {name: NODE_ID, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['workflows.argoproj.io/node-id']"}}}
@@ -116,7 +119,9 @@ func TestLogs(t *testing.T) {
 	a := up(t, home)
 	var pipeline struct{ ID string }
 	a.upload(t, "talker", "talker.yaml", []byte(talker), 200, &pipeline)
-	id := a.createRun(t, "talker", pipeline.ID, nil)
+	file := filepath.Join(home, "shared", "go")
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	id := a.createRun(t, "talker", pipeline.ID, map[string]string{"go": file})
 	count := a.awaitLog(t, id, "count", "line 1500")
 	doomed := a.awaitLog(t, id, "doomed", "before the end")
 	require.Contains(t, a.readLog(t, id, count, "container=helper"), "I help")
@@ -125,12 +130,20 @@ func TestLogs(t *testing.T) {
 		a = up(t, home)
 		a.awaitLog(t, id, "count", fmt.Sprintf("line %d", at))
 	}
+	run := a.await(t, id, time.Minute, func(r runView) bool {
+		return slices.ContainsFunc(r.Nodes, func(n runNode) bool { return n.DisplayName == "job" && n.Type == "Pod" })
+	})
+	job := run.Nodes[run.node(t, "job")].ID
+	require.Eventually(t, func() bool { // launcher and workers: those that nobody has heard when they go are lost
+		return len(a.listLogs(t, id, job)) >= 4
+	}, time.Minute, 100*time.Millisecond)
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	pods := clientOf(t, home).CoreV1().Pods("kubeflow")
 	for _, l := range a.listLogs(t, id, doomed) {
 		require.NoError(t, pods.Delete(t.Context(), l.Pod, metav1.DeleteOptions{}))
 		break
 	}
-	run := a.await(t, id, 3*time.Minute, runView.final)
+	run = a.await(t, id, 3*time.Minute, runView.final)
 	require.Empty(t, run.Warnings)
 	run = a.await(t, id, time.Minute, func(r runView) bool { return r.Nodes[r.node(t, "count")].HasLog })
 
@@ -161,7 +174,6 @@ func TestLogs(t *testing.T) {
 
 	// The job's pods: when they are gone with the job, their logs are there.
 	deleteJobs(t, home)
-	job := run.Nodes[run.node(t, "job")].ID
 	roles := map[string]logView{}
 	for _, l := range a.listLogs(t, id, job) {
 		t.Logf("%+v", l)
