@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // repository is the checkout under test.
@@ -157,6 +158,24 @@ func (a *argosy) componentLogs() string {
 			data = data[len(data)-3000:]
 		}
 		fmt.Fprintf(&b, "\n--- %s\n%s", filepath.Base(f), data)
+	}
+	fmt.Fprintf(&b, "\n--- pods\n%s", a.pods())
+	return b.String()
+}
+
+// pods tells how the cluster's pods stand, a line each, for a failing test.
+func (a *argosy) pods() string {
+	data, err := kubernetesGet(filepath.Join(a.home, "kubeconfig"), "/api/v1/pods")
+	if err != nil {
+		return err.Error()
+	}
+	var list corev1.PodList
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, p := range list.Items {
+		fmt.Fprintf(&b, "%s %s deleted=%v %s\n", p.Name, p.Status.Phase, p.DeletionTimestamp != nil, p.Status.Message)
 	}
 	return b.String()
 }

@@ -139,10 +139,12 @@ func TestLogs(t *testing.T) {
 	}, time.Minute, 100*time.Millisecond)
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	pods := clientOf(t, home).CoreV1().Pods("kubeflow")
-	for _, l := range a.listLogs(t, id, doomed) {
-		require.NoError(t, pods.Delete(t.Context(), l.Pod, metav1.DeleteOptions{}))
-		break
-	}
+	var logs []logView
+	require.Eventually(t, func() bool { // a server that has just started may not have seen the pod yet
+		logs = a.listLogs(t, id, doomed)
+		return len(logs) > 0
+	}, time.Minute, 100*time.Millisecond)
+	require.NoError(t, pods.Delete(t.Context(), logs[0].Pod, metav1.DeleteOptions{}))
 	run = a.await(t, id, 3*time.Minute, runView.final)
 	require.Empty(t, run.Warnings)
 	run = a.await(t, id, time.Minute, func(r runView) bool { return r.Nodes[r.node(t, "count")].HasLog })
