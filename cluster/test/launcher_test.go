@@ -193,6 +193,23 @@ func TestLauncherRunsJobs(t *testing.T) {
 	}
 }
 
+// Workers listen where they are told to, and the launcher's pod is without the volumes when that is wanted.
+func TestLauncherSetsPortAndVolumesOfMPIJobs(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	folder := t.TempDir()
+	require.NoError(t, os.Chmod(folder, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "data"), nil, 0o600))
+	l := c.launcher(t, "mpijob", "ls /set || echo the launcher is bare\nmpirun sh -c 'ls /set; grep -l :08AE.*0A /proc/net/tcp'",
+		"--workers=2", "--ssh-port=2222", "--data="+folder+":/set", "--mounts-on-launcher=false").start(t)
+	said := l.ends(t, 0)
+	require.Contains(t, said, "the launcher is bare\n")
+	for _, rank := range []string{"[1,0]<stdout>:", "[1,1]<stdout>:"} {
+		require.Contains(t, said, rank+"data\n")
+		require.Contains(t, said, rank+"/proc/net/tcp\n", "port 2222 is 08AE, state 0A listens")
+	}
+}
+
 // What is asked for arrives in the pods, and at the scheduler.
 func TestLauncherSetsEverything(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ var arenaNames = map[string]string{
 	"name": "name", "image": "image", "workers": "workers", "gpus": "gpus", "cpu": "cpu", "memory": "memory",
 	"env": "env", "data": "data", "output-data": "data", "annotation": "annotation", "sync-source": "sync-source",
 	"timeout-hours": "running-timeout", "pending-timeout-minutes": "pending-timeout",
-	"rdma": "", "tensorboard": "", "tensorboard-image": "", "log-dir": "", "output-dir": "",
+	"gputopology": "", "mounts-on-launcher": "", "rdma": "", "tensorboard": "", "tensorboard-image": "", "log-dir": "", "output-dir": "",
 	"metric": "", "metric-name": "", "metric-unit": "", "step-name": "", "workflow-name": "",
 }
 
@@ -148,8 +148,11 @@ func (a arena) translated(root string) []string {
 			}
 		}
 	}
-	if a.last("rdma") == "true" {
-		add("rdma", "true")
+	for _, name := range []string{"rdma", "gputopology", "mounts-on-launcher"} {
+		mpi := name == "rdma" || a.kind == "mpijob"
+		if value := a.last(name); mpi && (value == "true" || value == "false" && name == "mounts-on-launcher") {
+			add(name, value)
+		}
 	}
 	if a.last("tensorboard") == "true" {
 		add("tensorboard", "true")

@@ -42,6 +42,23 @@ func TestArenaArguments(t *testing.T) {
 	require.Equal(t, []string{"tfjob", "--job-name-file=/name.txt", "--workers=1", "--name=x", "--image=i", "--rdma=true", "--tensorboard=true", "--logdir=/l", "--", "a b"}, a.translated("/"))
 }
 
+// Options that arena got later, and a step may hand on.
+func TestArenaMPIOptions(t *testing.T) {
+	for line, want := range map[string][]string{
+		"--name=x --image=i --gputopology True --mounts-on-launcher=False mpijob -- a":  {"--gputopology=true", "--mounts-on-launcher=false"},
+		"--name=x --image=i --gputopology=False --mounts-on-launcher True mpijob -- a":  {"--mounts-on-launcher=true"},
+		"--name=x --image=i --gputopology=True --mounts-on-launcher=False job -- a":     nil,
+		"--name=x --image=i --gputopology= --mounts-on-launcher= --rdma= mpijob -- a":   nil,
+		"--name=x --image=i --gputopology=True --rdma=True --tensorboard=1 mpijob -- a": {"--rdma=true", "--gputopology=true"},
+	} {
+		a, err := readArena(strings.Fields(line))
+		require.NoError(t, err)
+		args := a.translated("/")
+		at := slices.Index(args, "--image=i") + 1
+		require.Equal(t, append(want, "--", "a"), args[at:], line)
+	}
+}
+
 func TestArenaRefusals(t *testing.T) {
 	for args, says := range map[string]string{
 		"mpijob":               "command is missing",

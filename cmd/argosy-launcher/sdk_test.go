@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,71 +32,156 @@ func everything() train.Spec {
 		ImagePullPolicy: "Always", ImagePullSecrets: []dsl.Value[string]{text("registry")}, ServiceAccount: text("trainer"),
 		NodeSelector: map[string]dsl.Value[string]{"gpu": text("v100")},
 		Tolerations:  []train.Toleration{{Key: "gpu", Value: text("yes"), Effect: "NoSchedule"}, {Key: "spot"}, {Key: "old", Effect: "NoExecute"}},
-		Network:      dsl.Lit(train.Host), HostIPC: dsl.Lit(true), HostPID: dsl.Lit(false), Gang: dsl.Lit(true), Queue: text("research"), Priority: text("high"), Scheduler: text("volcano"),
-		Topology:    train.Topology{AntiAffinity: [][]string{{"worker"}}, Order: []string{"worker"}},
-		TensorBoard: train.TensorBoard{Enabled: dsl.Lit(true), LogDir: text("/training/logs")}, Metrics: []train.Metric{{Name: "images/sec"}},
-		PendingTimeout: dsl.Lit(10 * time.Minute), RunningTimeout: dsl.Lit(12 * time.Hour), TTL: dsl.Lit(24 * time.Hour), CleanPodPolicy: train.CleanRunning, Retries: dsl.Lit(2),
+		Network:      dsl.Lit(train.Host), HostIPC: dsl.Lit(true), HostPID: dsl.Lit(true), Gang: dsl.Lit(true), Queue: text("research"), Priority: text("high"), Scheduler: text("volcano"),
+		Topology:       train.Topology{AntiAffinity: [][]string{{"worker"}}, Order: []string{"worker"}},
+		TensorBoard:    train.TensorBoard{Enabled: dsl.Lit(true), LogDir: text("/training/logs"), Image: text("tb:1")},
+		Metrics:        []train.Metric{{Name: "images/sec", Format: train.Percentage, Reduce: train.Max}, {NameFrom: text("loss")}, {Name: "speed", Pattern: `^([\d.]+)$`}},
+		PendingTimeout: dsl.Lit(10 * time.Minute), RunningTimeout: dsl.Lit(12 * time.Hour), TTL: dsl.Lit(24 * time.Hour), LauncherImage: text("registry:5000/launcher"), CleanPodPolicy: train.CleanAll, Retries: dsl.Lit(2),
 	}
+}
+
+// a job of a kind, with all that it can have; kinds of which there are two get their code from different places.
+type kindOfJob struct {
+	command string
+	spec    any // a pointer to what add adds
+	add     func(p *dsl.Pipeline) train.Outputs
+}
+
+// everyKind is a job of every kind.
+func everyKind() []kindOfJob {
+	mpi := train.MPI(everything())
+	mpi.Topology = train.Topology{}
+	mpi.Command, mpi.Slots = text("mpirun python train.py"), dsl.Lit(2)
+	mpi.GPUTopology, mpi.MountsOnLauncher, mpi.SSHPort = dsl.Lit(true), dsl.Lit(false), dsl.Lit(2222)
+	torch := train.PyTorch(everything())
+	torch.Slots = dsl.Lit(2)
+	git := torch
+	git.Rsync = train.Rsync{}
+	git.Git = train.Git{Repo: text("https://files/code.git"), Branch: text("main"), Revision: text("v1"), Image: text("git-sync:4")}
+	xgboost, paddle, jax, single := train.XGBoost(everything()), train.Paddle(everything()), train.JAX(everything()), train.Single(everything())
+	single.Workers, single.Topology, single.CleanPodPolicy = dsl.Value[int]{}, train.Topology{}, ""
+	tf := train.TF{
+		Spec: everything(),
+		PS: train.Role{
+			Replicas: dsl.Lit(2), Command: text("python ps.py"), Image: text("ps:1"), GPUs: dsl.Lit(1), CPU: text("8"), Memory: text("32Gi"), NodeSelector: map[string]dsl.Value[string]{"net": text("fast")},
+		},
+		Chief: train.Role{Replicas: dsl.Lit(1)}, Evaluator: train.Role{Replicas: dsl.Lit(1), CPU: text("1"), GPUs: dsl.Lit(1)}, Worker: train.Role{GPUs: dsl.Lit(4)},
+	}
+	tf.Topology = train.Topology{Affinity: [][]string{{"ps", "worker"}}, AntiAffinity: [][]string{{"ps"}, {"worker", "chief"}}, Order: []string{"ps", "worker", "chief"}}
+	mx := train.MX{Spec: everything(), Server: train.Role{Replicas: dsl.Lit(2)}, Scheduler: train.Role{Replicas: dsl.Lit(1), CPU: text("1")}}
+	volcano := train.Volcano{Spec: everything(), Tasks: []train.Task{
+		{Name: "master", Role: train.Role{Replicas: dsl.Lit(1), Command: text("python master.py")}, Ends: true}, {Name: "worker", Role: train.Role{Replicas: dsl.Lit(3)}},
+	}}
+	volcano.Topology, volcano.CleanPodPolicy = train.Topology{}, ""
+	return []kindOfJob{
+		{"mpijob", &mpi, func(p *dsl.Pipeline) train.Outputs { return train.MPIJob(p, "train", mpi) }},
+		{"pytorchjob", &torch, func(p *dsl.Pipeline) train.Outputs { return train.PyTorchJob(p, "train", torch) }},
+		{"pytorchjob", &git, func(p *dsl.Pipeline) train.Outputs { return train.PyTorchJob(p, "train", git) }},
+		{"xgboostjob", &xgboost, func(p *dsl.Pipeline) train.Outputs { return train.XGBoostJob(p, "train", xgboost) }},
+		{"paddlejob", &paddle, func(p *dsl.Pipeline) train.Outputs { return train.PaddleJob(p, "train", paddle) }},
+		{"jaxjob", &jax, func(p *dsl.Pipeline) train.Outputs { return train.JAXJob(p, "train", jax) }},
+		{"tfjob", &tf, func(p *dsl.Pipeline) train.Outputs { return train.TFJob(p, "train", tf) }},
+		{"mxjob", &mx, func(p *dsl.Pipeline) train.Outputs { return train.MXJob(p, "train", mx) }},
+		{"volcanojob", &volcano, func(p *dsl.Pipeline) train.Outputs { return train.VolcanoJob(p, "train", volcano) }},
+		{"job", &single, func(p *dsl.Pipeline) train.Outputs { return train.Job(p, "train", single) }},
+	}
+}
+
+// launched is the image of the step that a job becomes, and what its launcher makes of the step's arguments.
+func (k kindOfJob) launched(t *testing.T) (image string, spec *job.Spec, err error) {
+	t.Helper()
+	p := dsl.New("kinds")
+	k.add(p)
+	g, err := p.Graph()
+	if err != nil {
+		return "", nil, err
+	}
+	c := g.Nodes[0].Container
+	var args []string
+	for _, a := range c.Args {
+		constant, ok := a.Constant()
+		require.True(t, ok, "constants only")
+		args = append(args, constant)
+	}
+	require.Equal(t, k.command, args[0])
+	image, _ = c.Image.Constant()
+	spec, err = specOf(t, k.kind(), args[1:])
+	return image, spec, err
+}
+
+func (k kindOfJob) kind() *job.Kind {
+	return job.Kinds()[slices.IndexFunc(job.Kinds(), func(of *job.Kind) bool { return of.Command == k.command })]
 }
 
 // What is set in the SDK arrives in the job, to the byte, for every kind: the files are those of launcher/job.
 func TestEveryFieldArrives(t *testing.T) {
 	t.Parallel()
-	p := dsl.New("kinds")
-	all := everything()
-	unplaced := everything()
-	unplaced.Topology, unplaced.CleanPodPolicy = train.Topology{}, ""
-	mpi := unplaced
-	mpi.Command, mpi.Slots, mpi.CleanPodPolicy = text("mpirun python train.py"), dsl.Lit(2), train.CleanRunning
-	torch := all
-	torch.Slots = dsl.Lit(2)
-	single := unplaced
-	single.Workers = dsl.Value[int]{}
-	tf := train.TF{
-		Spec:  all,
-		PS:    train.Role{Replicas: dsl.Lit(2), Command: text("python ps.py"), Image: text("ps:1"), CPU: text("8"), Memory: text("32Gi"), NodeSelector: map[string]dsl.Value[string]{"net": text("fast")}},
-		Chief: train.Role{Replicas: dsl.Lit(1)}, Evaluator: train.Role{Replicas: dsl.Lit(1), CPU: text("1"), GPUs: dsl.Lit(1)}, Worker: train.Role{GPUs: dsl.Lit(4)},
-	}
-	tf.Topology = train.Topology{Affinity: [][]string{{"ps", "worker"}}, AntiAffinity: [][]string{{"ps"}, {"worker", "chief"}}, Order: []string{"ps", "worker", "chief"}}
-	steps := map[string]train.Outputs{
-		"mpijob":     train.MPIJob(p, "mpi", train.MPI(mpi)),
-		"tfjob":      train.TFJob(p, "tf", tf),
-		"pytorchjob": train.PyTorchJob(p, "torch", train.PyTorch(torch)),
-		"xgboostjob": train.XGBoostJob(p, "xgboost", train.XGBoost(all)),
-		"paddlejob":  train.PaddleJob(p, "paddle", train.Paddle(all)),
-		"jaxjob":     train.JAXJob(p, "jax", train.JAX(all)),
-		"mxjob":      train.MXJob(p, "mx", train.MX{Spec: all, Server: train.Role{Replicas: dsl.Lit(2)}}),
-		"volcanojob": train.VolcanoJob(p, "volcano", train.Volcano{Spec: unplaced, Tasks: []train.Task{
-			{Name: "master", Role: train.Role{Replicas: dsl.Lit(1), Command: text("python master.py")}, Ends: true}, {Name: "worker", Role: train.Role{Replicas: dsl.Lit(3)}},
-		}}),
-		"job": train.Job(p, "single", train.Single(single)),
-	}
-	g, err := p.Graph()
-	require.NoError(t, err)
-	arguments := map[string][]string{}
-	for _, n := range g.Nodes {
-		for _, a := range n.Container.Args {
-			require.Len(t, a, 1, "constants only")
-			arguments[n.Name] = append(arguments[n.Name], a[0].Text)
+	seen := map[string]bool{}
+	for _, k := range everyKind() {
+		if seen[k.command] { // the same with its code from git
+			continue
 		}
-	}
-	for _, kind := range job.Kinds() {
-		args := arguments[steps[kind.Command].Name()]
-		require.Equal(t, kind.Command, args[0])
-		spec := specOf(t, kind, args[1:])
-		spec.Step = "train" // what the files say
+		seen[k.command] = true
+		_, spec, err := k.launched(t)
+		require.NoError(t, err)
 		made, err := job.Build(spec, inPod())
 		require.NoError(t, err)
 		got, err := yaml.Marshal(made.Object)
 		require.NoError(t, err)
-		want, err := os.ReadFile(filepath.Join("../../launcher/job/testdata", kind.Command+".yaml"))
+		want, err := os.ReadFile(filepath.Join("../../launcher/job/testdata", k.command+".yaml"))
 		require.NoError(t, err)
-		require.Equal(t, string(want), string(got), kind.Command)
+		require.Equal(t, string(want), string(got), k.command)
+	}
+	require.Len(t, seen, len(job.Kinds()))
+}
+
+// Without any one field of train's structs the job is another one, of at least one kind: a field that is added and set
+// nowhere above, or that no flag carries, fails this.
+func TestNoFieldIsLost(t *testing.T) {
+	t.Parallel()
+	matters := map[string]bool{}
+	for _, k := range everyKind() {
+		image, spec, err := k.launched(t)
+		require.NoError(t, err, k.command)
+		eachField(reflect.ValueOf(k.spec).Elem(), func(name string, field reflect.Value) {
+			was := reflect.ValueOf(field.Interface())
+			field.SetZero()
+			otherImage, other, err := k.launched(t)
+			field.Set(was)
+			matters[name] = matters[name] || err != nil || image != otherImage || !reflect.DeepEqual(spec, other)
+		})
+	}
+	for name, does := range matters {
+		require.True(t, does, "%s is set to no purpose: no job of any kind is another one without it", name)
+	}
+	for _, name := range []string{"Spec.GPUTopology", "Git.Image", "Rsync.Image", "TensorBoard.LogDir", "Topology.Order", "Toleration.Effect", "Metric.NameFrom", "Role.NodeSelector", "Task.Ends"} {
+		require.Contains(t, matters, name, "these were looked at")
+	}
+}
+
+// eachField calls f with every field of a struct of package train, and of those in it, by the names of struct and field.
+func eachField(v reflect.Value, f func(name string, field reflect.Value)) {
+	own := reflect.TypeFor[train.Spec]().PkgPath()
+	for i := range v.NumField() {
+		field, of := v.Field(i), v.Type()
+		if of.ConvertibleTo(reflect.TypeFor[train.Spec]()) { // MPI, PyTorch and the like
+			of = reflect.TypeFor[train.Spec]()
+		}
+		switch t := field.Type(); {
+		case t.Kind() == reflect.Struct && t.PkgPath() == own:
+			eachField(field, f)
+			continue
+		case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && t.Elem().PkgPath() == own:
+			for j := range field.Len() {
+				eachField(field.Index(j), f)
+			}
+		}
+		f(of.Name()+"."+v.Type().Field(i).Name, field)
 	}
 }
 
 // specOf reads a command line as the launcher does.
-func specOf(t *testing.T, kind *job.Kind, args []string) *job.Spec {
+func specOf(t *testing.T, kind *job.Kind, args []string) (*job.Spec, error) {
 	t.Helper()
 	var o job.Options
 	f := pflag.NewFlagSet(kind.Command, pflag.ContinueOnError)
@@ -103,9 +190,7 @@ func specOf(t *testing.T, kind *job.Kind, args []string) *job.Spec {
 	lifeFlags(f, &o)
 	require.NoError(t, f.Parse(args))
 	require.Len(t, f.Args(), 1)
-	spec, err := o.Spec(kind, f.Arg(0))
-	require.NoError(t, err)
-	return spec
+	return o.Spec(kind, f.Arg(0))
 }
 
 // inPod is the step and the pod of launcher/job's tests.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,7 +91,7 @@ func TestBuildMPI(t *testing.T) {
 			Env: []string{"OMPI_MCA_orte_tag_output=0", "PIDS=$$ $(HOSTNAME)"}, Retries: "3", CleanPodPolicy: "All",
 		}, "mpirun -np 16 --bind-to none python train.py --pid $$ --host $(hostname)", inPod},
 		"outside": {job.Options{Name: "3rd", Image: "i", Slots: "4"}, "mpirun hostname", step()},
-		"mpijob":  {unplaced(everything()), "mpirun python train.py", inPod},
+		"mpijob":  {ofMPIJob(unplaced(everything())), "mpirun python train.py", inPod},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,6 +102,12 @@ func TestBuildMPI(t *testing.T) {
 			require.Empty(t, validation.ValidateMPIJob(&decoded))
 		})
 	}
+}
+
+// ofMPIJob sets what no other kind has.
+func ofMPIJob(o job.Options) job.Options {
+	o.GPUTopology, o.MountsOnLauncher, o.SSHPort = "true", "false", "2222"
+	return o
 }
 
 // unplaced leaves out what no scheduler hears of.
@@ -116,9 +123,9 @@ func everything() job.Options {
 		Devices: []string{"vpc.amazonaws.com/efa=4"}, RDMA: "true", Env: []string{"NCCL_DEBUG=INFO"}, Data: []string{"user-susan:/training", "/mnt/nvme:/scratch"},
 		Annotations: []string{"sidecar.istio.io/inject=false"}, Labels: []string{"team=vision"},
 		SyncMode: "rsync", SyncSource: "rsync://files/code/", SyncImage: "rsync:3", PullPolicy: "Always", PullSecrets: []string{"registry"}, ServiceAccount: "trainer",
-		Selector: []string{"gpu=v100"}, Tolerations: []string{"gpu=yes:NoSchedule,Equal", "spot", "old:NoExecute"}, Network: "Host", HostIPC: "true", HostPID: "false",
+		Selector: []string{"gpu=v100"}, Tolerations: []string{"gpu=yes:NoSchedule,Equal", "spot", "old:NoExecute"}, Network: "Host", HostIPC: "true", HostPID: "true",
 		Gang: "True", Queue: "research", Priority: "high", Scheduler: "volcano", AntiAffinity: "worker", Order: "worker",
-		TensorBoard: "true", LogDir: "/training/logs", Metrics: []string{"images/sec"}, PendingTimeout: "10m", RunningTimeout: "12h", TTL: "24h", CleanPodPolicy: "Running", Retries: "2",
+		TensorBoard: "true", TensorBoardImage: "tb:1", LogDir: "/training/logs", Metrics: []string{"images/sec"}, PendingTimeout: "10m", RunningTimeout: "12h", TTL: "24h", CleanPodPolicy: "All", Retries: "2",
 	}
 }
 
@@ -139,10 +146,10 @@ func TestBuildKinds(t *testing.T) {
 				o.Affinity, o.AntiAffinity, o.Order = "ps,worker", "ps;worker,chief", "ps,worker,chief"
 				o.Role = job.RoleOptions{
 					Replicas: []string{"ps=2", "chief=1", "evaluator=1"}, Command: []string{"ps=python ps.py"}, Image: []string{"ps=ps:1"},
-					CPU: []string{"ps=8", "evaluator=1"}, Memory: []string{"ps=32Gi"}, GPUs: []string{"evaluator=1", "worker=4"}, Selector: []string{"ps=net=fast"},
+					CPU: []string{"ps=8", "evaluator=1"}, Memory: []string{"ps=32Gi"}, GPUs: []string{"ps=1", "evaluator=1", "worker=4"}, Selector: []string{"ps=net=fast"},
 				}
 			case "mxjob":
-				o.Role = job.RoleOptions{Replicas: []string{"server=2"}}
+				o.Role = job.RoleOptions{Replicas: []string{"server=2"}, CPU: []string{"scheduler=1"}}
 			case "volcanojob":
 				o = unplaced(o)
 				o.CleanPodPolicy = ""
@@ -154,6 +161,45 @@ func TestBuildKinds(t *testing.T) {
 			golden(t, k.Command, &o, "python train.py --pid $$", k, inPod)
 		})
 	}
+}
+
+// On the node's network 22 is the node's own sshd: launcher and workers agree on another port, each job on its own.
+func TestBuildMPIPort(t *testing.T) {
+	t.Parallel()
+	port := func(o job.Options, id job.Identity) (listens, asks string) {
+		o.Name, o.Image = "x", "i"
+		spec, err := o.Spec(kind(t, "mpijob"), "c")
+		require.NoError(t, err)
+		replicas := mpi(t, spec, id).Spec.MPIReplicaSpecs
+		command := replicas[kubeflow.MPIReplicaTypeWorker].Template.Spec.Containers[0].Command
+		for _, e := range replicas[kubeflow.MPIReplicaTypeLauncher].Template.Spec.Containers[0].Env {
+			if _, after, ok := strings.Cut(e.Value, " -p "); ok {
+				require.Contains(t, []string{"OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent"}, e.Name)
+				asks += after + ";"
+			}
+		}
+		return strings.Join(command[3:], " "), asks
+	}
+	listens, asks := port(job.Options{}, step())
+	require.Empty(t, listens+asks, "the image knows")
+	listens, asks = port(job.Options{SSHPort: "2222", Network: "host"}, step())
+	require.Equal(t, "sh 2222", listens)
+	require.Equal(t, "2222;2222;", asks)
+	other := step()
+	other.Node += "0"
+	seen := map[string]bool{}
+	for _, o := range []job.Options{{Network: "host"}, {GPUTopology: "true"}} {
+		for _, id := range []job.Identity{step(), other} {
+			listens, asks = port(o, id)
+			require.Regexp(t, "^sh 2[0-9]{4}$", listens)
+			number := strings.TrimPrefix(listens, "sh ")
+			require.Equal(t, number+";"+number+";", asks)
+			seen[number] = true
+		}
+	}
+	require.Len(t, seen, 2, "two steps, two ports, whatever brings the network")
+	listens, _ = port(job.Options{GPUTopology: "true", Network: "CNI"}, step())
+	require.Empty(t, listens, "a network that is named stays")
 }
 
 // The user's variables go before the launcher's own, and each is there once.

@@ -85,14 +85,33 @@ func mpiLauncher(s *Spec, id Identity, workers *Role) corev1.PodTemplateSpec {
 	if s.Shell != "sh" {
 		c.Command = append(c.Command, verbatim(s.Shell))
 	}
-	c.Env = mergeEnv(openMPIEnv(s), verbatimEnv(s.Env))
+	c.Env = mergeEnv(openMPIEnv(s, s.sshPort(id)), verbatimEnv(s.Env))
 	return t
+}
+
+// sshPort is where the workers listen; 0 for where their image has its sshd. On the network of their node 22 is the node's own, and other jobs' workers have
+// theirs: between the usual ports and those for NodePorts is room.
+func (s *Spec) sshPort(id Identity) int {
+	switch {
+	case s.SSHPort > 0:
+		return s.SSHPort
+	case s.Network == NetworkHost:
+		return 20000 + id.number(10000)
+	}
+	return 0
 }
 
 func mpiWorker(s *Spec, id Identity, workers *Role) corev1.PodTemplateSpec {
 	t := podTemplate(s, id, workers, containerWorker)
-	t.Spec.Containers[0].Command = []string{"sh", "-c", verbatim(workerScript)}
+	c := &t.Spec.Containers[0]
+	c.Command = []string{"sh", "-c", verbatim(workerScript)}
+	if port := s.sshPort(id); port > 0 {
+		c.Command = append(c.Command, "sh", strconv.Itoa(port))
+	}
 	computes(s, workers, &t)
+	if s.LinkedGPUs {
+		t.Labels[labelLinkedJob], t.Labels[labelLinkedReplicas] = s.name(id), strconv.Itoa(workers.Replicas)
+	}
 	return t
 }
 

@@ -2,6 +2,7 @@ package job
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 
@@ -12,6 +13,12 @@ import (
 func (id Identity) hash() string {
 	sum := sha256.Sum256([]byte(id.Workflow + "/" + id.Node))
 	return hex.EncodeToString(sum[:5])
+}
+
+// number is one below limit, always the same for a step of a workflow.
+func (id Identity) number(limit uint32) int {
+	sum := sha256.Sum256([]byte(id.Workflow + "/" + id.Node))
+	return int(binary.BigEndian.Uint32(sum[:]) % limit)
 }
 
 // run is the id of the run that the workflow carries out; empty when that is none of a server's.

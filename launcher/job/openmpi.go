@@ -30,7 +30,11 @@ const (
 // openMPIEnv is how mpirun finds its hosts and speaks to them. Open MPI 5 reads
 // PRTE_MCA_* and silently ignores the OMPI_MCA_orte_* that the operator sets:
 // without these it would run every rank in the launcher's pod.
-func openMPIEnv(s *Spec) []corev1.EnvVar {
+func openMPIEnv(s *Spec, port int) []corev1.EnvVar {
+	ssh := sshCommand
+	if port > 0 {
+		ssh += " -p " + strconv.Itoa(port)
+	}
 	return []corev1.EnvVar{
 		{Name: "OMPI_ALLOW_RUN_AS_ROOT", Value: "1"},
 		{Name: "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", Value: "1"},
@@ -45,8 +49,8 @@ func openMPIEnv(s *Spec) []corev1.EnvVar {
 		{Name: displayMap, Value: "1"},
 		// One rank may not read another's memory in a container (seccomp, user namespaces).
 		{Name: "OMPI_MCA_btl_vader_single_copy_mechanism", Value: "none"},
-		{Name: "OMPI_MCA_plm_rsh_agent", Value: sshCommand},
-		{Name: "PRTE_MCA_plm_ssh_agent", Value: sshCommand},
+		{Name: "OMPI_MCA_plm_rsh_agent", Value: ssh},
+		{Name: "PRTE_MCA_plm_ssh_agent", Value: ssh},
 		{Name: "PRTE_MCA_plm_ssh_args", Value: "-o ConnectionAttempts=10"},
 		{Name: "PRTE_MCA_prte_default_hostfile", Value: hostfile},
 		{Name: "PRTE_MCA_prte_set_default_slots", Value: strconv.Itoa(s.Slots)},

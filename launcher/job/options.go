@@ -2,6 +2,7 @@ package job
 
 import (
 	"errors"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -11,10 +12,12 @@ import (
 type Options struct {
 	Name, Image, WorkingDir, Shell string
 	Workers, Slots, GPUs           string
+	GPUTopology                    string
 	CPU, Memory, Shm               string
 	Devices                        []string
 	RDMA                           string
 	Env, Data, Annotations, Labels []string
+	MountsOnLauncher, SSHPort      string
 	Role                           RoleOptions
 
 	SyncMode, SyncSource, SyncImage string
@@ -45,15 +48,17 @@ type RoleOptions struct {
 func (o *Options) Spec(kind *Kind, command string) (*Spec, error) {
 	p := &parser{}
 	s := &Spec{
-		Kind:       kind,
-		Step:       p.required("name", o.Name),
-		Shell:      or(o.Shell, "sh"),
-		WorkingDir: p.dir("working-dir", o.WorkingDir, "/root"),
-		Devices:    p.devices(o.Devices),
-		Shm:        p.quantity("shm", o.Shm),
-		RDMA:       ptrTrue(p.boolean("rdma", o.RDMA)),
-		Env:        p.env(o.Env),
-		Data:       p.data(o.Data),
+		Kind:         kind,
+		Step:         p.required("name", o.Name),
+		Shell:        or(o.Shell, "sh"),
+		WorkingDir:   p.dir("working-dir", o.WorkingDir, "/root"),
+		Devices:      p.devices(o.Devices),
+		Shm:          p.quantity("shm", o.Shm),
+		RDMA:         ptrTrue(p.boolean("rdma", o.RDMA)),
+		Env:          p.env(o.Env),
+		Data:         p.data(o.Data),
+		BareLauncher: p.bareLauncher(o.MountsOnLauncher),
+		LinkedGPUs:   ptrTrue(p.boolean("gputopology", o.GPUTopology)),
 
 		Annotations: p.pairs("annotation", o.Annotations, nil),
 		Labels:      p.pairs("label", o.Labels, validation.IsValidLabelValue),
@@ -83,6 +88,11 @@ func (o *Options) Spec(kind *Kind, command string) (*Spec, error) {
 	if s.Network == NetworkENI {
 		s.Annotations["k8s.aliyun.com/eni"] = "true"
 	}
+	if s.LinkedGPUs && strings.TrimSpace(o.Network) == "" {
+		s.Network = NetworkHost
+	}
+	p.ofMPIJob(kind, o)
+	s.SSHPort = p.port("ssh-port", o.SSHPort)
 	r := newRoles(p, o, s, command)
 	kind.roles(r)
 	s.Roles = r.all

@@ -86,6 +86,22 @@ func TestOptionsFaults(t *testing.T) {
 	require.Equal(t, 37, strings.Count(err.Error(), "\n")+1, "%v", err)
 }
 
+// What an MPIJob alone has is refused elsewhere, and empty is not set.
+func TestOptionsOfAnMPIJob(t *testing.T) {
+	t.Parallel()
+	o := job.Options{Name: "x", Image: "i", GPUTopology: "True", MountsOnLauncher: "false", SSHPort: "70000"}
+	_, err := o.Spec(kind(t, "mpijob"), "c")
+	require.EqualError(t, err, "--ssh-port: must be a port, 1 to 65535, not 70000")
+	o.SSHPort = "2222"
+	_, err = o.Spec(kind(t, "pytorchjob"), "c")
+	require.EqualError(t, err, "--gputopology: only an MPIJob has it, not a PyTorchJob: leave it empty\n"+
+		"--mounts-on-launcher: only an MPIJob has it, not a PyTorchJob: leave it empty\n--ssh-port: only an MPIJob has it, not a PyTorchJob: leave it empty")
+	o.GPUTopology, o.MountsOnLauncher, o.SSHPort = "", " ", ""
+	s, err := o.Spec(kind(t, "pytorchjob"), "c")
+	require.NoError(t, err)
+	require.Equal(t, job.NetworkCNI, s.Network)
+}
+
 // FuzzOptions checks that what is accepted makes a job that the operator accepts.
 func FuzzOptions(f *testing.F) {
 	f.Add("all-reduce", "img", "2", "1", "2", "10Gi", "A=b", "pvc:/data", "k=v", "https://h/r.git", "images/sec", "30s", "/root", "mpirun x")

@@ -146,6 +146,33 @@ func (p *parser) data(items []string) []Mount {
 	return mounts
 }
 
+// bareLauncher tells whether an MPIJob's launcher is to be without volumes: it has them unless that is set to false.
+func (p *parser) bareLauncher(v string) bool {
+	mounts := p.boolean("mounts-on-launcher", v)
+	return mounts != nil && !*mounts
+}
+
+// port reads a port, 0 where none is set.
+func (p *parser) port(flag, v string) int {
+	n := p.integer(flag, v, 0, 0)
+	if n > 65535 {
+		p.fault(flag, "must be a port, 1 to 65535, not %d", n)
+	}
+	return n
+}
+
+// ofMPIJob refuses what only an MPIJob has.
+func (p *parser) ofMPIJob(kind *Kind, o *Options) {
+	if kind == &mpiJob {
+		return
+	}
+	for _, f := range []struct{ flag, v string }{{"gputopology", o.GPUTopology}, {"mounts-on-launcher", o.MountsOnLauncher}, {"ssh-port", o.SSHPort}} {
+		if strings.TrimSpace(f.v) != "" {
+			p.fault(f.flag, "only an MPIJob has it, not %s: leave it empty", kind.Article())
+		}
+	}
+}
+
 func (p *parser) pairs(flag string, items []string, check func(string) []string) map[string]string {
 	m := map[string]string{}
 	for _, item := range items {

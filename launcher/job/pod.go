@@ -37,6 +37,11 @@ const (
 	codeRoot    = "/code"
 	codeVolume  = "code"
 	gpuResource = "nvidia.com/gpu"
+	// linkedGPUs are those of Alibaba Cloud's scheduler that knows how GPUs are linked, and which finds the pods of a
+	// job by these labels. https://www.alibabacloud.com/help/en/ack/ack-managed-and-ack-dedicated/user-guide/work-with-gpu-topology-aware-scheduling
+	linkedGPUs          = "aliyun.com/gpu"
+	labelLinkedJob      = "gpu-topology"
+	labelLinkedReplicas = "gpu-topology-replica"
 )
 
 // trainPod is a pod of a role that runs the user's command.
@@ -65,9 +70,12 @@ func computes(s *Spec, role *Role, t *corev1.PodTemplateSpec) {
 	count := func(name string, n int) {
 		limits[corev1.ResourceName(name)] = *resource.NewQuantity(int64(n), resource.DecimalSI)
 	}
-	if role.GPUs > 0 {
+	switch {
+	case role.GPUs > 0 && s.LinkedGPUs:
+		count(linkedGPUs, role.GPUs)
+	case role.GPUs > 0:
 		count(gpuResource, role.GPUs)
-	} else {
+	default:
 		c.Env = mergeEnv([]corev1.EnvVar{noGPUs}, c.Env)
 	}
 	if role.Trains {
@@ -139,7 +147,11 @@ func mounts(s *Spec, id Identity, t *corev1.PodTemplateSpec) {
 		c := &t.Spec.Containers[0]
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: dir})
 	}
-	for _, m := range s.Data {
+	data := s.Data
+	if s.BareLauncher && t.Spec.Containers[0].Name == containerLauncher {
+		data = nil
+	}
+	for _, m := range data {
 		mount(dataVolume(s.Data, m), m.Path)
 	}
 	if !s.Shm.IsZero() {
@@ -179,8 +191,12 @@ func codeContainer(s *Spec, id Identity, image string) corev1.Container {
 		c.Env = verbatimEnv(s.Env) // RSYNC_PASSWORD and the like
 		return c
 	}
-	c.Command = []string{"argosy-launcher", "git-sync"}
 	c.Env = gitEnv(s)
+	if s.Code.Image == "" {
+		c.Command = []string{"argosy-launcher", "git-sync"}
+	} else {
+		c.Env = append(c.Env, corev1.EnvVar{Name: "GIT_SYNC_ONE_TIME", Value: "true"}) // else git-sync stays and looks for changes
+	}
 	return c
 }
 

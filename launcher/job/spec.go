@@ -30,8 +30,13 @@ type Spec struct {
 	RDMA bool
 	// Env is set in all pods, and goes before what the launcher sets itself.
 	Env []corev1.EnvVar
-	// Data are the volumes to mount everywhere.
-	Data []Mount
+	// Data are the volumes to mount everywhere; BareLauncher leaves an MPIJob's launcher without them.
+	Data         []Mount
+	BareLauncher bool
+	// LinkedGPUs asks Alibaba Cloud's scheduler for GPUs with fast links between them; of an MPIJob only.
+	LinkedGPUs bool
+	// SSHPort is that of an MPIJob's workers; 0 for the usual one.
+	SSHPort int
 	// Annotations and Labels go to the job and all its pods.
 	Annotations, Labels map[string]string
 	// Code is what to fetch first; nil for nothing.
@@ -94,7 +99,7 @@ type Code struct {
 	Mode string
 	// Source is a URL or a path.
 	Source string
-	// Image fetches it; the launcher's own if empty, and for rsync the job's.
+	// Image fetches it; the launcher's own if empty, and for rsync the job's. One for git is to do as git-sync does.
 	Image string
 	// Branch is a branch or tag; the repository's default if empty.
 	Branch string

@@ -10,7 +10,8 @@ cd "$PWD" 2>/dev/null || cd /
 if [ -z "$SSH_ORIGINAL_COMMAND" ]; then exec "${SHELL:-/bin/sh}"; fi
 exec "${SHELL:-/bin/sh}" -c "$SSH_ORIGINAL_COMMAND"
 END
-set -- -De -o StrictModes=no -o PermitRootLogin=without-password -o "ForceCommand=/bin/sh $own/session"
+# Without a port given, the one of the image's sshd_config, which its ssh_config knows of.
+set -- ${1:+-p "$1"} -De -o StrictModes=no -o PermitRootLogin=without-password -o "ForceCommand=/bin/sh $own/session"
 usable=
 for key in /etc/ssh/ssh_host_*_key; do
   if [ -r "$key" ]; then usable=yes; fi

@@ -143,7 +143,10 @@ var wrong = map[string]func(*dsl.Pipeline){
 		job.CleanPodPolicy = "all"
 		job.Metrics = []train.Metric{{}, {Name: "a", NameFrom: dsl.Lit("b")}, {Name: "a:RAW"}, {Name: "c", Format: "raw", Reduce: "avg"}}
 		job.RunningTimeout = dsl.Lit(-time.Hour)
-		train.MPIJob(p, "more", job) // want step more: RunningTimeout is -1h0m0s: it must be more than nothing | step more: Git has a branch or revision but no Repo | step more: Metrics: a metric has no Name | step more: Metrics: a has both Name and NameFrom: set one | step more: Metrics: the name "a:RAW" holds a colon: set Format and Reduce in their fields | step more: Metrics: c: Format is "raw": it must be RAW or PERCENTAGE | step more: Metrics: c: Reduce is "avg": it must be last, max, min, mean or sum-over-ranks | step more: CleanPodPolicy is "all": it must be Running, All or None
+		torch := train.PyTorch(ok)
+		torch.GPUTopology, torch.MountsOnLauncher, torch.SSHPort, torch.Git.Image = dsl.Lit(true), dsl.Param(p, "mounts", false), dsl.Lit(70000), dsl.Lit("git-sync")
+		train.PyTorchJob(p, "torch", torch) // want step torch: SSHPort is 70000: it must be a port, 1 to 65535 | step torch: Git has an image but no Repo | step torch: GPUTopology is set: only an MPIJob has it | step torch: MountsOnLauncher is set: only an MPIJob has it | step torch: SSHPort is set: only an MPIJob has it
+		train.MPIJob(p, "more", job)        // want step more: RunningTimeout is -1h0m0s: it must be more than nothing | step more: Git has a branch or revision but no Repo | step more: Metrics: a metric has no Name | step more: Metrics: a has both Name and NameFrom: set one | step more: Metrics: the name "a:RAW" holds a colon: set Format and Reduce in their fields | step more: Metrics: c: Format is "raw": it must be RAW or PERCENTAGE | step more: Metrics: c: Reduce is "avg": it must be last, max, min, mean or sum-over-ranks | step more: CleanPodPolicy is "all": it must be Running, All or None
 	},
 	"empty": func(*dsl.Pipeline) {},
 }

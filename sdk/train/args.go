@@ -20,6 +20,7 @@ func (job Spec) args(name string, k kind, roles []Task) []dsl.Value[string] {
 		a.flag("Slots", "--slots=", job.Slots)
 	}
 	a.flag("GPUs", "--gpus=", or(job.GPUs, 0))
+	a.optional("GPUTopology", "--gputopology=", job.GPUTopology)
 	a.flag("CPU", "--cpu=", job.CPU)
 	a.flag("Memory", "--memory=", job.Memory)
 	a.optional("SharedMemory", "--shm=", job.SharedMemory)
@@ -30,6 +31,7 @@ func (job Spec) args(name string, k kind, roles []Task) []dsl.Value[string] {
 	}
 	pairs(&a, "Env", "--env=", job.Env)
 	a.list("Data", "--data=", job.Data)
+	a.optional("MountsOnLauncher", "--mounts-on-launcher=", job.MountsOnLauncher)
 	pairs(&a, "Annotations", "--annotation=", job.Annotations)
 	pairs(&a, "Labels", "--label=", job.Labels)
 	a.code(job)
@@ -64,6 +66,7 @@ func (a *arguments) code(job Spec) {
 		a.flag("Git.Repo", "--sync-source=", job.Git.Repo)
 		a.optional("Git.Branch", "--git-branch=", job.Git.Branch)
 		a.optional("Git.Revision", "--git-revision=", job.Git.Revision)
+		a.optional("Git.Image", "--sync-image=", job.Git.Image)
 	case job.Rsync.Source.IsSet():
 		a.constant("--sync-mode=", "rsync")
 		a.flag("Rsync.Source", "--sync-source=", job.Rsync.Source)
@@ -85,6 +88,7 @@ func (a *arguments) placement(job Spec) {
 		a.flag("Tolerations", "--toleration=", text)
 	}
 	a.optional("Network", "--network=", job.Network)
+	a.optional("SSHPort", "--ssh-port=", job.SSHPort)
 	a.optional("HostIPC", "--host-ipc=", job.HostIPC)
 	a.optional("HostPID", "--host-pid=", job.HostPID)
 	a.optional("Gang", "--gang=", job.Gang)

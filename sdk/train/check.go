@@ -18,6 +18,7 @@ func (job Spec) check(step *dsl.Step, k kind) {
 	atLeast(step, "Workers", job.Workers, 1)
 	atLeast(step, "Slots", job.Slots, 1)
 	atLeast(step, "GPUs", job.GPUs, 0)
+	port(step, "SSHPort", job.SSHPort)
 	atLeast(step, "Retries", job.Retries, 0)
 	quantity(step, "CPU", job.CPU)
 	quantity(step, "Memory", job.Memory)
@@ -54,6 +55,16 @@ func (job Spec) checkKind(step *dsl.Step, k kind) {
 	}
 	if !k.cleans && job.CleanPodPolicy != "" {
 		step.Fault("CleanPodPolicy is set: a %s keeps its ended pods until it goes itself: see TTL", k.name)
+	}
+	if !k.mpi {
+		for _, f := range []struct {
+			field string
+			value dsl.AnyValue
+		}{{"GPUTopology", job.GPUTopology}, {"MountsOnLauncher", job.MountsOnLauncher}, {"SSHPort", job.SSHPort}} {
+			if f.value.IsSet() {
+				step.Fault("%s is set: only an MPIJob has it", f.field)
+			}
+		}
 	}
 	t := job.Topology
 	groups := slices.Concat(t.Affinity, t.AntiAffinity, [][]string{t.Order})
@@ -169,6 +180,9 @@ func (job Spec) checkCode(step *dsl.Step) {
 	if !job.Git.Repo.IsSet() && (job.Git.Branch.IsSet() || job.Git.Revision.IsSet()) {
 		step.Fault("Git has a branch or revision but no Repo")
 	}
+	if !job.Git.Repo.IsSet() && job.Git.Image.IsSet() {
+		step.Fault("Git has an image but no Repo")
+	}
 	if !job.Rsync.Source.IsSet() && job.Rsync.Image.IsSet() {
 		step.Fault("Rsync has an image but no Source")
 	}
@@ -250,6 +264,15 @@ func oneOf[T ~string](step *dsl.Step, field string, v T, all ...T) {
 	}
 	last := len(names) - 1
 	step.Fault("%s is %q: it must be %s or %s", field, v, strings.Join(names[:last], ", "), names[last])
+}
+
+// port reports a port that is known already and none.
+func port(step *dsl.Step, field string, v dsl.Value[int]) {
+	if known, ok := dsl.Known(v); ok {
+		if n, err := strconv.Atoi(known); err == nil && (n < 1 || n > 65535) {
+			step.Fault("%s is %d: it must be a port, 1 to 65535", field, n)
+		}
+	}
 }
 
 // atLeast reports a whole number that is known already and too small.

@@ -55,12 +55,13 @@ type kind struct {
 	command, name           string
 	single, slots, topology bool
 	cleans                  bool     // heeds CleanPodPolicy
+	mpi                     bool     // has a launcher pod, which reaches the workers by ssh
 	roles                   []string // for Topology; nil when they have names of the user's
 }
 
 // MPIJob adds a step that runs an MPI job on several workers.
 func MPIJob(p *dsl.Pipeline, name string, job MPI, opts ...dsl.StepOption) Outputs {
-	return add(p, name, kind{command: "mpijob", name: "MPIJob", slots: true, cleans: true}, Spec(job), nil, opts)
+	return add(p, name, kind{command: "mpijob", name: "MPIJob", slots: true, cleans: true, mpi: true}, Spec(job), nil, opts)
 }
 
 // PyTorchJob adds a step that runs PyTorch on a master and workers.
@@ -112,7 +113,7 @@ func Job(p *dsl.Pipeline, name string, job Single, opts ...dsl.StepOption) Outpu
 func add(p *dsl.Pipeline, name string, k kind, job Spec, roles []Task, opts []dsl.StepOption) Outputs {
 	step := dsl.Run(p, name, dsl.Container{
 		Kind:            k.name,
-		Image:           dsl.Lit(LauncherImage),
+		Image:           or(job.LauncherImage, LauncherImage),
 		ImagePullPolicy: "IfNotPresent",
 		Command:         dsl.Args("argosy-launcher"),
 		Args:            job.args(name, k, roles),

@@ -25,6 +25,9 @@ type Spec struct {
 	Slots dsl.Value[int]
 	// GPUs is the number of NVIDIA's GPUs of each worker: none unless set.
 	GPUs dsl.Value[int]
+	// GPUTopology has Alibaba Cloud's scheduler choose GPUs of an MPIJob's workers that are linked fast, NVLink before
+	// PCIe: the GPUs are then aliyun.com/gpu, and Network is Host unless set.
+	GPUTopology dsl.Value[bool]
 	// Devices are others that each worker needs, by resource, such as amd.com/gpu.
 	Devices map[string]dsl.Value[int]
 	// RDMA gives each worker an RDMA device (the resource rdma/hca) and the right to lock memory for it.
@@ -35,6 +38,10 @@ type Spec struct {
 
 	// Data mounts volume claims and folders of the node into every pod, each written claim:/path or /folder:/path.
 	Data []dsl.Value[string]
+	// MountsOnLauncher mounts Data in an MPIJob's launcher pod too: true unless set, since Command runs there and may
+	// be a script on a volume. false lets that pod run where the volumes are not, such as on a node without GPUs while
+	// a ReadWriteOnce claim is with the workers.
+	MountsOnLauncher dsl.Value[bool]
 	// Env is set in every pod and, through mpirun, in every process.
 	Env dsl.Env
 	// Annotations and Labels are put on the job and every pod.
@@ -59,6 +66,9 @@ type Spec struct {
 	Tolerations []Toleration
 	// Network is CNI unless set.
 	Network dsl.Value[Network]
+	// SSHPort is where the workers of an MPIJob wait for mpirun: the image's, 22, unless set; on the Host network, where 22 is the
+	// node's own, one between 20000 and 29999 that follows from the job's name.
+	SSHPort dsl.Value[int]
 	// HostIPC and HostPID share the node's shared memory and process numbers.
 	HostIPC, HostPID dsl.Value[bool]
 
@@ -83,6 +93,10 @@ type Spec struct {
 	CleanPodPolicy CleanPodPolicy
 	// Retries is how often the job is started again when it fails: never unless set.
 	Retries dsl.Value[int]
+
+	// LauncherImage is the image of the step itself, for clusters that get it from a registry of their own: the
+	// package's LauncherImage unless set.
+	LauncherImage dsl.Value[string]
 }
 
 // Git is code to fetch before the job starts.
@@ -93,6 +107,9 @@ type Git struct {
 	Branch dsl.Value[string]
 	// Revision is the commit or tag to check out: the newest of the branch unless set.
 	Revision dsl.Value[string]
+	// Image is a container image that fetches the code as git-sync does, by variables such as GIT_SYNC_REPO: the
+	// launcher's own unless set.
+	Image dsl.Value[string]
 }
 
 // Rsync is code to copy before the job starts.

@@ -58,6 +58,7 @@ var jobFlags = []jobFlag{
 	{prefix: "--workers=", field: "Workers", goType: "int", always: true, unset: "1"},
 	{prefix: "--slots=", field: "Slots", goType: "int", always: true},
 	{prefix: "--gpus=", field: "GPUs", goType: "int", always: true, unset: "0"},
+	{prefix: "--gputopology=", field: "GPUTopology", goType: "bool"},
 	{prefix: "--cpu=", field: "CPU", goType: "string", always: true},
 	{prefix: "--memory=", field: "Memory", goType: "string", always: true},
 	{prefix: "--shm=", field: "SharedMemory", goType: "string"},
@@ -73,13 +74,14 @@ var jobFlags = []jobFlag{
 	{prefix: "--role-ends=", field: "Ends", role: true},
 	{prefix: "--env=", field: "Env", goType: "string", keyed: true},
 	{prefix: "--data=", field: "Data", goType: "string", many: true},
+	{prefix: "--mounts-on-launcher=", field: "MountsOnLauncher", goType: "bool"},
 	{prefix: "--annotation=", field: "Annotations", goType: "string", keyed: true},
 	{prefix: "--label=", field: "Labels", goType: "string", keyed: true},
 	{prefix: "--sync-mode=", field: "sync"},
 	{prefix: "--sync-source=", field: "source", goType: "string"},
 	{prefix: "--git-branch=", field: "Git.Branch", goType: "string"},
 	{prefix: "--git-revision=", field: "Git.Revision", goType: "string"},
-	{prefix: "--sync-image=", field: "Rsync.Image", goType: "string"},
+	{prefix: "--sync-image=", field: "image", goType: "string"},
 	{prefix: "--working-dir=", field: "WorkingDir", goType: "string"},
 	{prefix: "--shell=", field: "Shell", goType: "string"},
 	{prefix: "--image-pull-policy=", field: "ImagePullPolicy"},
@@ -88,6 +90,7 @@ var jobFlags = []jobFlag{
 	{prefix: "--selector=", field: "NodeSelector", goType: "string", keyed: true},
 	{prefix: "--toleration=", field: "Tolerations", many: true},
 	{prefix: "--network=", field: "Network", goType: "train.Network"},
+	{prefix: "--ssh-port=", field: "SSHPort", goType: "int"},
 	{prefix: "--host-ipc=", field: "HostIPC", goType: "bool"},
 	{prefix: "--host-pid=", field: "HostPID", goType: "bool"},
 	{prefix: "--gang=", field: "Gang", goType: "bool"},
@@ -112,7 +115,7 @@ var jobFlags = []jobFlag{
 func jobOf(n graph.Node) *job {
 	c := n.Container
 	env, ok := launcherEnv(c.Env)
-	if !ok || constantOf(c.Image) != train.LauncherImage || c.ImagePullPolicy != "IfNotPresent" || len(c.WorkingDir)+len(c.Source) > 0 ||
+	if !ok || c.ImagePullPolicy != "IfNotPresent" || len(c.WorkingDir)+len(c.Source) > 0 ||
 		len(c.Command) != 1 || constantOf(c.Command[0]) != "argosy-launcher" || !launcherOutputs(c) || len(c.Args) < 5 {
 		return nil
 	}
@@ -127,6 +130,9 @@ func jobOf(n graph.Node) *job {
 	}
 	command := &jobFlag{field: "Command", goType: "string"}
 	j.values = slices.Insert(j.values, 1, jobValue{flag: command, text: c.Args[len(c.Args)-1]})
+	if constantOf(c.Image) != train.LauncherImage {
+		j.values = append(j.values, jobValue{flag: &jobFlag{field: "LauncherImage", goType: "string"}, text: c.Image})
+	}
 	return j
 }
 

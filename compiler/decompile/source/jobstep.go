@@ -58,11 +58,8 @@ func (w *writer) jobFields(j *job) []string {
 		switch field {
 		case "sync":
 			continue
-		case "source":
-			field = "Git.Repo"
-			if constantOf(j.values[i-1].text) == "rsync" {
-				field = "Rsync.Source"
-			}
+		case "source", "image":
+			field = j.codeField(field)
 		}
 		code := w.jobField(v.flag, field, same)
 		if group, inner, ok := strings.Cut(field, "."); ok {
@@ -80,6 +77,20 @@ func (w *writer) jobFields(j *job) []string {
 		fields[i] = fmt.Sprintf("%s: train.%s{%s}", group, group, lines(nested[group]))
 	}
 	return fields
+}
+
+// codeField is the field of what is fetched, or with which image, by where it comes from.
+func (j *job) codeField(what string) string {
+	rsync := slices.ContainsFunc(j.values, func(v jobValue) bool { return v.flag.field == "sync" && constantOf(v.text) == "rsync" })
+	switch {
+	case what == "image" && rsync:
+		return "Rsync.Image"
+	case what == "image":
+		return "Git.Image"
+	case rsync:
+		return "Rsync.Source"
+	}
+	return "Git.Repo"
 }
 
 // jobField is the value of a field.
