@@ -69,19 +69,19 @@ func has(r Row, column string, is func(string) bool) bool {
 }
 
 func filters() []named {
-	one, part, lost := "1", "rUN 12", "ÄÖ\x01"
+	part, lost := "rUN 12", "ÄÖ\x01"
 	return []named{
 		{"range", Filter{Columns: []string{"at"}, Ints: [][2]int64{{100, 900}}}, func(r Row) bool { return 100 <= r.Ints[0] && r.Ints[0] <= 900 }},
 		{"not in a range", Filter{Columns: []string{"at"}, Not: true, Ints: [][2]int64{{0, 1500}}}, func(r Row) bool { return r.Ints[0] > 1500 }},
 		{"ranges", Filter{Columns: []string{"at"}, Ints: [][2]int64{{5, 5}, {90, 200}}}, func(r Row) bool { return r.Ints[0] == 5 || 90 <= r.Ints[0] && r.Ints[0] <= 200 }},
 		{"word", Filter{Columns: []string{"state"}, Words: func(s string) bool { return s > "s2" }}, func(r Row) bool { return r.Words[0] > "s2" }},
-		{"tag", Filter{Columns: []string{"rate"}, Equals: &one}, func(r Row) bool { return has(r, "rate", func(s string) bool { return s == "1" }) }},
-		{"not the tag", Filter{Columns: []string{"rate"}, Not: true, Equals: &one}, func(r Row) bool { return !has(r, "rate", func(s string) bool { return s == "1" }) }},
+		{"tag", Filter{Columns: []string{"rate"}, Spans: []Span{Only("1")}}, func(r Row) bool { return has(r, "rate", func(s string) bool { return s == "1" }) }},
+		{"not the tag", Filter{Columns: []string{"rate"}, Not: true, Spans: []Span{Only("1")}}, func(r Row) bool { return !has(r, "rate", func(s string) bool { return s == "1" }) }},
 		{"part of a name", Filter{Columns: []string{"id", "name"}, Contains: &part}, func(r Row) bool { return strings.Contains(r.Texts[1], "Run 12") }},
 		{"no part of a name", Filter{Columns: []string{"name"}, Contains: &lost}, func(Row) bool { return false }},
-		{"text", Filter{Columns: []string{"name"}, Text: func(b []byte) bool { return string(b) < "Run 2" }}, func(r Row) bool { return r.Texts[1] < "Run 2" }},
+		{"text", Filter{Columns: []string{"name"}, Spans: []Span{{Before: new("Run 2")}}}, func(r Row) bool { return r.Texts[1] < "Run 2" }},
 		{"number", Filter{Columns: []string{"loss"}, Number: func(v float64) bool { return v > 0 }}, func(r Row) bool { return len(r.Numbers) > 0 && r.Numbers[0].Value > 0 }},
-		{"a column that none has", Filter{Columns: []string{"none"}, Equals: &one}, func(Row) bool { return false }},
+		{"a column that none has", Filter{Columns: []string{"none"}, Spans: []Span{Only("1")}}, func(Row) bool { return false }},
 	}
 }
 
@@ -167,18 +167,23 @@ func checkPages(t *testing.T, table *Table, q Query, want []Row, what string) {
 // TestFromBetween begins at values that no row has.
 func TestFromBetween(t *testing.T) {
 	t.Parallel()
-	table, rows := filled(t, 500)
-	for _, desc := range []bool{false, true} {
-		found, _, err := table.Find(t.Context(), Query{By: "state", Then: "id", Desc: desc, Limit: 500, From: &Entry{Text: "s2x", Then: "5"}})
-		require.NoError(t, err)
-		want := 0
-		for _, r := range rows {
-			if r.Words[0] > "s2x" != desc {
-				want++
+	table, rows := filled(t, blockRows+500)
+	for _, by := range []string{"state", "name"} {
+		for _, desc := range []bool{false, true} {
+			from := map[string]string{"state": "s2x", "name": "Run 17x"}[by]
+			found, _, err := table.Find(t.Context(), Query{By: by, Then: "id", Desc: desc, Limit: len(rows), From: &Entry{Text: from, Then: "5"}})
+			require.NoError(t, err)
+			want := 0
+			for _, r := range rows {
+				if value := map[string]string{"state": r.Words[0], "name": r.Texts[1]}[by]; value > from != desc {
+					want++
+				}
 			}
+			require.Len(t, found, want, "by %s, %v", by, desc)
 		}
-		require.Len(t, found, want)
 	}
+	_, _, err := table.Find(t.Context(), Query{By: "at", Then: "name", Limit: 1})
+	require.ErrorContains(t, err, "orders rows")
 }
 
 func TestSize(t *testing.T) {

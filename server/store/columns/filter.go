@@ -3,6 +3,7 @@ package columns
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"sort"
 )
 
@@ -14,10 +15,25 @@ type Filter struct {
 
 	Ints     [][2]int64         // it is in one of the ranges, ends included
 	Words    func(string) bool  // asked once for each word
-	Equals   *string            // it is the text
+	Spans    []Span             // of texts: it is in one of them; none is in no span
 	Contains *string            // it has the text in it; A to Z are as a to z
-	Text     func([]byte) bool  // asked for each text
 	Number   func(float64) bool // asked for each number
+}
+
+// A Span has the texts from one on, up to those that are before another. No text has a zero in it.
+type Span struct {
+	From   string
+	Before *string // nil: all that follow
+}
+
+// Only is the span of one text.
+func Only(text string) Span { return Span{From: text, Before: new(After(text))} }
+
+// After is the text that follows another in the order of all texts.
+func After(text string) string { return text + "\x00" }
+
+func (s Span) has(text []byte) bool {
+	return string(text) >= s.From && (s.Before == nil || string(text) < *s.Before)
 }
 
 // marks has 1 for each place of a block that is kept.
@@ -34,7 +50,7 @@ func (m *marks) bits(word int) (bits uint64) {
 // A sieve is a filter at work.
 type sieve struct {
 	f      Filter
-	load   loader
+	load   *loader
 	words  []byte // by code: 1 if it is kept
 	needle []byte
 	low    []byte
@@ -42,7 +58,7 @@ type sieve struct {
 }
 
 func (t *Table) sieve(f Filter) *sieve {
-	s := &sieve{f: f, load: loader{t: t}}
+	s := &sieve{f: f, load: t.loader()}
 	if f.Contains != nil {
 		s.needle = lower(nil, []byte(*f.Contains))
 	}
@@ -62,15 +78,15 @@ func (t *Table) sieve(f Filter) *sieve {
 	return s
 }
 
-// effort puts those first that read little: then texts are looked at only where they matter.
+// effort puts those first that read little: then others may have nothing to look at.
 func (s *sieve) effort() int {
 	switch {
-	case s.f.Ints != nil || s.f.Words != nil:
-		return 0
+	case s.f.Contains != nil:
+		return 1 + len(s.f.Columns)
 	case s.f.Number != nil:
 		return 1
 	}
-	return 1 + len(s.f.Columns)
+	return 0
 }
 
 // sift takes the places away that the filter does not keep.
@@ -83,7 +99,7 @@ func (s *sieve) sift(b *block, keep *bitmap) error {
 	}
 	s.hit = marks{}
 	for _, column := range s.f.Columns {
-		if err := s.mark(b, column, keep); err != nil {
+		if err := s.mark(b, column); err != nil {
 			return err
 		}
 	}
@@ -111,7 +127,7 @@ func (s *sieve) known(b *block) (all, none bool) {
 	return all, none
 }
 
-func (s *sieve) mark(b *block, column string, keep *bitmap) error {
+func (s *sieve) mark(b *block, column string) error {
 	switch {
 	case s.f.Words != nil:
 		codes, err := s.load.words(b, column)
@@ -130,13 +146,10 @@ func (s *sieve) mark(b *block, column string, keep *bitmap) error {
 			}
 		}
 		return nil
-	case s.f.Equals != nil || s.f.Contains != nil || s.f.Text != nil:
-		x, err := s.load.texts(b, column)
-		if err != nil {
-			return err
-		}
-		s.markTexts(x, keep)
-		return nil
+	case s.f.Contains != nil:
+		return s.markContaining(b, column)
+	case s.f.Spans != nil:
+		return s.markSpans(b, column)
 	}
 	values, err := s.load.ints(b, column)
 	for _, r := range s.f.Ints {
@@ -149,44 +162,49 @@ func (s *sieve) mark(b *block, column string, keep *bitmap) error {
 	return err
 }
 
-func (s *sieve) markTexts(x *texts, keep *bitmap) {
-	switch {
-	case s.f.Contains != nil:
-		s.markContaining(x)
-	case s.f.Equals != nil:
-		start, text := uint32(0), *s.f.Equals
-		for i, end := range x.ends {
-			if int(end-start) == len(text) && string(x.all[start:end]) == text {
-				s.hit[x.places[i]] = 1
-			}
-			start = end + 1
-		}
-	default:
+// markSpans looks for the ends of spans in what is in order.
+func (s *sieve) markSpans(b *block, column string) error {
+	if b.sections == nil {
+		x, err := s.load.texts(b, column)
 		for i, place := range x.places {
-			if keep.has(int(place)) && s.f.Text(x.at(i)) {
+			if slices.ContainsFunc(s.f.Spans, func(of Span) bool { return of.has(x.at(i)) }) {
 				s.hit[place] = 1
 			}
 		}
+		return err
 	}
+	r := s.load.reading(b, column)
+	for _, of := range s.f.Spans {
+		begin, end := r.seek(of.From, ""), int(r.s.n)
+		if of.Before != nil {
+			end = r.seek(*of.Before, "")
+		}
+		for _, place := range r.places(begin, end) {
+			s.hit[place] = 1
+		}
+	}
+	return r.err
 }
 
 // markContaining looks through all texts at once: none has the zeros in it that stand between them.
-func (s *sieve) markContaining(x *texts) {
-	if len(s.needle) == 0 {
-		for _, place := range x.places {
-			s.hit[place] = 1
-		}
-		return
+func (s *sieve) markContaining(b *block, column string) (err error) {
+	if s.low, err = s.load.low(s.low, b, column); err != nil {
+		return err
 	}
-	s.low = lower(s.low, x.all)
-	for from, i := 0, 0; i < len(x.ends); i++ {
-		n := bytes.Index(s.low[from:], s.needle)
-		if n < 0 {
-			return
-		}
+	n := bytes.Index(s.low, s.needle)
+	if n < 0 {
+		return nil
+	}
+	places, ends, err := s.load.ends(b, column)
+	if err != nil {
+		return err
+	}
+	for from, i := 0, 0; i < len(ends) && n >= 0; i++ {
 		at := uint32(from + n)
-		i += sort.Search(len(x.ends)-i, func(j int) bool { return x.ends[i+j] >= at })
-		s.hit[x.places[i]] = 1
-		from = int(x.ends[i]) + 1
+		i += sort.Search(len(ends)-i, func(j int) bool { return ends[i+j] >= at })
+		s.hit[places[i]] = 1
+		from = int(ends[i]) + 1
+		n = bytes.Index(s.low[from:], s.needle)
 	}
+	return nil
 }

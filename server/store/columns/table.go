@@ -22,7 +22,7 @@ const blockRows = 1 << 14
 type Schema struct {
 	Ints  []string
 	Words []string // texts of which many rows have the same
-	Texts []string // texts that mostly differ
+	Texts []string // texts that mostly differ; by the first of them go rows of which nothing else says which is first
 }
 
 // A Row is what is put into a table. Ints, Words and Texts are as the schema names them.
@@ -56,6 +56,8 @@ type Table struct {
 	words  []dictionary
 	at     map[int64]*[atPage]uint32 // where the row of a key is, from 1; by pages of keys
 	live   int
+
+	loaders sync.Pool // of *loader
 }
 
 const atPage = 1 << 12
@@ -159,30 +161,33 @@ func (t *Table) Remove(column string, texts map[string]bool) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := loader{t: t}
+	l := t.loader()
+	defer l.release()
 	for i, b := range t.blocks {
 		all, err := l.texts(b, column)
 		if err != nil {
 			return err
 		}
-		for j := range all.places {
-			if !b.alive.has(j) || !texts[string(all.at(j))] {
+		for j, place := range all.places {
+			if !b.alive.has(int(place)) || !texts[string(all.at(j))] {
 				continue
 			}
-			key, err := t.int(b, keyColumn, j)
+			key, err := t.int(b, keyColumn, int(place))
 			if err != nil {
 				return err
 			}
-			t.kill(key, i*blockRows+j)
+			t.kill(key, i*blockRows+int(place))
 		}
 	}
 	return nil
 }
 
-// Columns of our own beside those of the schema: the keys, and what tells whether a row is what it was.
+// Columns of our own beside those of the schema: the keys, and what tells whether a row is what it was, among others.
 const (
 	keyColumn    = ""
 	digestColumn = "\x00"
+	lowColumn    = "\x02" // and a name: the texts of that column with A to Z as a to z, where they differ
+	ranksColumn  = "\x01" // where each place stands in the order of the first of the schema's texts
 )
 
 func (t *Table) place(key int64) (int, bool) {

@@ -102,27 +102,30 @@ func columnFilter(p page.Predicate) columns.Filter {
 		text, _ := v.(string) // as it was looked at
 		texts = append(texts, text)
 	}
-	switch p.Op {
-	case page.Equals, page.NotEquals:
-		f.Equals = &texts[0]
-	case page.Substring:
+	if p.Op == page.Substring {
 		f.Contains = &texts[0]
-	case page.In:
-		f.Text = func(text []byte) bool {
-			return slices.ContainsFunc(texts, func(t string) bool { return string(text) == t })
-		}
-	default:
-		f.Text = func(text []byte) bool {
-			c := 0
-			if string(text) != texts[0] {
-				if c = 1; string(text) < texts[0] {
-					c = -1
-				}
-			}
-			return compares(p.Op, c)
-		}
+		return f
+	}
+	f.Spans = []columns.Span{}
+	for _, text := range texts {
+		f.Spans = append(f.Spans, span(p.Op, text))
 	}
 	return f
+}
+
+// span has the texts that an operator allows; NotEquals is asked as Equals.
+func span(op page.Op, text string) columns.Span {
+	switch op {
+	case page.GreaterThan:
+		return columns.Span{From: columns.After(text)}
+	case page.GreaterThanOrEqual:
+		return columns.Span{From: text}
+	case page.LessThan:
+		return columns.Span{Before: &text}
+	case page.LessThanOrEqual:
+		return columns.Span{Before: new(columns.After(text))}
+	}
+	return columns.Only(text)
 }
 
 // compares tells whether a value that compares like c with another meets a predicate; NotEquals is asked as Equals.
