@@ -236,6 +236,8 @@ func TestCalls(t *testing.T) {
 		"DELETE /apis/v1beta1/jobs/j":                      func() error { return c.DeleteJob(t.Context(), "j") },
 		"GET /apis/v1beta1/pipelines/p/templates":          func() error { _, err := c.Template(t.Context(), "p"); return err },
 		"GET /apis/v1beta1/pipeline_versions/v/templates":  func() error { _, err := c.VersionTemplate(t.Context(), "v"); return err },
+		"GET /apis/argosy/v1/runs/r/visuals?node_id=n":     func() error { _, err := c.Visuals(t.Context(), "r", "n"); return err },
+		"POST /apis/argosy/v1/runs:delete":                 func() error { return c.Purge(t.Context(), "r") },
 		"GET /apis/argosy/v1/pipelines/p/graph":            func() error { _, err := c.Graph(t.Context(), "p"); return err },
 		"GET /apis/v1beta1/pipeline_versions?resource_key.id=p&resource_key.type=PIPELINE": func() error {
 			_, err := c.Versions(t.Context(), "p", ListOptions{})
@@ -244,6 +246,44 @@ func TestCalls(t *testing.T) {
 	} {
 		require.NoError(t, call(), want)
 		require.Equal(t, want, <-calls)
+	}
+}
+
+// TestPurge: what the server could not do is an error, though the call as such succeeded.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 1)
+	c := serve(t, map[string]http.HandlerFunc{"POST /apis/argosy/v1/runs:delete": func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked <- string(body)
+		answer(`{"results":[{"run_id":"r1","outcome":"OUTCOME_FAILED","message":"run r1 goes on"}]}`)(w, r)
+	}})
+	err := c.Purge(t.Context(), "r1")
+	require.EqualError(t, err, "run r1 goes on")
+	require.True(t, IsConflict(err))
+	require.JSONEq(t, `{"run_ids":["r1"],"artifacts":true}`, <-asked)
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 2)
+	c := serve(t, map[string]http.HandlerFunc{"GET /apis/argosy/v1/runs": func(w http.ResponseWriter, r *http.Request) {
+		next := ""
+		if r.URL.Query().Get("page_token") == "" {
+			next = "2"
+		}
+		q := r.URL.Query()
+		q.Del("page_token")
+		asked <- q.Encode()
+		answer(`{"runs":[{"id":"a"}],"next_page_token":"`+next+`"}`)(w, r)
+	}})
+	no := false
+	search := Search{Text: "net", Parameters: []string{"lr=0.1", "kind~x"}, Metrics: []string{"loss<0.5"}, Labels: []string{"team=red"}, Archived: &no}
+	for _, err := range c.AllRuns(t.Context(), RunListOptions{Search: search}) {
+		require.NoError(t, err)
+	}
+	for range 2 {
+		require.Equal(t, "archived=false&label=team%3Dred&metric=loss%3C0.5&parameter=lr%3D0.1&parameter=kind~x&text=net", <-asked, "of each page")
 	}
 }
 

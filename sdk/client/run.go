@@ -260,6 +260,7 @@ func (c *Client) Run(ctx context.Context, id string) (*Run, error) {
 // RunListOptions choose runs.
 type RunListOptions struct {
 	ListOptions
+	Search
 	ExperimentID string // empty: of all experiments
 }
 
@@ -275,6 +276,7 @@ func (c *Client) Runs(ctx context.Context, o RunListOptions) (Page[Run], error) 
 		if o.ExperimentID != "" {
 			q.Set("experiment_id", o.ExperimentID)
 		}
+		o.add(q)
 		err = c.get(ctx, ownAPI+"/runs", q, &wire)
 	}
 	return Page[Run]{wire.Runs, wire.Total, wire.Next}, err
@@ -283,7 +285,7 @@ func (c *Client) Runs(ctx context.Context, o RunListOptions) (Page[Run], error) 
 // AllRuns walks all pages; it ends after an error.
 func (c *Client) AllRuns(ctx context.Context, o RunListOptions) iter.Seq2[Run, error] {
 	return each(ctx, o.ListOptions, func(ctx context.Context, lo ListOptions) (Page[Run], error) {
-		return c.Runs(ctx, RunListOptions{ListOptions: lo, ExperimentID: o.ExperimentID})
+		return c.Runs(ctx, RunListOptions{ListOptions: lo, Search: o.Search, ExperimentID: o.ExperimentID})
 	})
 }
 
@@ -323,7 +325,7 @@ func (c *Client) RetryFrom(ctx context.Context, id string, from From) (again []s
 	return wire.Again, err
 }
 
-// DeleteRun deletes a run with its logs and artifacts; one that goes on is stopped first.
+// DeleteRun deletes a run with its logs; one that goes on is stopped first. Its artifacts stay, as with KFP: see Purge.
 func (c *Client) DeleteRun(ctx context.Context, id string) error {
 	return c.delete(ctx, kfpAPI+"/runs/"+escape(id))
 }

@@ -84,7 +84,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	archive := logs.New(logs.Config{Store: store, Cluster: cluster, Artifacts: objects, Log: c.Log})
 	runs := run.NewService(run.Config{
 		Store: store, Engine: cluster, Pipelines: pipelines, Experiments: experiments, Artifacts: objects, Logs: archive,
-		Feed: feed, Namespace: c.Namespace, NoCache: c.NoCache, Now: time.Now, Log: c.Log,
+		Feed: feed, Namespace: c.Namespace, Bucket: c.S3.Bucket, NoCache: c.NoCache, Now: time.Now, Log: c.Log,
 	})
 	schedules := schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: time.Now, Log: c.Log})
 	reconciler := reconcile.New(reconcile.Config{

@@ -293,6 +293,21 @@ func TestMacros(t *testing.T) {
 	}
 }
 
+func TestDefaultBucket(t *testing.T) {
+	t.Parallel()
+	manifest := strings.Replace(hello, "{name: greeting, value: hello}", `{name: greeting, value: "s3://{{kfp-default-bucket}}/{{kfp-project-id}}"}`, 1)
+	_, err := newEngine().Inspect(t.Context(), []byte(manifest))
+	require.NoError(t, err, "it can be uploaded")
+	o := options(run.Parameter{Name: "times", Value: "{{kfp-default-bucket}}, {{kfp-default-bucket}}"})
+	o.Bucket = "mine"
+	p, wf := prepare(t, manifest, o)
+	require.Equal(t, "s3://mine/{{kfp-project-id}}", wf.Spec.Arguments.Parameters[0].Value.String(), "in a default")
+	require.Equal(t, "mine, mine", wf.Spec.Arguments.Parameters[1].Value.String(), "in a value that was given")
+	require.Equal(t, []run.Parameter{{Name: "times", Value: "mine, mine"}}, p.Parameters)
+	_, wf = prepare(t, manifest, options())
+	require.Equal(t, "s3://{{kfp-default-bucket}}/{{kfp-project-id}}", wf.Spec.Arguments.Parameters[0].Value.String(), "where there is no bucket")
+}
+
 func FuzzInspect(f *testing.F) {
 	f.Add([]byte(hello))
 	f.Add([]byte("a: &a [*a]"))

@@ -36,6 +36,19 @@ func expandMacros(wf *wfv1.Workflow, o run.Options, now time.Time) {
 	}
 }
 
+// defaultBucket stands for the bucket of artifacts in the values of parameters. KFP's {{kfp-project-id}}, a project of Google's
+// cloud, stays as it is, as with a KFP that has none.
+const defaultBucket = "{{kfp-default-bucket}}"
+
+// fillIn puts the bucket where the values of parameters ask for it.
+func fillIn(wf *wfv1.Workflow, bucket string) {
+	for i := range wf.Spec.Arguments.Parameters {
+		if p := &wf.Spec.Arguments.Parameters[i]; p.Value != nil && bucket != "" {
+			p.Value = wfv1.AnyStringPtr(strings.ReplaceAll(p.Value.String(), defaultBucket, bucket))
+		}
+	}
+}
+
 func expand(text string, words map[string]string, times map[string]time.Time) string {
 	text = macro.ReplaceAllStringFunc(text, func(found string) string {
 		parts := macro.FindStringSubmatch(found)

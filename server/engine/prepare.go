@@ -33,6 +33,7 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 		return run.Prepared{}, err
 	}
 	expandMacros(wf, o, time.Now())
+	fillIn(wf, o.Bucket)
 	given, defaults := valuesOf(wf, o.Parameters)
 	setServiceAccount(wf, o.ServiceAccount)
 	decorateTemplates(wf)

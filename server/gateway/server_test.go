@@ -23,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/test/bufconn"
 	"sigs.k8s.io/yaml"
 
@@ -300,6 +301,7 @@ type apiOnlyEngine struct {
 	mu        sync.Mutex
 	submitted []string
 	stopped   []string
+	headers   metadata.MD // of the last call that made a run
 }
 
 type workflow struct {
@@ -346,7 +348,10 @@ func (e *apiOnlyEngine) Inspect(_ context.Context, manifest []byte) (pipeline.Sp
 	return spec, nil
 }
 
-func (e *apiOnlyEngine) Prepare(_ context.Context, manifest []byte, o run.Options) (run.Prepared, error) {
+func (e *apiOnlyEngine) Prepare(ctx context.Context, manifest []byte, o run.Options) (run.Prepared, error) {
+	e.mu.Lock()
+	e.headers, _ = metadata.FromIncomingContext(ctx)
+	e.mu.Unlock()
 	w, err := parse(manifest)
 	if err != nil {
 		return run.Prepared{}, err

@@ -3,125 +3,18 @@ package logs_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/logs"
-	"github.com/argosy-ml/argosy/server/logs/logtest"
-	"github.com/argosy-ml/argosy/server/run"
-	"github.com/argosy-ml/argosy/server/store/sqlite"
-	"github.com/argosy-ml/argosy/server/store/sqlstore"
 )
-
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
-}
-
-// bench is an archive on a real store, with a cluster and objects in memory.
-type bench struct {
-	*logs.Archive
-	config  logs.Config
-	store   *sqlstore.Store
-	cluster *logtest.Cluster
-	objects *enginetest.Objects
-	kill    func() // ends it without any farewell
-}
-
-func newBench(t *testing.T) *bench {
-	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "argosy.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	require.NoError(t, store.Accept(t.Context(), run.Run{ID: "r", Name: "a run", CreatedAt: time.Now()}, []byte("{}"), []byte("{}")))
-	b := &bench{store: store, cluster: &logtest.Cluster{}, objects: &enginetest.Objects{}}
-	b.config = logs.Config{Store: store, Cluster: b.cluster, Artifacts: b.objects, Log: slog.New(slog.DiscardHandler)}
-	b.start(t)
-	return b
-}
-
-// start begins an archive, a new one after kill.
-func (b *bench) start(t *testing.T) {
-	t.Helper()
-	b.Archive = logs.New(b.config)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func(a *logs.Archive) { done <- a.Run(ctx) }(b.Archive)
-	b.kill = sync.OnceFunc(func() {
-		cancel()
-		require.NoError(t, <-done)
-	})
-	t.Cleanup(b.kill)
-}
-
-func stepPod(name string) logs.Pod {
-	return logs.Pod{RunID: "r", NodeID: "step", Namespace: "kubeflow", Name: name, UID: "uid-" + name}
-}
-
-func (b *bench) finish(t *testing.T, pod string) {
-	t.Helper()
-	require.Eventually(t, func() bool { // what fails is tried again, as the reconciler does
-		key, err := b.Finish(t.Context(), logs.Step{RunID: "r", NodeID: "step", Namespace: "kubeflow", Pod: pod})
-		return err == nil && key != ""
-	}, 20*time.Second, 10*time.Millisecond)
-}
-
-// open waits until there is a log, and reads it with q.
-func (b *bench) open(t *testing.T, q logs.Query) *logs.Reader {
-	t.Helper()
-	q.RunID, q.NodeID = "r", "step"
-	for {
-		changed, stop := b.Watch("r")
-		d, err := b.Open(t.Context(), q)
-		if err == nil {
-			stop()
-			t.Cleanup(d.Close)
-			return d
-		}
-		require.ErrorIs(t, err, logs.ErrNone)
-		select {
-		case <-changed:
-			stop()
-		case <-time.After(20 * time.Second):
-			t.Fatal("no such log comes")
-		}
-	}
-}
-
-func (b *bench) read(t *testing.T, q logs.Query) string {
-	t.Helper()
-	text, err := io.ReadAll(b.open(t, q).Text(t.Context(), false))
-	require.NoError(t, err)
-	return string(text)
-}
-
-func (b *bench) only(t *testing.T) logs.Log {
-	t.Helper()
-	list, err := b.List(t.Context(), "r", "step")
-	require.NoError(t, err)
-	require.Len(t, list, 1)
-	return list[0]
-}
-
-func numbered(from, to int) string {
-	var s strings.Builder
-	for i := from; i <= to; i++ {
-		fmt.Fprintf(&s, "line %d\n", i)
-	}
-	return s.String()
-}
 
 func TestAShortStepCostsOneRequestAndOneObject(t *testing.T) {
 	t.Parallel()
@@ -170,123 +63,6 @@ func TestFanOut(t *testing.T) {
 	t.Logf("%d pods: %d requests for logs, %d objects, %d followed at once", pods, requests, b.objects.Keys(), followed)
 	require.Equal(t, pods, b.objects.Keys())
 	require.LessOrEqual(t, requests, pods+pods/4, "but those that were seen running for a moment")
-}
-
-func TestKilledInMidLog(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.cluster.Start(stepPod("p"), "main")
-	want := ""
-	for round := range 5 {
-		text := numbered(round*1000, round*1000+999)
-		b.cluster.Print("p", "main", text[:len(text)-5]) // killed within a line
-		want += text[:len(text)-5]
-		require.Eventually(t, func() bool {
-			return strings.Contains(b.read(t, logs.Query{}), fmt.Sprintf("line %d\n", round*1000+998))
-		}, 20*time.Second, 5*time.Millisecond)
-		if round%2 == 0 { // with and without a save before
-			require.Eventually(t, func() bool { return b.objects.Keys() > 0 }, 20*time.Second, 5*time.Millisecond)
-		}
-		b.kill()
-		b.start(t)
-		b.cluster.Print("p", "main", text[len(text)-5:])
-		want += text[len(text)-5:]
-	}
-	b.cluster.End("p")
-	b.finish(t, "p")
-	require.Equal(t, want, b.read(t, logs.Query{}))
-	require.Equal(t, int64(5000), b.only(t).Lines)
-}
-
-func TestStreamsThatBreakOff(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.cluster.Start(stepPod("p"), "main")
-	d := b.open(t, logs.Query{Follow: true})
-	follow := d.Text(t.Context(), false)
-	for i := range 10 {
-		text := fmt.Sprintf("begin %d ", i)
-		b.cluster.Print("p", "main", text)
-		if i%3 == 1 {
-			b.cluster.Break()
-		}
-		got := make([]byte, len(text))
-		_, err := io.ReadFull(follow, got)
-		require.NoError(t, err, "what is not a whole line shows too")
-		require.Equal(t, text, string(got))
-		if i%3 == 2 {
-			b.cluster.Break()
-		}
-		b.cluster.Print("p", "main", "end\n")
-		_, err = io.ReadFull(follow, got[:4])
-		require.NoError(t, err)
-		require.Equal(t, "end\n", string(got[:4]))
-	}
-	b.cluster.End("p")
-	rest, err := io.ReadAll(follow)
-	require.NoError(t, err)
-	require.Empty(t, rest)
-	b.finish(t, "p")
-	require.Equal(t, int64(10), b.only(t).Lines)
-}
-
-// TestFollowFromTheArchiveToLive: a follower that begins when most of the log is in parts already sees it all, once.
-func TestFollowFromTheArchiveToLive(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.cluster.Start(stepPod("p"), "main")
-	line := strings.Repeat("0123456789abcdef", 8)
-	var want strings.Builder
-	printed := func(from, to int) {
-		var s strings.Builder
-		for i := from; i < to; i++ {
-			fmt.Fprintf(&s, "%d %s\n", i, line)
-		}
-		want.WriteString(s.String())
-		b.cluster.Print("p", "main", s.String())
-	}
-	printed(0, 60_000) // 8 MiB: three parts
-	require.Eventually(t, func() bool {
-		l, err := b.List(t.Context(), "r", "step")
-		return err == nil && len(l) == 1 && l[0].Lines == 60_000
-	}, 30*time.Second, 10*time.Millisecond)
-	var wg sync.WaitGroup
-	got := make([]string, 8)
-	for i := range got {
-		follow := b.open(t, logs.Query{Follow: true}).Text(t.Context(), false)
-		wg.Go(func() {
-			text, err := io.ReadAll(follow)
-			if err != nil {
-				text = []byte(err.Error())
-			}
-			got[i] = string(text)
-		})
-		printed(60_000+i*1000, 60_000+i*1000+1000)
-	}
-	b.cluster.End("p")
-	wg.Wait()
-	for i := range got {
-		require.True(t, want.String() == got[i], "follower %d: %d bytes of %d", i, len(got[i]), want.Len())
-	}
-	b.finish(t, "p")
-	require.True(t, want.String() == b.read(t, logs.Query{}))
-	require.Greater(t, b.objects.Keys(), 2)
-	ok := func(q logs.Query, first, last string) {
-		t.Helper()
-		text := b.read(t, q)
-		require.True(t, strings.HasPrefix(text, first+" "), "%.100s", text)
-		require.True(t, strings.HasSuffix(text, "\n"+last+" "+line+"\n") || strings.Count(text, "\n") == 1, "%d lines", strings.Count(text, "\n"))
-	}
-	tail := int64(3)
-	ok(logs.Query{From: 1, Lines: 2}, "0", "1")
-	ok(logs.Query{From: 31_001, Lines: 5}, "31000", "31004")
-	ok(logs.Query{Tail: &tail}, "67997", "67999")
-	ok(logs.Query{Around: 40_001, Lines: 11}, "39995", "40005")
-	require.Empty(t, b.read(t, logs.Query{From: 68_001}))
-	lines, err := b.open(t, logs.Query{From: 50_001, Lines: 1}).Next(t.Context())
-	require.NoError(t, err)
-	ok(logs.Query{Since: lines[0].At}, "50000", "67999")
-	require.Empty(t, b.read(t, logs.Query{Since: time.Now().Add(1000 * time.Hour)}))
 }
 
 func TestAPodThatIsDeletedKeepsWhatWasSeen(t *testing.T) {
@@ -411,45 +187,6 @@ func TestTheArtifactStoreComesBack(t *testing.T) {
 	b.objects.Break(nil)
 	b.finish(t, "p")
 	require.Equal(t, numbered(1, 10), b.read(t, logs.Query{}))
-}
-
-// TestGoingOnByNumber: who takes lines as they come, and notes the number of the last, goes on behind it after a kill of
-// the server, and of himself, and has each line once, with its time.
-func TestGoingOnByNumber(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.cluster.Start(stepPod("p"), "main")
-	var heard []string
-	last := time.Time{}
-	for round := range 5 {
-		b.cluster.Print("p", "main", numbered(round*100+1, round*100+100))
-		d := b.open(t, logs.Query{From: int64(len(heard)) + 1, Follow: true})
-		for len(heard) < round*100+60 {
-			lines, err := d.Next(t.Context())
-			require.NoError(t, err)
-			for _, l := range lines {
-				require.Equal(t, int64(len(heard)+1), l.Number)
-				require.True(t, l.At.After(last))
-				heard, last = append(heard, string(l.Text)), l.At
-			}
-		}
-		d.Close()
-		b.kill()
-		b.start(t)
-	}
-	b.cluster.End("p")
-	d := b.open(t, logs.Query{From: int64(len(heard)) + 1, Follow: true})
-	for {
-		lines, err := d.Next(t.Context())
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		require.NoError(t, err)
-		for _, l := range lines {
-			heard = append(heard, string(l.Text))
-		}
-	}
-	require.Equal(t, strings.TrimSpace(numbered(1, 500)), strings.Join(heard, "\n"))
 }
 
 func TestDelete(t *testing.T) {

@@ -224,30 +224,6 @@ func (r *recording) readRest(ctx context.Context) error {
 	return err
 }
 
-// follow reads as long as the container runs.
-func (r *recording) follow(ctx context.Context) error {
-	release, err := r.a.turn(ctx, r)
-	if err != nil {
-		return err
-	}
-	defer release()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if !r.mayFollow(func() { cancel(errYield) }) {
-		return nil
-	}
-	defer r.yield(cancel)()
-	if err := r.read(ctx, false); err != nil { // so that readers know when they have what there is
-		return r.yielded(ctx, err)
-	}
-	r.setFresh(true)
-	defer r.setFresh(false)
-	if err := r.read(ctx, true); err != nil {
-		return r.yielded(ctx, err)
-	}
-	return r.hear(ctx)
-}
-
 // tooLong says why a log is cut at its limit.
 func (a *Archive) tooLong() string {
 	limit, unit := a.c.Limits.Text, "bytes"
@@ -257,73 +233,6 @@ func (a *Archive) tooLong() string {
 		}
 	}
 	return fmt.Sprintf("it is longer than %d %s, and the rest is not kept", limit, unit)
-}
-
-func (r *recording) mayFollow(quit func()) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.quit = quit
-	return !r.ended && !r.gone
-}
-
-// yielded tells a stream that was given up from one that broke off.
-func (r *recording) yielded(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errYield) {
-		return errYield
-	}
-	return err
-}
-
-// hear waits, after the end of a stream, for word that the container has ended. Where none comes it looks: the container
-// may have been restarted, and what is read next would be another log's.
-func (r *recording) hear(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-r.wake:
-		return nil
-	case <-time.After(lookAgain):
-	}
-	pod, err := r.a.c.Cluster.FindPod(ctx, r.of.Namespace, r.of.Pod)
-	if err != nil || pod.UID != r.of.PodUID {
-		return err
-	}
-	for _, c := range pod.Containers {
-		if c.Name == r.of.Container && c.Restarts > r.of.Restart {
-			r.see(r.restarted)
-		}
-	}
-	return nil
-}
-
-// yield gives the turn back once it has lasted long enough and others wait.
-func (r *recording) yield(cancel context.CancelCauseFunc) (stop func()) {
-	turn := r.a.c.Limits.Turn
-	timer := time.NewTimer(turn)
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-timer.C:
-			}
-			r.mu.Lock()
-			wanted := r.wanted
-			r.mu.Unlock()
-			if wanted == 0 && r.a.waiting.Load() > 0 {
-				cancel(errYield)
-				return
-			}
-			timer.Reset(turn / 10)
-		}
-	})
-	return func() {
-		close(done)
-		timer.Stop()
-		wg.Wait()
-	}
 }
 
 func (r *recording) setFresh(fresh bool) {
@@ -441,4 +350,16 @@ func (r *recording) finish(ctx context.Context, state, message string) error {
 	r.over, r.err = true, nil
 	r.tell()
 	return nil
+}
+
+// now is the log as it is now.
+func (r *recording) now() Log {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.log
+	l.Lines, l.Bytes = r.open.lines(), r.open.bytes()
+	if t := r.open.lastAt(); !t.IsZero() {
+		l.LastAt = t
+	}
+	return l
 }

@@ -198,6 +198,7 @@ type Options struct {
 	Parameters     []Parameter
 	ServiceAccount string // empty: the manifest's, else pipeline-runner
 	Namespace      string
+	Bucket         string    // of artifacts, which {{kfp-default-bucket}} stands for; empty: it stays as it is
 	Occasion       *Occasion // nil for runs that no schedule starts
 	// Reusable gives those families of templates (see cache.Entry) of which something is kept; nil: steps always run.
 	Reusable func(ctx context.Context, families []string) ([]string, error)

@@ -32,7 +32,7 @@ type Request struct {
 	ServiceAccount string      // empty: the manifest's, else pipeline-runner
 }
 
-// Config holds what the service needs; all of it is required.
+// Config holds what the service needs; all of it is required but the bucket.
 type Config struct {
 	Store       Store
 	Engine      Engine
@@ -42,6 +42,7 @@ type Config struct {
 	Logs        *logs.Archive
 	Feed        *Feed
 	Namespace   string // where Workflows are created
+	Bucket      string // of artifacts, which manifests may ask for
 	NoCache     bool   // steps always run
 	Now         func() time.Time
 	Log         *slog.Logger
@@ -118,7 +119,8 @@ func (s *Service) resolve(ctx context.Context, q Request) (Run, []byte, error) {
 
 func (s *Service) options(r Run, serviceAccount string, o *Occasion) Options {
 	options := Options{
-		RunID: r.ID, RunName: r.Name, Parameters: r.Parameters, ServiceAccount: serviceAccount, Namespace: s.c.Namespace, Occasion: o,
+		RunID: r.ID, RunName: r.Name, Parameters: r.Parameters, ServiceAccount: serviceAccount,
+		Namespace: s.c.Namespace, Bucket: s.c.Bucket, Occasion: o,
 	}
 	if !s.c.NoCache {
 		options.Reusable = s.c.Store.CachedFamilies

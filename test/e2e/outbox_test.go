@@ -30,6 +30,11 @@ func TestAcceptedOnce(t *testing.T) {
 	}
 	out, err := command("backup", backup)
 	require.NoError(t, err, out)
+	events := newListener("/apis/argosy/v1/events")
+	for connections := range 2 {
+		require.NoError(t, events.listen(t, a.url, func() bool { return events.kinds["ready"] > connections }))
+	}
+	require.Zero(t, events.kinds["reset"], "ids hold over the kills")
 	out, err = command("restore", backup)
 	require.Error(t, err, "nothing is restored under a server that runs")
 	require.Contains(t, out, "runs Argosy on")
@@ -39,6 +44,8 @@ func TestAcceptedOnce(t *testing.T) {
 	require.NoError(t, err, out)
 	a = up(t, home)
 	a.get(t, "/apis/v1beta1/runs/"+accepted[0], 200, nil)
+	require.NoError(t, events.listen(t, a.url, func() bool { return events.kinds["ready"] > 2 }))
+	require.Equal(t, 1, events.kinds["reset"], "an id of before the restore says nothing any more: %v", events.kinds)
 }
 
 // TestAcceptedOncePostgreSQL does the same with the store in a PostgreSQL database, and then moves it into a file.

@@ -7,17 +7,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
 func (c *cli) runMetrics() *cobra.Command {
-	var follow bool
+	var follow, series bool
+	var points int
 	cmd := &cobra.Command{
-		Use: "metrics RUN [NAME...]", Short: "Print what a run measured, or with -f its values as its steps print them",
-		Args: args(cobra.MinimumNArgs(1), "a run and perhaps names of metrics"), ValidArgsFunction: c.completeRuns(false),
+		Use: "metrics RUN [NAME...]", Short: "Print what a run measured, its curves (--series), or its values as its steps print them (-f)",
+		Example: "  argosy run metrics my-run -f\n  argosy run metrics my-run --series                 which curves there are\n  argosy run metrics my-run loss --series --points 50",
+		Args:    args(cobra.MinimumNArgs(1), "a run and perhaps names of metrics"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if follow && series {
+				return exit.Usagef("-f prints values as they come, --series the curves as they are now: give one of them")
+			}
 			cl, err := c.client()
 			if err != nil {
 				return err
@@ -25,6 +31,9 @@ func (c *cli) runMetrics() *cobra.Command {
 			r, err := findRun(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
+			}
+			if series {
+				return c.showSeries(cmd.Context(), cl, r, args[1:], points)
 			}
 			if follow {
 				return c.followMetrics(cmd.Context(), cl, r.ID, args[1:])
@@ -37,7 +46,49 @@ func (c *cli) runMetrics() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run ends; JSON and YAML have one value after the other")
+	cmd.Flags().BoolVar(&series, "series", false, "the curves, as steps printed them: a list of them, or the points of those that are named")
+	cmd.Flags().IntVar(&points, "points", 0, "with --series: at most `n` points of each curve, the peaks among them (default: as many as the server gives)")
+	must(cmd.RegisterFlagCompletionFunc("points", cobra.NoFileCompletions))
+	cmd.ValidArgsFunction = c.completeMetrics
 	return cmd
+}
+
+func (c *cli) completeMetrics(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return c.completeRuns(false)(cmd, args, toComplete)
+	}
+	return c.completeOf(cmd, args[0], func(r *client.Run) (names []string) {
+		for _, m := range r.Metrics {
+			if !slices.Contains(names, m.Name) && !slices.Contains(args[1:], m.Name) {
+				names = append(names, m.Name)
+			}
+		}
+		return names
+	})
+}
+
+// showSeries lists the curves of a run, or prints the points of those that are named.
+func (c *cli) showSeries(ctx context.Context, cl *client.Client, r *client.Run, names []string, points int) error {
+	all, err := cl.AllSeries(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	p := c.printer()
+	if len(names) == 0 {
+		return p.Print(listed(all), func() { runview.SeriesTable(p, r, all) })
+	}
+	found := listed[client.Series](nil)
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(s client.Series) bool { return s.Name == name }) {
+			return exit.With(exit.Refused, fmt.Errorf("run %s has no curve of %q; it has: %s", r.Name, name, runview.SeriesNames(all)))
+		}
+		curves, err := cl.Series(ctx, r.ID, name, points)
+		if err != nil {
+			return err
+		}
+		found = append(found, curves...)
+	}
+	return p.Print(found, func() { runview.PointTable(p, r, found) })
 }
 
 // followMetrics prints values as they come: those that steps print while they run, and metrics that steps report at their

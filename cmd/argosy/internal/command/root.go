@@ -41,7 +41,7 @@ Exit codes:
   0    it worked
   1    it failed: a run did not succeed, a request was refused
   2    the command line is wrong
-  3    there is no such thing, its name is taken, or another process holds it
+  3    there is no such thing, its name is taken, its state does not allow it, or another process holds it
   4    something around the command is missing: no server answers, the cluster does not start, a port is taken, this is not Linux
   130  ended by Ctrl-C before it was done`
 

@@ -17,18 +17,21 @@ import (
 )
 
 func (c *cli) runCommand() *cobra.Command {
-	return group("run", "Runs: list, get, create, wait, logs, metrics, compare, artifact, terminate, retry, delete",
-		c.runList(), c.runGet(), c.runCreate(), c.runWait(), c.runLogs(), c.runMetrics(), c.runCompare(), c.runArtifact(),
-		c.runChange("terminate", "Stop runs; their distributed jobs are deleted", "terminated run", (*client.Client).Terminate),
+	return group("run", "Runs: list, get, create, wait, logs, metrics, visuals, compare, artifact, terminate, retry, archive, unarchive, delete",
+		c.runList(), c.runGet(), c.runCreate(), c.runWait(), c.runLogs(), c.runMetrics(), c.runVisuals(), c.runCompare(), c.runArtifact(),
+		c.runChange("terminate", "Stop runs; their distributed jobs are deleted", "terminated run", terminate),
 		c.runRetry(),
-		c.runChange("delete", "Delete runs with their logs and artifacts", "deleted run", (*client.Client).DeleteRun))
+		c.runChange("archive", "Put runs away: retention leaves them alone", "archived run", (*client.Client).ArchiveRun),
+		c.runChange("unarchive", "Take runs out of the archive", "unarchived run", (*client.Client).UnarchiveRun),
+		c.runDelete())
 }
 
 func (c *cli) runList() *cobra.Command {
 	var flags listFlags
+	var search searchFlags
 	var experiment, status string
 	cmd := &cobra.Command{
-		Use: "list", Short: "List runs, the newest first", Args: args(cobra.NoArgs, "no arguments"),
+		Use: "list", Short: "List runs, the newest first", Example: searchExample, Args: args(cobra.NoArgs, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.client()
 			if err != nil {
@@ -41,7 +44,7 @@ func (c *cli) runList() *cobra.Command {
 			if status != "" {
 				o.Filter = append(o.Filter, client.OneOf("status", strings.Split(status, ",")...))
 			}
-			runs := client.RunListOptions{ListOptions: o}
+			runs := client.RunListOptions{ListOptions: o, Search: search.search(cmd)}
 			if experiment != "" {
 				e, err := findExperiment(cmd.Context(), cl, experiment)
 				if err != nil {
@@ -58,6 +61,7 @@ func (c *cli) runList() *cobra.Command {
 		},
 	}
 	flags.add(cmd)
+	search.add(cmd)
 	cmd.Flags().StringVar(&experiment, "experiment", "", "only those of this `experiment` (name or id)")
 	cmd.Flags().StringVar(&status, "status", "", "only those in one of these `states`, such as Failed,Error")
 	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
@@ -241,6 +245,29 @@ func (c *cli) runRetry() *cobra.Command {
 		}
 		return nil
 	}
+	return cmd
+}
+
+// terminate stops a run. KFP calls it an invalid request when the run has ended; here that is a state that does not allow it,
+// as with other commands.
+func terminate(cl *client.Client, ctx context.Context, id string) error {
+	err := cl.Terminate(ctx, id)
+	if client.IsInvalid(err) {
+		return exit.With(exit.Refused, err)
+	}
+	return err
+}
+
+func (c *cli) runDelete() *cobra.Command {
+	var artifacts bool
+	cmd := c.runChange("delete", "Delete runs with their logs; artifacts stay unless --artifacts is given", "deleted run",
+		func(cl *client.Client, ctx context.Context, id string) error {
+			if artifacts {
+				return cl.Purge(ctx, id)
+			}
+			return cl.DeleteRun(ctx, id)
+		})
+	cmd.Flags().BoolVar(&artifacts, "artifacts", false, "delete what they left in the artifact store, too; they must have ended")
 	return cmd
 }
 

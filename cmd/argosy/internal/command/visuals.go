@@ -1,0 +1,54 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
+)
+
+func (c *cli) runVisuals() *cobra.Command {
+	return &cobra.Command{
+		Use: "visuals RUN [STEP]", Short: "Show what the steps of a run left to look at: tables, ROC curves, confusion matrices, reports",
+		Long: `Visuals lists the outputs of the steps' mlpipeline-ui-metadata. Of one step it prints them: tables, ROC curves and confusion
+matrices in columns, other things as they are. What cannot be drawn is printed with the reason.`,
+		Example: "  argosy run visuals my-run\n  argosy run visuals my-run report > report.md",
+		Args:    args(cobra.RangeArgs(1, 2), "a run and perhaps a step"), ValidArgsFunction: c.completeSteps,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			r, err := findRun(cmd.Context(), cl, args[0])
+			if err != nil {
+				return err
+			}
+			node := ""
+			if len(args) > 1 {
+				n, err := runview.FindStep(r, args[1])
+				if err != nil {
+					return err
+				}
+				node = n.ID
+			}
+			visuals, err := cl.Visuals(cmd.Context(), r.ID, node)
+			if err != nil {
+				return err
+			}
+			p := c.printer()
+			return p.Print(listed(visuals), func() {
+				if node == "" {
+					runview.VisualTable(p, r, visuals)
+				} else if len(visuals) == 0 {
+					fmt.Fprintln(c.out, "nothing to look at")
+				}
+				for _, v := range visuals {
+					if node != "" {
+						runview.Draw(p, v)
+					}
+				}
+			})
+		},
+	}
+}

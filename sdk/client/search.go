@@ -1,0 +1,58 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// Search keeps the runs for which all of it holds. The zero value keeps all.
+type Search struct {
+	Text       string   // in the name, the description or the id of the run, in any case
+	Parameters []string // NAME=VALUE, NAME!=VALUE, or NAME~TEXT: the value has the text in it
+	Metrics    []string // NAME=NUMBER, and !=, <, <=, >, >=
+	Labels     []string // as of parameters
+	Archived   *bool    // nil: archived or not
+}
+
+// add puts the search into the query of a list.
+func (s Search) add(q url.Values) {
+	if s.Text != "" {
+		q.Set("text", s.Text)
+	}
+	for name, terms := range map[string][]string{"parameter": s.Parameters, "metric": s.Metrics, "label": s.Labels} {
+		if len(terms) > 0 {
+			q[name] = terms
+		}
+	}
+	if s.Archived != nil {
+		q.Set("archived", strconv.FormatBool(*s.Archived))
+	}
+}
+
+// Purge deletes a run with its logs and with what it left in the artifact store. IsConflict tells that it has not ended, or
+// that another run took over some of its artifacts from the cache.
+func (c *Client) Purge(ctx context.Context, id string) error {
+	var wire struct {
+		Results []struct {
+			Outcome string
+			Message string
+		}
+	}
+	body, err := json.Marshal(map[string]any{"run_ids": []string{id}, "artifacts": true})
+	if err != nil {
+		return err
+	}
+	r := request{method: http.MethodPost, path: ownAPI + "/runs:delete", body: body, contentType: "application/json", twice: true}
+	if err := c.decode(ctx, r, &wire); err != nil {
+		return err
+	}
+	for _, r := range wire.Results {
+		if r.Outcome == "OUTCOME_FAILED" {
+			return &Error{Status: http.StatusConflict, Code: CodeAborted, Message: r.Message}
+		}
+	}
+	return nil
+}
