@@ -21,9 +21,9 @@ type listed struct {
 	Runs     int       `json:"runs"` // of the store
 	Store    string    `json:"store"`
 	Shape    string    `json:"shape"`
-	Filtered bool      `json:"filtered"` // otherwise it is of an order and a scope
-	Page     string    `json:"page"`     // first, middle or last
-	Rows     int       `json:"rows"`     // of the page
+	Group    string    `json:"group"`
+	Page     string    `json:"page"` // first, middle or last
+	Rows     int       `json:"rows"` // of the page
 	Total    int       `json:"total"`
 	Times    []float64 `json:"-"` // milliseconds, in order
 	P50      float64   `json:"p50_ms"`
@@ -44,8 +44,8 @@ func measureLists(ctx context.Context, s *server, m *model, shapes []shape, o op
 				start = m.cursor(sh, rows[p.value])
 			}
 			want := rows[p.value:min(p.value+pageSize, len(rows))]
-			l, err := measureList(ctx, s, sh.query(pageSize, start), o, func(a answer) error {
-				return m.check(a, want, len(rows))
+			l, err := measureList(ctx, s, "runs?"+sh.query(pageSize, start), o, func(body []byte) (int, int, error) {
+				return m.check(body, want, len(rows))
 			})
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s page: %w", sh, p.name, err)
@@ -54,7 +54,7 @@ func measureLists(ctx context.Context, s *server, m *model, shapes []shape, o op
 				return nil, fmt.Errorf("%s, %s page, over gRPC: %w", sh, p.name, err)
 			}
 			l.GRPC99 = quantile(l.OverGRPC, 0.99)
-			l.Shape, l.Page, l.Filtered = sh.String(), p.name, sh.filtered
+			l.Shape, l.Page, l.Group = sh.String(), p.name, sh.group
 			all = append(all, l)
 		}
 	}
@@ -82,41 +82,41 @@ type answer struct {
 	} `json:"runs"`
 }
 
-func (m *model) check(a answer, want []int32, total int) error {
+// check compares an answer with what is wanted, and says how many rows it has and of how many.
+func (m *model) check(body []byte, want []int32, total int) (rows, of int, err error) {
+	var a answer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return 0, 0, err
+	}
 	if a.Total != total {
-		return fmt.Errorf("total_size is %d; %d match", a.Total, total)
+		return 0, 0, fmt.Errorf("total_size is %d; %d match", a.Total, total)
 	}
 	if len(a.Runs) != len(want) {
-		return fmt.Errorf("the page has %d rows instead of %d", len(a.Runs), len(want))
+		return 0, 0, fmt.Errorf("the page has %d rows instead of %d", len(a.Runs), len(want))
 	}
 	for i, r := range a.Runs {
 		if id := m.rows[want[i]].id; r.ID != id {
-			return fmt.Errorf("row %d is run %s instead of %s", i, r.ID, id)
+			return 0, 0, fmt.Errorf("row %d is run %s instead of %s", i, r.ID, id)
 		}
 	}
-	return nil
+	return len(a.Runs), a.Total, nil
 }
 
-// measureList asks until there are enough times, or it has taken too long.
-func measureList(ctx context.Context, s *server, query string, o options, check func(answer) error) (l listed, err error) {
+// measureList asks for a path of the API until there are enough times, or it has taken too long.
+func measureList(ctx context.Context, s *server, path string, o options, check func(body []byte) (rows, total int, err error)) (l listed, err error) {
 	begin := time.Now()
 	var before time.Duration
 	for i := 0; i <= o.samples && (i < 3 || time.Since(begin) < o.patience); i++ {
 		start := time.Now()
-		body, err := get(ctx, s.url+"/apis/v1beta1/runs?"+query)
+		body, err := get(ctx, s.url+"/apis/v1beta1/"+path)
 		took := time.Since(start)
 		if err != nil {
 			return l, err
 		}
 		if i == 0 { // which finds what it reads on the disk
-			var a answer
-			if err := json.Unmarshal(body, &a); err != nil {
+			if l.Rows, l.Total, err = check(body); err != nil {
 				return l, err
 			}
-			if err := check(a); err != nil {
-				return l, err
-			}
-			l.Rows, l.Total = len(a.Runs), a.Total
 			if before, err = s.cpu(); err != nil {
 				return l, err
 			}

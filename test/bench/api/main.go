@@ -160,7 +160,7 @@ func measureSize(ctx context.Context, o options, home string, n int, r *report, 
 	}
 	m := newModel(w)
 	var shapes []shape
-	for _, sh := range slices.Concat(sorted(w), filtered(w)) {
+	for _, sh := range slices.Concat(sorted(w), filtered(w), combined(w)) {
 		if strings.Contains(sh.String(), o.only) {
 			shapes = append(shapes, sh)
 		}
@@ -213,6 +213,13 @@ func measureStore(ctx context.Context, o options, home, address string, n int, r
 	lists, err := measureLists(ctx, s, m, shapes, o)
 	if err != nil {
 		return err
+	}
+	if o.only == "" {
+		others, err := measureThings(ctx, s, m.world, o)
+		if err != nil {
+			return err
+		}
+		lists = append(lists, others...)
 	}
 	for i := range lists {
 		lists[i].Runs, lists[i].Store = n, kind
@@ -267,13 +274,10 @@ func measureRetention(ctx context.Context, s *sqlstore.Store, runs int, r *repor
 // summarize adds the figures of the lists of a store; those of few runs become the base of the others.
 func (r *report) summarize(lists []listed, kind string, n int, base map[string]float64) {
 	aim := aims[n]
-	for _, group := range []named[func(listed) bool]{
-		{"every order in every scope", func(l listed) bool { return !l.Filtered }},
-		{"every filter", func(l listed) bool { return l.Filtered }},
-	} {
+	for _, group := range []string{scopesAndOrders, filters, combinations, things} {
 		var rest, grpc, worst []float64
 		for _, l := range lists {
-			if group.value(l) {
+			if l.Group == group {
 				rest, grpc, worst = append(rest, l.Times...), append(grpc, l.OverGRPC...), append(worst, l.P50)
 			}
 		}
@@ -288,7 +292,13 @@ func (r *report) summarize(lists []listed, kind string, n int, base map[string]f
 			{Name: "gRPC, p99", Value: quantile(grpc, 0.99), Aim: aim},
 			{Name: "REST, the median of the slowest list", Value: slices.Max(append(worst, 0)), Aim: aim},
 		} {
-			name := fmt.Sprintf("list of runs, %s, %s", group.name, f.Name)
+			if strings.HasPrefix(f.Name, "gRPC") && len(grpc) == 0 {
+				continue
+			}
+			name := fmt.Sprintf("list of runs, %s, %s", group, f.Name)
+			if group == things {
+				name = fmt.Sprintf("list of %s, %s", group, f.Name)
+			}
 			if n == few {
 				base[name] = f.Value
 				continue

@@ -18,6 +18,7 @@ import (
 // A model lists runs the slow and plain way, so that what the server answers can be checked, and its tokens be made
 // without walking to the page that they stand for.
 type model struct {
+	world  *seed.World
 	rows   []row
 	orders map[string][]int32 // of all rows, by sort_by and direction
 }
@@ -32,7 +33,7 @@ type row struct {
 }
 
 func newModel(w *seed.World) *model {
-	m := &model{rows: make([]row, w.Runs), orders: map[string][]int32{}}
+	m := &model{world: w, rows: make([]row, w.Runs), orders: map[string][]int32{}}
 	micros := func(t time.Time) int64 {
 		if t.IsZero() {
 			return 0

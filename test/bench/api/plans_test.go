@@ -24,7 +24,7 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	m := newModel(w)
-	shapes := slices.Concat(sorted(w), filtered(w))
+	shapes := slices.Concat(sorted(w), filtered(w), combined(w))
 	_, err = planLists(t.Context(), s, m, shapes)
 	require.NoError(t, err)
 	for _, sh := range shapes {

@@ -19,7 +19,7 @@ type shape struct {
 	sortBy              string
 	desc                bool
 	where               []page.Predicate
-	filtered            bool // it is of the filters, and not of the orders
+	group               string
 	encoded             bool // the filter is URL-encoded twice, as KFP's own UI does
 }
 
@@ -36,6 +36,14 @@ type named[T any] struct {
 func of(key string, op page.Op, values ...any) page.Predicate {
 	return page.Predicate{Key: key, Op: op, Values: values}
 }
+
+// Groups of lists, whose figures are taken together.
+const (
+	scopesAndOrders = "every order in every scope"
+	filters         = "every filter"
+	combinations    = "filters together"
+	things          = "experiments, pipelines and jobs"
+)
 
 const (
 	available = "STORAGESTATE_AVAILABLE"
@@ -69,7 +77,7 @@ func sorted(w *seed.World) []shape {
 			field, order, _ := strings.Cut(by, " ")
 			for _, state := range states {
 				shapes = append(shapes, shape{
-					scope: scope.name, at: scope.value, sort: by, sortBy: field, desc: order == "desc", filter: state.name, where: state.value,
+					scope: scope.name, at: scope.value, sort: by, sortBy: field, desc: order == "desc", filter: state.name, where: state.value, group: scopesAndOrders,
 				})
 			}
 		}
@@ -80,7 +88,7 @@ func sorted(w *seed.World) []shape {
 // filtered gives every operator on every kind of field, newest first, of all runs and of an experiment.
 func filtered(w *seed.World) []shape {
 	middle := w.Run(w.Runs / 2)
-	filters := []named[[]page.Predicate]{
+	each := []named[[]page.Predicate]{
 		{"name = one of its kind", []page.Predicate{of("name", page.Equals, middle.Name)}},
 		{"name = one that many have", []page.Predicate{of("name", page.Equals, "baseline")}},
 		{"name <>", []page.Predicate{of("name", page.NotEquals, "baseline")}},
@@ -121,13 +129,56 @@ func filtered(w *seed.World) []shape {
 	}
 	var shapes []shape
 	for _, scope := range scopes(w)[:3] {
-		for i, f := range filters {
+		for i, f := range each {
 			for _, by := range []string{"created_at", "name"} {
 				shapes = append(shapes, shape{
-					scope: scope.name, at: scope.value, sort: by, sortBy: by, desc: by == "created_at", filter: f.name, where: f.value, filtered: true, encoded: i%2 == 0,
+					scope: scope.name, at: scope.value, sort: by, sortBy: by, desc: by == "created_at", filter: f.name, where: f.value, group: filters, encoded: i%2 == 0,
 				})
 			}
 		}
+	}
+	return shapes
+}
+
+// combined gives filters of several fields, in orders of others.
+func combined(w *seed.World) []shape {
+	middle, newest := w.Run(w.Runs/2), w.Run(w.Runs-1)
+	quarter := []page.Predicate{
+		of("created_at", page.GreaterThanOrEqual, middle.CreatedAt), of("created_at", page.LessThan, middle.CreatedAt.Add(90*24*time.Hour)),
+	}
+	each := []named[[]page.Predicate]{
+		{"failed, name has, created in a quarter", append([]page.Predicate{of("status", page.Equals, run.Failed), of("name", page.Substring, "resnet")}, quarter...)},
+		{"name >, not archived", []page.Predicate{of("name", page.GreaterThan, "n"), of("storage_state", page.NotEquals, archived)}},
+		{"pipeline =, not succeeded", []page.Predicate{of("pipeline_id", page.Equals, w.Pipelines[0].ID), of("status", page.NotEquals, run.Succeeded)}},
+		{"pipeline = and status =", []page.Predicate{of("pipeline_id", page.Equals, w.Pipelines[1].ID), of("status", page.Equals, run.Succeeded)}},
+		{"experiments in, created in a quarter", append([]page.Predicate{of("experiment_id", page.In, w.Experiments[0].ID, w.Experiments[3].ID)}, quarter...)},
+		{"name and description have", []page.Predicate{of("name", page.Substring, "t"), of("description", page.Substring, "train")}},
+		{"a parameter and a metric", []page.Predicate{of("parameter:learning_rate", page.Equals, "0.1"), of("metric:loss", page.GreaterThan, "1")}},
+		{"of the last month, not archived, not failed", []page.Predicate{
+			of("created_at", page.GreaterThan, newest.CreatedAt.Add(-30*24*time.Hour)), of("storage_state", page.Equals, available), of("status", page.NotEquals, run.Failed),
+		}},
+	}
+	var shapes []shape
+	add := func(scope named[run.Scope], filter named[[]page.Predicate], orders ...string) {
+		for _, by := range orders {
+			field, order, _ := strings.Cut(by, " ")
+			shapes = append(shapes, shape{
+				scope: scope.name, at: scope.value, sort: by, sortBy: field, desc: order == "desc", filter: filter.name, where: filter.value, group: combinations,
+			})
+		}
+	}
+	all := scopes(w)
+	for i, filter := range each {
+		other := []string{"status", "description", "pipeline_id desc", "id"}[i%4]
+		add(all[0], filter, "created_at desc", "name", "finished_at desc", "metric:loss", other)
+		add(all[1], filter, "finished_at", other)
+	}
+	for _, filter := range []named[[]page.Predicate]{
+		{"status =", []page.Predicate{of("status", page.Equals, run.Failed)}},
+		{"status <>, not archived", []page.Predicate{of("status", page.NotEquals, run.Succeeded), of("storage_state", page.NotEquals, archived)}},
+		{"status in, created in a quarter", append([]page.Predicate{of("status", page.In, run.Failed, run.Error)}, quarter...)},
+	} {
+		add(all[4], filter, "created_at desc", "name", "metric:loss")
 	}
 	return shapes
 }
