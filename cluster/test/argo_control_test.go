@@ -77,6 +77,28 @@ spec:
 	require.Equal(t, wfv1.WorkflowSucceeded, a.finish(t, "held").Status.Phase)
 }
 
+// A step whose pod was deleted has failed, also within its first seconds: it does not run again unless it was to be retried.
+func TestArgoDeletedPods(t *testing.T) {
+	t.Parallel()
+	a := newArgo(t, shared(t))
+	a.submit(t, parseWorkflow(t, `
+metadata: {name: robbed}
+spec:
+  entrypoint: main
+  templates: [{name: main, container: {image: host, command: [sleep, "1000"]}}]
+`))
+	wf := a.until(t, "robbed", "runs", func(wf *wfv1.Workflow) bool { return nodeIs(wf, "robbed", wfv1.NodeRunning) })
+	pods := a.kube.CoreV1().Pods(a.namespace)
+	there, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=robbed"})
+	require.NoError(t, err)
+	require.Len(t, there.Items, 1)
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)} // nothing is heard of how it ended
+	require.NoError(t, pods.Delete(t.Context(), there.Items[0].Name, now))
+	wf = a.finish(t, "robbed")
+	require.Equal(t, wfv1.WorkflowError, wf.Status.Phase, "%s", describe(wf))
+	require.Contains(t, wf.Status.Message, "pod deleted")
+}
+
 // endless is a workflow that runs until it is told to end, with an exit handler.
 const endless = `
 metadata: {name: endless}
