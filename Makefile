@@ -144,6 +144,15 @@ bin/dagu:
 	@echo "building dagu (to compare with)"
 	@cd cluster/bench/dagu && go build -trimpath -o ../../../$@ github.com/dagu-org/dagu/cmd
 
+# Without -fuzzminimizetime Go spends up to a minute on making each input that it finds smaller, in which nothing is tried.
+.PHONY: fuzz
+fuzz: ## every fuzzer of the root module for a minute each (FUZZTIME=60s)
+	@grep -rlE '^func Fuzz' --include='*_test.go' cmd compiler launcher sdk server | while read -r f; do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' "$$f"); do \
+			echo "$$name of $$(dirname "$$f")"; \
+			go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(or $(FUZZTIME),60s) -fuzzminimizetime 20x "./$$(dirname "$$f")" || exit 1; \
+		done; done
+
 # ---- quality ---------------------------------------------------------------------------------------------------
 
 .PHONY: lint

@@ -107,6 +107,12 @@ var wrongFlows = map[string]func(*dsl.Pipeline){
 	`step s: At x: it must be an absolute path in the container`: func(p *dsl.Pipeline) {
 		dsl.Run(p, "s", dsl.Container{Image: alpine}, dsl.At("x", dsl.Import[dsl.Dataset](p, dsl.FromText(dsl.Lit("y")))))
 	},
+	"step s: Args[0]: the URL of the imported file is empty": func(p *dsl.Pipeline) {
+		dsl.Run(p, "s", dsl.Container{Image: alpine, Args: dsl.Args(dsl.Import[dsl.Dataset](p, dsl.FromHTTP(dsl.Lit(""))))})
+	},
+	`step s: Args[0]: "example.com/a.csv" is not the URL of a file: it must begin with http:// or https://`: func(p *dsl.Pipeline) {
+		dsl.Run(p, "s", dsl.Container{Image: alpine, Args: dsl.Args(dsl.Import[dsl.Dataset](p, dsl.FromHTTP(dsl.Param(p, "url", "example.com/a.csv"))))})
+	},
 	"step s: Args[0]: it is not said where the imported file comes from": func(p *dsl.Pipeline) {
 		measure(p, "s", dsl.Import[dsl.Dataset](p, dsl.Source{}))
 	},

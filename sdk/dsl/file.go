@@ -113,10 +113,18 @@ func (p *Pipeline) plain(n *node, what string, i *imported) *graph.Import {
 		p.fault(n.At, n.stepName(), "%s: it is not said where the imported file comes from", what)
 		return nil
 	}
-	text := func(part string, v Value[string]) graph.Text { return p.use(n, what+": "+part, v) }
+	text := func(part string, v Value[string]) graph.Text {
+		if v.IsSet() && v.String() == "" && v.recorded().single() == nil {
+			p.fault(n.At, n.stepName(), "%s: %s of the imported file is empty", what, part)
+		}
+		return p.use(n, what+": "+part, v)
+	}
+	if url, known := Known(i.http); known && url != "" && !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
+		p.fault(n.At, n.stepName(), "%s: %q is not the URL of a file: it must begin with http:// or https://", what, url)
+	}
 	return &graph.Import{
 		Key: text("the key", i.key), HTTP: text("the URL", i.http), Git: text("the repository", i.git),
-		Revision: text("the revision", i.revision), Raw: text("the text", i.raw),
+		Revision: p.use(n, what+": the revision", i.revision), Raw: p.use(n, what+": the text", i.raw),
 	}
 }
 

@@ -127,7 +127,7 @@ func Sprintf(format string, args ...any) Value[string] {
 
 	var t text
 	if bad := fmtMistake.FindString(out); bad != "" {
-		t.faults = append(t.faults, &Fault{At: caller(), Message: fmt.Sprintf("dsl.Sprintf(%q): the arguments do not fit the format: %s", format, bad)})
+		t.faults = append(t.faults, &Fault{At: caller(), Message: fmt.Sprintf("dsl.Sprintf(%q): the arguments do not fit the format: %s", format, holeName.ReplaceAllString(bad, "a value"))})
 	}
 	for i, piece := range strings.Split(out, holeEdge) {
 		if i%2 == 0 {
@@ -152,6 +152,9 @@ func Sprintf(format string, args ...any) Value[string] {
 
 // fmtMistake is what package fmt leaves in the text where verbs and arguments do not fit, as in %!d(string=x).
 var fmtMistake = regexp.MustCompile(`%!(.?\([^)]*\)|[a-z]\b|\(NOVERB\))`)
+
+// holeName is what package fmt calls a Value where it complains.
+var holeName = regexp.MustCompile(`\*dsl\.hole(=` + holeEdge + `[0-9]+` + holeEdge + `)?`)
 
 // holeEdge encloses the number of a Value in formatted text. It cannot stand in a command line or in YAML.
 const holeEdge = "\x00"

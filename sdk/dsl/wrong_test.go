@@ -63,6 +63,7 @@ var wrong = map[string]func(*dsl.Pipeline){
 		format, padded := "%v %v", "%05d"                    // go vet finds them where they are constants
 		run("verb", dsl.Sprintf(padded, v))                  // want step verb: Args[0]: dsl.Sprintf("%05d"): %05d needs the value now, and it is known only when the pipeline runs: use %v
 		run("missing", dsl.Sprintf(format, v))               // want step missing: Args[0]: dsl.Sprintf("%v %v"): the arguments do not fit the format: %!v(MISSING)
+		run("extra", dsl.Sprintf(padded[:0]+"x", v))         // want step extra: Args[0]: dsl.Sprintf("x"): the arguments do not fit the format: %!(EXTRA a value)
 		run("unset", dsl.Sprintf("%v", dsl.Value[string]{})) // want step unset: Args[0]: dsl.Sprintf("%v"): value 1 is not set
 		run("early", dsl.Lit(fmt.Sprintf("%v", v)))
 	},
