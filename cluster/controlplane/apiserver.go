@@ -45,6 +45,27 @@ var unusedAPIs = []string{
 	"flowcontrol.apiserver.k8s.io/v1=false", "node.k8s.io/v1=false", "resource.k8s.io/v1=false",
 }
 
+// Features that cost something while nothing happens, and serve others than a cluster with one apiserver on one machine.
+var unusedFeatures = []string{
+	"APIServerIdentity",         // a lease, renewed every ten seconds, tells other apiservers of this one
+	"DetectCacheInconsistency",  // reads all of etcd every five minutes, to look for faults of the watch cache
+	"ListFromCacheSnapshot",     // keeps versions of all objects, for the pages of very long lists
+	"SizeBasedListCostEstimate", // keeps every object's size, for priority and fairness, which is off
+}
+
+// Kinds that have next to no objects here, or whose objects nobody asks for twice: a watch cache is a dozen goroutines and a timer of a
+// second for each. Who watches them watches etcd.
+var uncached = []string{
+	"events",
+	"limitranges", "podtemplates", "replicationcontrollers", "controllerrevisions.apps",
+	"mutatingwebhookconfigurations.admissionregistration.k8s.io", "validatingwebhookconfigurations.admissionregistration.k8s.io",
+	"validatingadmissionpolicies.admissionregistration.k8s.io", "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+	"ingresses.networking.k8s.io", "ingressclasses.networking.k8s.io", "ipaddresses.networking.k8s.io",
+	"networkpolicies.networking.k8s.io", "servicecidrs.networking.k8s.io",
+	"csidrivers.storage.k8s.io", "csinodes.storage.k8s.io", "csistoragecapacities.storage.k8s.io",
+	"volumeattachments.storage.k8s.io", "volumeattributesclasses.storage.k8s.io",
+}
+
 // Command is the child `apiserver`. It serves on the listener inherited as file descriptor 3.
 func Command() *cobra.Command {
 	var dir string
@@ -70,38 +91,37 @@ func Command() *cobra.Command {
 }
 
 func run(ctx context.Context, h home.Home, listener net.Listener) error {
-	etcd, endpoint, err := startEtcd(h)
-	if err != nil {
-		return err
-	}
-	defer etcd.Close()
+	// etcd starts while the apiserver puts itself together, and ends after it.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	stored := make(chan error, 1)
+	go func() { stored <- runEtcd(life, h) }()
 
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() { // ends with the process: etcd closes its channel of errors when it is closed
-		if err, failed := <-etcd.Err(); failed {
-			cancel(fmt.Errorf("etcd: %w", err))
-		}
-	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	announced := make(chan error, 1)
 	go func() { announced <- announceWhenReady(ctx, h) }()
 	var watching sync.WaitGroup
 	watching.Go(func() { heap.Watch(ctx) })
+	served := make(chan error, 1)
+	go func() { served <- serve(ctx, h, listener) }()
 
-	err = serve(ctx, h, listener, endpoint)
-	cause := context.Cause(ctx)
-	cancel(nil)
+	var err error
+	select {
+	case err = <-stored: // without it the apiserver does nothing but wait; it ends with the process
+		return err
+	case err = <-served:
+	}
+	cancel()
 	watching.Wait()
 	if aerr := <-announced; aerr != nil && !errors.Is(aerr, context.Canceled) {
 		err = errors.Join(err, aerr)
 	}
-	if err == nil && !errors.Is(cause, context.Canceled) {
-		err = cause
-	}
-	return err
+	end()
+	return errors.Join(err, <-stored)
 }
 
-func serve(ctx context.Context, h home.Home, listener net.Listener, etcd string) error {
+func serve(ctx context.Context, h home.Home, listener net.Listener) error {
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	s := options.NewServerRunOptions()
 	registerFieldOwners(s.Admission.GenericAdmission)
@@ -109,7 +129,7 @@ func serve(ctx context.Context, h home.Home, listener net.Listener, etcd string)
 	for _, f := range s.Flags().FlagSets {
 		flags.AddFlagSet(f)
 	}
-	if err := flags.Parse(arguments(h, etcd)); err != nil {
+	if err := flags.Parse(arguments(h)); err != nil {
 		return fmt.Errorf("kube-apiserver: %w", err)
 	}
 	s.SecureServing.Listener, s.SecureServing.BindPort = listener, home.Port(listener)
@@ -123,16 +143,19 @@ func serve(ctx context.Context, h home.Home, listener net.Listener, etcd string)
 	if errs := completed.Validate(); len(errs) > 0 {
 		return fmt.Errorf("kube-apiserver: %w", utilerrors.NewAggregate(errs))
 	}
+	if err := awaitEtcd(ctx, h); err != nil {
+		return err
+	}
 	if err := app.Run(ctx, completed); err != nil {
 		return fmt.Errorf("kube-apiserver: %w", err)
 	}
 	return nil
 }
 
-func arguments(h home.Home, etcd string) []string {
+func arguments(h home.Home) []string {
 	file := func(name, kind string) string { return pki.File(h.PKI(), name, kind) }
 	return []string{
-		"--etcd-servers=" + etcd,
+		"--etcd-servers=" + etcdEndpoint(h),
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
 		"--endpoint-reconciler-type=none", // pods reach the apiserver through their gateway
@@ -156,7 +179,11 @@ func arguments(h home.Home, etcd string) []string {
 		"--profiling=false",
 		"--disable-admission-plugins=" + strings.Join(unusedAdmission, ","),
 		"--runtime-config=" + strings.Join(unusedAPIs, ","),
-		"--watch-cache-sizes=events#0",
+		"--watch-cache-sizes=" + strings.Join(uncached, "#0,") + "#0",
+		"--feature-gates=" + strings.Join(unusedFeatures, "=false,") + "=false",
+		// Every minute all objects in etcd would be counted, kind by kind, for metrics that nobody reads.
+		"--etcd-count-metric-poll-period=0",
+		"--etcd-db-metric-poll-interval=0",
 		// What was overwritten or deleted is kept for one to two minutes: a workflow leaves some 150 kB of it, and what a fast row of
 		// them leaves in the usual five to ten minutes would be most of etcd's file.
 		"--etcd-compaction-interval=1m",

@@ -1,24 +1,61 @@
 package controlplane
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"net/url"
-	"path/filepath"
+	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+	"google.golang.org/grpc"
 
 	"github.com/argosy-ml/argosy/cluster/home"
 )
 
-// startEtcd runs etcd inside this process. It listens on a unix socket that
-// only the owner can reach: etcd itself asks for no password.
-func startEtcd(h home.Home) (e *embed.Etcd, endpoint string, err error) {
-	endpoint = "unix://" + h.Socket("etcd")
-	client, err := url.Parse(endpoint)
+// readBuffer is what a connection of etcd's may have read ahead, in bytes.
+const readBuffer = 4 << 10
+
+// runEtcd runs etcd inside this process until the context ends. It listens on a unix socket that only the owner can
+// reach: etcd itself asks for no password.
+func runEtcd(ctx context.Context, h home.Home) error {
+	e, err := startEtcd(h)
 	if err != nil {
-		return nil, "", fmt.Errorf("etcd: %w", err)
+		return fmt.Errorf("etcd in %s: %w", h.Etcd(), err)
+	}
+	defer e.Close()
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-e.Err():
+		return fmt.Errorf("etcd in %s: %w", h.Etcd(), err)
+	}
+}
+
+func etcdEndpoint(h home.Home) string { return "unix://" + h.Socket("etcd") }
+
+// awaitEtcd returns when etcd listens, which is long before it answers: whoever connects by then waits, and who comes earlier is refused
+// and makes a pause of a second.
+func awaitEtcd(ctx context.Context, h home.Home) error {
+	var d net.Dialer
+	for {
+		if conn, err := d.DialContext(ctx, "unix", h.Socket("etcd")); err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+func startEtcd(h home.Home) (*embed.Etcd, error) {
+	client, err := url.Parse(etcdEndpoint(h))
+	if err != nil {
+		return nil, err
 	}
 	cfg := embed.NewConfig()
 	cfg.Name = "argosy"
@@ -27,25 +64,19 @@ func startEtcd(h home.Home) (e *embed.Etcd, endpoint string, err error) {
 	// One member has no peers: nothing listens for any, and the addresses it advertises by default are never dialled.
 	cfg.ListenPeerUrls = nil
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
-	// A lone member elects itself after one election timeout: keep it short.
-	cfg.TickMs, cfg.ElectionMs = 50, 250
+	// A lone member elects itself after at most one election timeout: keep it short, but wake up no more often than needed for that.
+	cfg.TickMs, cfg.ElectionMs = 100, 500
+	cfg.BackendBatchInterval = 500 * time.Millisecond // the log is synced with every write; this is when the file of all objects follows
+	// The apiserver opens a connection for each kind of object, and most of them say little.
+	cfg.GRPCAdditionalServerOptions = []grpc.ServerOption{grpc.SharedWriteBuffer(true), grpc.ReadBufferSize(readBuffer)}
 	// Room for more than a busy hour; compaction keeps it from being needed. A full etcd takes no more writes at all.
 	cfg.QuotaBackendBytes = 8 << 30
 	logging := zap.NewProductionConfig()
 	logging.Level = zap.NewAtomicLevelAt(zapcore.ErrorLevel)
 	logger, err := logging.Build()
 	if err != nil {
-		return nil, "", fmt.Errorf("etcd: %w", err)
+		return nil, err
 	}
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger)
-	if e, err = embed.StartEtcd(cfg); err != nil {
-		return nil, "", fmt.Errorf("etcd in %s: %w", filepath.Clean(cfg.Dir), err)
-	}
-	select {
-	case <-e.Server.ReadyNotify():
-		return e, endpoint, nil
-	case err := <-e.Err():
-		e.Close()
-		return nil, "", fmt.Errorf("etcd in %s: %w", cfg.Dir, err)
-	}
+	return embed.StartEtcd(cfg)
 }

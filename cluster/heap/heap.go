@@ -63,6 +63,7 @@ func Watch(ctx context.Context) {
 		case changed:
 			debug.SetGCPercent(idlePercent)
 			debug.FreeOSMemory()
+			_ = forgetProgram() // a kernel that does not allow it has pages that it may take itself
 		}
 	}
 }
