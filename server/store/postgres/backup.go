@@ -152,7 +152,7 @@ func restore(ctx context.Context, from *sql.DB, address string, config *pgx.Conn
 	if err != nil {
 		return err
 	}
-	// Each run that came left a dead row in run_counts, and nothing is known yet of what values there are.
+	// Nothing is known yet of what values there are, and which pages all can see.
 	if _, err := c.Exec(ctx, "VACUUM ANALYZE"); err != nil {
 		return fmt.Errorf("tidy up, with all restored: %w", err)
 	}

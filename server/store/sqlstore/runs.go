@@ -272,7 +272,7 @@ func (s *Store) AddMetrics(ctx context.Context, id string, ms []run.Metric) (dup
 	err = s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		duplicates = nil
 		for _, m := range ms {
-			n, err := q.InsertMetric(ctx, query.InsertMetricParams{Run: row.Seq, NodeID: m.NodeID, Name: m.Name, Value: m.Value, Format: m.Format, ExperimentID: row.ExperimentID})
+			n, err := q.InsertMetric(ctx, query.InsertMetricParams{Run: row.Seq, NodeID: m.NodeID, Name: m.Name, Value: m.Value, Format: m.Format})
 			if err != nil {
 				return trouble("insert metric", err)
 			}

@@ -172,7 +172,7 @@ func (b *bulk) runs(w *World) {
 		"submitted, settled, revision, manifest, schedule_id, schedule_name")
 	workflows := b.table("run_workflows", "run, digest, data")
 	parameters := b.table("run_parameters", "run, position, name, value, given")
-	metrics := b.table("run_metrics", "run, node_id, name, value, format, leads, experiment_id")
+	metrics := b.table("run_metrics", "run, node_id, name, value, format, leads")
 	nodes := b.table("nodes", "run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id, "+
 		"children, inputs, outputs, artifacts, started_at, finished_at, log_key, harvested, digest")
 	for i := 0; i < w.Runs && b.err == nil; i++ {
@@ -194,7 +194,7 @@ func (b *bulk) runs(w *World) {
 			parameters.add(seq, j, p.Name, p.Value, true)
 		}
 		for _, m := range r.Metrics {
-			metrics.add(seq, m.NodeID, m.Name, m.Value, m.Format, true, r.ExperimentID)
+			metrics.add(seq, m.NodeID, m.Name, m.Value, m.Format, true)
 		}
 		if i >= w.Runs-withNodes {
 			for _, n := range w.Nodes(r) {

@@ -1,6 +1,6 @@
 -- name: InsertMetric :execrows
-INSERT INTO run_metrics (run, node_id, name, value, format, leads, experiment_id)
-VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN EXISTS (SELECT 1 FROM run_metrics WHERE run = ?1 AND name = ?3) THEN 0 ELSE 1 END, ?6)
+INSERT INTO run_metrics (run, node_id, name, value, format, leads)
+VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN EXISTS (SELECT 1 FROM run_metrics WHERE run = ?1 AND name = ?3) THEN 0 ELSE 1 END)
 ON CONFLICT (run, node_id, name) DO NOTHING;
 
 -- name: RunMetrics :many

@@ -25,18 +25,17 @@ func (q *Queries) DeleteNodeMetrics(ctx context.Context, arg DeleteNodeMetricsPa
 }
 
 const insertMetric = `-- name: InsertMetric :execrows
-INSERT INTO run_metrics (run, node_id, name, value, format, leads, experiment_id)
-VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN EXISTS (SELECT 1 FROM run_metrics WHERE run = ?1 AND name = ?3) THEN 0 ELSE 1 END, ?6)
+INSERT INTO run_metrics (run, node_id, name, value, format, leads)
+VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN EXISTS (SELECT 1 FROM run_metrics WHERE run = ?1 AND name = ?3) THEN 0 ELSE 1 END)
 ON CONFLICT (run, node_id, name) DO NOTHING
 `
 
 type InsertMetricParams struct {
-	Run          int64
-	NodeID       string
-	Name         string
-	Value        float64
-	Format       string
-	ExperimentID string
+	Run    int64
+	NodeID string
+	Name   string
+	Value  float64
+	Format string
 }
 
 func (q *Queries) InsertMetric(ctx context.Context, arg InsertMetricParams) (int64, error) {
@@ -46,7 +45,6 @@ func (q *Queries) InsertMetric(ctx context.Context, arg InsertMetricParams) (int
 		arg.Name,
 		arg.Value,
 		arg.Format,
-		arg.ExperimentID,
 	)
 	if err != nil {
 		return 0, err
@@ -66,7 +64,7 @@ func (q *Queries) LeadMetrics(ctx context.Context, run int64) error {
 }
 
 const runMetrics = `-- name: RunMetrics :many
-SELECT seq, run, node_id, name, value, format, leads, experiment_id FROM run_metrics WHERE run IN (/*SLICE:runs*/?) ORDER BY seq
+SELECT seq, run, node_id, name, value, format, leads FROM run_metrics WHERE run IN (/*SLICE:runs*/?) ORDER BY seq
 `
 
 func (q *Queries) RunMetrics(ctx context.Context, runs []int64) ([]RunMetric, error) {
@@ -96,7 +94,6 @@ func (q *Queries) RunMetrics(ctx context.Context, runs []int64) ([]RunMetric, er
 			&i.Value,
 			&i.Format,
 			&i.Leads,
-			&i.ExperimentID,
 		); err != nil {
 			return nil, err
 		}

@@ -174,14 +174,13 @@ type RunLabel struct {
 }
 
 type RunMetric struct {
-	Seq          int64
-	Run          int64
-	NodeID       string
-	Name         string
-	Value        float64
-	Format       string
-	Leads        bool
-	ExperimentID string
+	Seq    int64
+	Run    int64
+	NodeID string
+	Name   string
+	Value  float64
+	Format string
+	Leads  bool
 }
 
 type RunParameter struct {
