@@ -100,13 +100,17 @@ func word() source { return source{expression: `sprig.trunc(16, sprig.sha256sum(
 
 // references returns what a node refers to, with the keys of collected files for the files.
 func (l *lowering) references(n graph.Node) []graph.Ref {
+	own := references(n)
+	if !slices.ContainsFunc(own, isFolder) && (n.Container == nil || !l.keeps(n)) {
+		return own
+	}
 	var refs []graph.Ref
 	add := func(r graph.Ref) {
 		if !slices.Contains(refs, r) {
 			refs = append(refs, r)
 		}
 	}
-	for _, r := range references(n) {
+	for _, r := range own {
 		if !isFolder(r) {
 			add(r)
 			continue

@@ -72,20 +72,9 @@ func share(lists []list) error {
 		if len(byStem[stem]) < 2 {
 			continue
 		}
-		groups := map[string]int{}
-		var alike [][]*sharer
-		for _, m := range byStem[stem] {
-			body, err := m.body(&e)
-			if err != nil {
-				return err
-			}
-			i, known := groups[string(body)]
-			if !known {
-				i = len(alike)
-				groups[string(body)] = i
-				alike = append(alike, nil)
-			}
-			alike[i] = append(alike[i], m)
+		alike, err := grouped(byStem[stem], &e)
+		if err != nil {
+			return err
 		}
 		for _, members := range alike {
 			if len(members) < 2 {
@@ -99,6 +88,33 @@ func share(lists []list) error {
 		}
 	}
 	return nil
+}
+
+// grouped puts those together whose templates are equal.
+func grouped(members []*sharer, e *emitter) ([][]*sharer, error) {
+	groups := map[string]int{}
+	var alike [][]*sharer
+	var last *sharer
+	var node graph.Node
+	at := 0
+	for _, m := range members {
+		blank := m.blank()
+		if last == nil || m.from != last.from || !reflect.DeepEqual(blank, node) { // else the template is the same
+			body, err := m.body(blank, e)
+			if err != nil {
+				return nil, err
+			}
+			i, known := groups[string(body)]
+			if !known {
+				i = len(alike)
+				groups[string(body)] = i
+				alike = append(alike, nil)
+			}
+			last, node, at = m, blank, i
+		}
+		alike[at] = append(alike[at], m)
+	}
+	return alike, nil
 }
 
 // steps visits the steps that may share a template. Those that are collected from write to a place of their own.
@@ -146,8 +162,8 @@ func (m *sharer) with(words []graph.Text) graph.Node {
 // nothing stands where arguments may stand.
 var nothing = graph.Text{{Text: "\x00"}}
 
-// body is the template of a step without a name, and with nothing where arguments may stand.
-func (m *sharer) body(e *emitter) ([]byte, error) {
+// blank is the step without what is of it alone: its name, and with nothing where arguments may stand.
+func (m *sharer) blank() graph.Node {
 	blank := slices.Clone(m.words)
 	m.written = make([]text, len(m.words))
 	for i, t := range m.words {
@@ -164,8 +180,12 @@ func (m *sharer) body(e *emitter) ([]byte, error) {
 		blank[i], m.written[i] = graph.Text{{Ref: &r}}, text(m.from.input(refs[0]))
 	}
 	n := m.with(blank)
-	n.Name = ""
-	t, err := m.from.step("", n)
+	return graph.Node{Kind: n.Kind, Container: n.Container, Pod: n.Pod}
+}
+
+// body is the template of a blank step.
+func (m *sharer) body(blank graph.Node, e *emitter) ([]byte, error) {
+	t, err := m.from.step("", blank)
 	if err != nil {
 		return nil, err
 	}

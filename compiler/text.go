@@ -14,9 +14,9 @@ import (
 func references(n graph.Node) []graph.Ref {
 	var refs []graph.Ref
 	for _, t := range n.Texts() {
-		for _, r := range t.Refs() {
-			if !slices.Contains(refs, r) {
-				refs = append(refs, r)
+		for _, p := range t {
+			if p.Ref != nil && !slices.Contains(refs, *p.Ref) {
+				refs = append(refs, *p.Ref)
 			}
 		}
 	}

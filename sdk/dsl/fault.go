@@ -77,19 +77,27 @@ var sdkFolder = func() string {
 // caller returns the place of the innermost call that is not in the SDK itself. Files tell, and functions don't:
 // where one of the SDK's is inlined, what is in it counts as its caller's.
 func caller() graph.Position {
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
-	for {
-		frame, more := frames.Next()
-		below, inSDK := strings.CutPrefix(filepath.ToSlash(frame.File), sdkFolder)
-		inSDK = inSDK && (strings.HasPrefix(below, "dsl/") || strings.HasPrefix(below, "train/")) && !strings.HasSuffix(below, "_test.go")
-		if !inSDK && frame.File != "" {
-			return graph.Position{File: frame.File, Line: frame.Line}
+	const some = 12 // most often enough
+	for skip := 2; ; skip += some {
+		pcs := make([]uintptr, some)
+		found := runtime.Callers(skip, pcs)
+		frames := runtime.CallersFrames(pcs[:found])
+		for more := found > 0; more; {
+			var frame runtime.Frame
+			if frame, more = frames.Next(); frame.File != "" && !ours(filepath.ToSlash(frame.File)) {
+				return graph.Position{File: frame.File, Line: frame.Line}
+			}
 		}
-		if !more {
+		if found < some {
 			return graph.Position{}
 		}
 	}
+}
+
+// ours says whether a file is one of the SDK itself.
+func ours(file string) bool {
+	below, inSDK := strings.CutPrefix(file, sdkFolder)
+	return inSDK && (strings.HasPrefix(below, "dsl/") || strings.HasPrefix(below, "train/")) && !strings.HasSuffix(below, "_test.go")
 }
 
 // relative is a file as the user names it where the program runs. Programs that are built with -trimpath know only which

@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // Texts returns all texts of the node itself, in the order in which they are written; not those of the nodes in it.
 func (n Node) Texts() []Text {
 	var t []Text
@@ -27,6 +29,7 @@ func (n Node) Texts() []Text {
 }
 
 func (c *Container) texts(t []Text) []Text {
+	t = slices.Grow(t, 3+len(c.Command)+len(c.Args)+len(c.Files)+len(c.Env)+len(c.Requests)+len(c.Limits))
 	t = append(t, c.Image)
 	t = append(t, c.Command...)
 	t = append(t, c.Args...)

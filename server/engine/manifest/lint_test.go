@@ -252,6 +252,7 @@ func TestLintOfGoldens(t *testing.T) {
 	}
 }
 
+// With -fuzzminimizetime, as make fuzz has it: else Go makes inputs smaller for a minute, and tries a few hundred.
 func FuzzLint(f *testing.F) {
 	for _, text := range wrong {
 		f.Add(text)
