@@ -78,6 +78,20 @@ frontend/dist/index.html: frontend/node_modules/.stamp frontend/index.html front
 	@echo "building the frontend"
 	@$(NPM) run --silent build >/dev/null && touch $@
 
+# The server's image, for manifests/server: one program, linked statically, and nothing else. No Docker is needed.
+IMAGE ?= argosyml/argosy:dev
+STATIC = -linkmode external -extldflags -static
+
+.PHONY: image
+image: bin/argosy-image.tar ## the server's image as an archive, for a cluster of yours (IMAGE=registry.example.com/argosy:dev)
+
+.PHONY: bin/argosy-image.tar
+bin/argosy-image.tar: bin/argosy
+	@echo "building the server's image"
+	@mkdir -p .build/image
+	@go build -trimpath -tags ui,$(PURE) -ldflags "$(LDFLAGS) $(STATIC)" -o .build/image/argosy ./cmd/argosy 2>&1 | { grep -v -e "^#" -e dlopen -e unixDlOpen >&2 || true; }
+	@bin/argosy image --program .build/image/argosy --name $(IMAGE) -o $@
+
 # ---- tests -----------------------------------------------------------------------------------------------------
 
 .PHONY: test
@@ -124,7 +138,7 @@ notebook: bin/gonb bin/goimports ## install the Go kernel for Jupyter, for sampl
 	@bin/gonb --install --force_deps
 
 .PHONY: test-e2e
-test-e2e: bin/gonb bin/goimports ## the whole path on a cluster of its own, checked in Chromium
+test-e2e: bin/gonb bin/goimports bin/argosy-image.tar ## the whole path on a cluster of its own, checked in Chromium
 	$(TOOL) gotestsum --format testname -- -tags e2e -count=1 -timeout 30m ./test/e2e/...
 
 .PHONY: bench

@@ -5,6 +5,8 @@ package main
 import (
 	"os"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // where there are none, as in an image that holds nothing else
+
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/command"
 )
 

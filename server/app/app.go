@@ -125,7 +125,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	})
 	a.grpc = services.Server(c.Log)
 	handler, err := gateway.New(gateway.Config{
-		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, UI: c.UI, Log: c.Log, Streams: streams,
+		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, UI: c.UI, Hosts: c.Hosts, Log: c.Log, Streams: streams,
 	})
 	if err != nil {
 		endStreams()

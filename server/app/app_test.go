@@ -139,6 +139,20 @@ func TestRunWaitsForCluster(t *testing.T) {
 	require.Contains(t, get(t, "http://"+again.Addrs().HTTP+"/apis/v1beta1/runs/"+detail.Run.ID), `"name":"r"`)
 }
 
+// TestListensEverywhere: with names of its own a server may listen beyond loopback.
+func TestListensEverywhere(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.HTTP, c.GRPC, c.Hosts = "0.0.0.0:0", "0.0.0.0:0", []string{"argosy"}
+	a, err := app.New(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, a.Start(t.Context()))
+	_, port, err := net.SplitHostPort(a.Addrs().HTTP)
+	require.NoError(t, err)
+	require.Contains(t, get(t, "http://127.0.0.1:"+port+"/apis/v1beta1/healthz"), "{")
+	require.NoError(t, a.Stop(t.Context()))
+}
+
 func TestStartRefusals(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test

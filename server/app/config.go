@@ -15,9 +15,12 @@ import (
 
 // Config is what the server needs to know.
 type Config struct {
-	HTTP string // address of REST and UI, on loopback; port 0 picks a free one
-	GRPC string // address of gRPC, on loopback; port 0 picks a free one
-	Home string // data folder; it must be there
+	HTTP string // address of REST and UI; port 0 picks a free one
+	GRPC string // address of gRPC; port 0 picks a free one
+	// Hosts are names, in lower case, that the server answers to beside localhost. Without any it listens on loopback alone: it
+	// asks for no password, and whoever reaches it runs programs in the cluster.
+	Hosts []string
+	Home  string // data folder; it must be there
 	// Store is where the store is kept: a file, or the address of a PostgreSQL database (postgres://user@host/database);
 	// Home/argosy.db unless said. An address may hold a password, so it goes into no log.
 	Store string
@@ -68,6 +71,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	if len(c.Hosts) > 0 {
+		return c, nil
+	}
 	return c, errors.Join(onLoopback("HTTP", c.HTTP), onLoopback("gRPC", c.GRPC))
 }
 
@@ -79,7 +85,7 @@ func onLoopback(what, address string) error {
 		return fmt.Errorf("%s address %q: %w; write it like 127.0.0.1:8888", what, address, err)
 	}
 	if !gateway.Loopback(host) {
-		return fmt.Errorf("%s address %q can be reached from other machines, and the server asks for no password: listen on 127.0.0.1, and forward the port (ssh -L, kubectl port-forward) to reach it from elsewhere", what, address)
+		return fmt.Errorf("%s address %q can be reached from other machines, and the server asks for no password: listen on 127.0.0.1, and forward the port (ssh -L, kubectl port-forward) to reach it from elsewhere; or name the hosts that it answers to (--host), where something else keeps others out", what, address)
 	}
 	return nil
 }

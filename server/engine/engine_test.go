@@ -137,6 +137,20 @@ func TestPrepareKeepsPodsForTheirLogs(t *testing.T) {
 	require.Equal(t, "1h", wf.Spec.PodGC.DeleteDelayDuration)
 }
 
+func TestPrepareTimeToLive(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"": `{"secondsAfterCompletion":604800}`,
+		"ttlStrategy: {secondsAfterCompletion: 60}": `{"secondsAfterCompletion":60}`,
+		"ttlStrategy: {secondsAfterSuccess: 0}":     `{"secondsAfterCompletion":604800,"secondsAfterSuccess":0}`,
+	} {
+		_, wf := prepare(t, strings.Replace(hello, "entrypoint: main", "entrypoint: main\n  "+given, 1), options())
+		got, err := json.Marshal(wf.Spec.TTLStrategy)
+		require.NoError(t, err)
+		require.JSONEq(t, want, string(got), given)
+	}
+}
+
 func TestPrepareRefuses(t *testing.T) {
 	t.Parallel()
 	noDefault := strings.Replace(hello, "{name: times, value: 3}", "{name: times}", 1)

@@ -22,6 +22,9 @@ import (
 // podGCDelay is how long the pods of steps stay at least, so that their logs can be read when they have ended.
 const podGCDelay = time.Minute
 
+// timeToLive is how long a Workflow stays in the cluster after its end, in seconds, as with KFP: 7 days. Its run stays.
+const timeToLive = 7 * 24 * 60 * 60
+
 // Prepare makes of a manifest the Workflow of a run, in the order of KFP v1.
 func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (run.Prepared, error) {
 	wf, err := Parse(manifest)
@@ -46,6 +49,7 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 		return run.Prepared{}, err
 	}
 	keepPods(wf)
+	setTimeToLive(wf)
 	if err := e.validate(ctx, wf.DeepCopy(), validate.ValidateOpts{}); err != nil {
 		return run.Prepared{}, err
 	}
@@ -201,6 +205,20 @@ func keepPods(wf *wfv1.Workflow) {
 	}
 	if delay, err := time.ParseDuration(gc.DeleteDelayDuration); err != nil || delay < podGCDelay {
 		gc.DeleteDelayDuration = podGCDelay.String()
+	}
+}
+
+// setTimeToLive has Argo delete the Workflow some time after its end, unless the manifest says when. The finalizer holds it until
+// the run is recorded, and a retry makes it anew.
+func setTimeToLive(wf *wfv1.Workflow) {
+	ttl := wf.Spec.TTLStrategy
+	if ttl == nil {
+		ttl = &wfv1.TTLStrategy{}
+		wf.Spec.TTLStrategy = ttl
+	}
+	if ttl.SecondsAfterCompletion == nil {
+		seconds := int32(timeToLive)
+		ttl.SecondsAfterCompletion = &seconds
 	}
 }
 

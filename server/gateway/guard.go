@@ -3,6 +3,7 @@ package gateway
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -18,8 +19,8 @@ const policy = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-
 
 // guarded keeps other web pages out. The server asks for no password on loopback, so a page from anywhere that the user
 // opens must not be able to use it: requests that change something are refused when they come from another origin, and
-// every request is refused that was sent to a name other than loopback's (DNS rebinding).
-func guarded(next http.Handler) http.Handler {
+// every request is refused that was sent to a name other than loopback's and the server's own (DNS rebinding).
+func guarded(next http.Handler, hosts []string) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusForbidden, codes.PermissionDenied, "a page of another origin ("+r.Header.Get("Origin")+") may not change anything here")
@@ -33,8 +34,9 @@ func guarded(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		if !Loopback(r.Host) {
-			writeError(w, http.StatusForbidden, codes.PermissionDenied, "this server answers to localhost only, not to "+r.Host)
+		if !Loopback(r.Host) && !slices.Contains(hosts, hostname(r.Host)) {
+			answersTo := strings.Join(append([]string{"localhost"}, hosts...), ", ")
+			writeError(w, http.StatusForbidden, codes.PermissionDenied, "this server answers to "+answersTo+" only, not to "+r.Host)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -44,13 +46,18 @@ func guarded(next http.Handler) http.Handler {
 
 // Loopback tells whether a host, with or without a port, is this machine seen from itself.
 func Loopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
+	host = hostname(host)
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback()
+}
+
+// hostname is the host of a host with or without a port, written in one way.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
 }

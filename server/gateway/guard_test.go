@@ -50,6 +50,27 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestHosts: a server that has names of its own answers to those, too, and to no others.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(s *server) { s.hosts = []string{"argosy", "argosy.kubeflow.svc"} })
+	for host, want := range map[string]int{
+		"argosy": 200, "argosy:8888": 200, "Argosy.Kubeflow.SVC.": 200, "localhost": 200,
+		"argosy.evil.example": 403, "kubeflow": 403, "10.0.0.1:8888": 403, "": 200, // that is the address
+	} {
+		headers := []string{"Host", host}
+		status, _, body := s.do(t, "GET", "/apis/v1beta1/healthz", "", nil, headers...)
+		require.Equal(t, want, status, "%s: %s", host, body)
+		if status == 403 {
+			require.Contains(t, body, "this server answers to localhost, argosy, argosy.kubeflow.svc only, not to "+host)
+		}
+	}
+	status, _, body := s.do(t, "POST", "/apis/v1beta1/experiments", "application/json", strings.NewReader(`{"name":"x"}`), "Host", "argosy:8888", "Origin", "http://argosy:8888")
+	require.Equal(t, 200, status, "its own page: %s", body)
+	status, _, _ = s.do(t, "POST", "/apis/v1beta1/experiments", "application/json", strings.NewReader(`{"name":"y"}`), "Host", "argosy:8888", "Origin", "http://evil.example")
+	require.Equal(t, 403, status)
+}
+
 func TestLoopback(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]bool{

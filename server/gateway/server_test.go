@@ -61,7 +61,8 @@ type server struct {
 
 	schedules *schedule.Service // whose runs start while a test runs it
 
-	onlyPublic bool // pipelines are read from URLs of the public internet alone
+	hosts      []string // that it answers to beside localhost
+	onlyPublic bool     // pipelines are read from URLs of the public internet alone
 
 	stop  context.CancelFunc // ends streams
 	close func()             // ends all of it
@@ -121,7 +122,7 @@ func (s *server) open(t *testing.T) {
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: log})
 	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Streams: streams, Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Pruner: &retention.Pruner{Store: store, Runs: runs, Log: log}, Version: "v1.2.3", Commit: "abc", PrivateURLs: !s.onlyPublic})
 	handler, err := gateway.New(gateway.Config{
-		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, Log: log, Streams: streams,
+		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, Hosts: s.hosts, Log: log, Streams: streams,
 		UI: fstest.MapFS{"index.html": {Data: []byte("<title>ui</title>")}, "assets/app.js": {Data: []byte("js")}},
 	})
 	require.NoError(t, err)

@@ -65,7 +65,8 @@ func TestKFP(t *testing.T) {
 		require.Equal(t, "N/A", outputs["all-reduce-train"])
 		require.NotEmpty(t, outputs["all-reduce-step"])
 	})
-	t.Run("a retry", func(t *testing.T) { a.retries(t) })
+	t.Run("a retry", func(t *testing.T) { a.retries(t, "mended", false) })
+	t.Run("a retry when the Workflow has gone", func(t *testing.T) { a.retries(t, "mended-late", true) })
 	t.Run("a retry of one step", func(t *testing.T) { a.retriesOneStep(t) })
 	t.Run("a job", func(t *testing.T) { a.recurs(t) })
 	t.Run("a client that is not ours", func(t *testing.T) { a.curls(t, port) })
@@ -119,15 +120,22 @@ spec:
     container: {image: alpine, command: [sh, -c, "echo {{workflow.status}}"]}
 `
 
-// retries lets a run fail, mends what it failed for, and has it go on.
-func (a *argosy) retries(t *testing.T) {
+// retries lets a run fail, mends what it failed for, and has it go on; late is when its Workflow has left the cluster.
+func (a *argosy) retries(t *testing.T, name string, late bool) {
 	t.Helper()
-	mended := filepath.Join(a.home, "shared", "mended")
+	mended := filepath.Join(a.home, "shared", name)
+	manifest := strings.ReplaceAll(flaky, "%%", "%")
+	if late {
+		manifest = strings.Replace(manifest, "onExit: bye", "onExit: bye\n  ttlStrategy: {secondsAfterFailure: 0}", 1)
+	}
 	var pipeline struct{ ID string }
-	a.upload(t, "flaky", "flaky.yaml", []byte(strings.ReplaceAll(flaky, "%%", "%")), 200, &pipeline)
-	id := a.createRun(t, "flaky", pipeline.ID, map[string]string{"file": mended})
+	a.upload(t, name, "flaky.yaml", []byte(manifest), 200, &pipeline)
+	id := a.createRun(t, name, pipeline.ID, map[string]string{"file": mended})
 	failed := a.await(t, id, time.Minute, runView.final)
 	require.Equal(t, "Failed", failed.Status, "%+v", failed)
+	if late {
+		awaitWorkflow(t, workflows(t, a.home), failed.Workflow.Name, gone)
+	}
 	first := failed.Nodes[failed.node(t, "first")].Outputs
 
 	require.NoError(t, os.MkdirAll(filepath.Dir(mended), 0o755))

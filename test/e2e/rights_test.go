@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -106,6 +105,9 @@ func TestRights(t *testing.T) {
 			require.Contains(t, used, right, "a right that the server does not use")
 		}
 	}
+	a.stop(t)
+	t.Run("what the manifests say passes admission", func(t *testing.T) { passesAdmission(t, admin) })
+	t.Run("the server as a pod", func(t *testing.T) { runsAsAPod(t, home, admin) })
 }
 
 // runErrands has the server do all that it does with a cluster.
@@ -161,33 +163,29 @@ func serverOf(t *testing.T, home, kubernetes string) func(*exec.Cmd) {
 	}
 }
 
-// applyManifests applies every file of manifests/, first only to have the API server check it strictly, and gives the rights
-// of the server's account in its namespace.
+// applyManifests applies manifests/base, first only to have the API server check it strictly, and gives the rights of the server's
+// account in its namespace.
 func applyManifests(t *testing.T, admin *rest.Config) (rights []string) {
 	t.Helper()
-	files := 0
-	require.NoError(t, filepath.WalkDir(filepath.Join(repository, "manifests"), func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".yaml" || filepath.Base(path) == "kustomization.yaml" {
-			return err
+	for _, o := range applyText(t, admin, render(t, "manifests/base")) {
+		if o.GetKind() == "Role" && o.GetName() == "argosy" {
+			var role rbacv1.Role
+			require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &role))
+			rights = append(rights, names(role.Rules)...)
 		}
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		files++
-		for _, o := range applyText(t, admin, text) {
-			if o.GetKind() == "Role" && o.GetName() == "argosy" {
-				var role rbacv1.Role
-				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &role))
-				rights = append(rights, names(role.Rules)...)
-			}
-		}
-		return nil
-	}))
-	require.GreaterOrEqual(t, files, 2)
+	}
 	slices.Sort(rights)
 	return rights
 }
 
+// applyText applies objects, after the API server has checked each.
 func applyText(t *testing.T, admin *rest.Config, text []byte) (objects []*unstructured.Unstructured) {
+	t.Helper()
+	return send(t, admin, text, []string{metav1.DryRunAll}, nil)
+}
+
+// send applies objects in each of the ways: as a dry run, and really.
+func send(t *testing.T, admin *rest.Config, text []byte, ways ...[]string) (objects []*unstructured.Unstructured) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(admin)
 	require.NoError(t, err)
@@ -200,7 +198,7 @@ func applyText(t *testing.T, admin *rest.Config, text []byte) (objects []*unstru
 		raw, err := json.Marshal(o)
 		require.NoError(t, err)
 		kind, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
-		for _, dryRun := range [][]string{{metav1.DryRunAll}, nil} {
+		for _, dryRun := range ways {
 			force := true
 			options := metav1.PatchOptions{FieldManager: "test", FieldValidation: metav1.FieldValidationStrict, Force: &force, DryRun: dryRun}
 			_, err := client.Resource(kind).Namespace(o.GetNamespace()).Patch(t.Context(), o.GetName(), types.ApplyPatchType, raw, options)

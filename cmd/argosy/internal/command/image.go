@@ -24,11 +24,14 @@ the image's name. It needs the Go toolchain, and no container engine. The image 
 folder /tmp; --base gives it another image below, for a program that needs other files or starts other programs.
 
 The image goes to a registry (--push), to an archive as docker save writes it (-o), or into the embedded cluster (--load). The
-same source gives the same image. A name without a tag gets one: the beginning of the image's digest.`
+same source gives the same image. A name without a tag gets one: the beginning of the image's digest.
+
+With --program FILE the image holds that program instead, such as a server that was built for it (make image).`
 
 // programImage is what a command line of argosy image asks for.
 type programImage struct {
 	name, out, base, platform string
+	file                      string // a program that was built already; empty: the folder's is built
 	push, load                bool
 	registries                programimage.Registries
 }
@@ -41,10 +44,16 @@ func (c *cli) imageCommand() *cobra.Command {
   argosy compile my-pipeline --image registry.example.com/team/my-pipeline:0123456789ab -o my-pipeline.tar.gz
 
   argosy image my-pipeline --load                     into the embedded cluster
-  argosy image my-pipeline -o image.tar               for argosy cluster image load, or docker load`,
-		Args: args(cobra.ExactArgs(1), "one folder"),
+  argosy image my-pipeline -o image.tar               for argosy cluster image load, or docker load
+  argosy image --program bin/argosy-launcher --name registry.example.com/argosy-launcher:dev --push`,
+		Args: args(cobra.MaximumNArgs(1), "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
+			if (o.file == "") != (len(args) == 1) {
+				return exit.Usagef("want one folder, or --program FILE")
+			}
+			if o.file != "" {
+				args = []string{o.file}
+			} else if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
 				return exit.Usagef("%s is no folder", args[0])
 			}
 			if !o.push && !o.load && o.out == "" {
@@ -58,6 +67,7 @@ func (c *cli) imageCommand() *cobra.Command {
 	// As that of compile, this -o is a file.
 	f.StringVarP(&o.out, "output", "o", "", "archive to write, as a `file`")
 	f.StringVar(&o.name, "name", "", "`name` of the image, with its registry (default: the folder's)")
+	f.StringVar(&o.file, "program", "", "`file` of a program for Linux that was built already; without --base it must be linked statically")
 	f.StringVar(&o.base, "base", "", "`image` to build on (default: none)")
 	f.StringVar(&o.platform, "platform", "linux/"+runtime.GOARCH, "`system` the image is for: linux/amd64 or linux/arm64")
 	f.BoolVar(&o.push, "push", false, "push the image to its registry, with the credentials of docker login")
@@ -128,11 +138,13 @@ func (c *cli) makeImage(cmd *cobra.Command, dir string, o programImage) (err err
 
 // build checks the program and puts it into an image.
 func (o programImage) build(ctx context.Context, dir, tmp string, platform v1.Platform) (v1.Image, error) {
-	if err := compiler.RunDir(ctx, dir, []string{"--validate", "--image", o.name}, io.Discard); err != nil {
-		return nil, compileError(err)
-	}
-	file := filepath.Join(tmp, "program")
-	if err := compiler.BuildForImage(ctx, dir, file, platform.Architecture); err != nil {
+	file, at := filepath.Join(tmp, "program"), compiler.ImageProgram
+	if o.file != "" {
+		file, at = o.file, "/usr/local/bin/"+filepath.Base(o.file)
+		if err := programimage.Check(file, platform, o.base != ""); err != nil {
+			return nil, exit.With(exit.Usage, err)
+		}
+	} else if err := o.compile(ctx, dir, file, platform); err != nil {
 		return nil, err
 	}
 	program, err := os.ReadFile(file)
@@ -145,5 +157,13 @@ func (o programImage) build(ctx context.Context, dir, tmp string, platform v1.Pl
 			return nil, err
 		}
 	}
-	return programimage.New(base, platform, program, compiler.ImageProgram)
+	return programimage.New(base, platform, program, at)
+}
+
+// compile builds the folder's program into a file.
+func (o programImage) compile(ctx context.Context, dir, file string, platform v1.Platform) error {
+	if err := compiler.RunDir(ctx, dir, []string{"--validate", "--image", o.name}, io.Discard); err != nil {
+		return compileError(err)
+	}
+	return compiler.BuildForImage(ctx, dir, file, platform.Architecture)
 }

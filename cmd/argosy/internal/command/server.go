@@ -57,10 +57,12 @@ standard output. argosy up is the same with a cluster of its own.`,
 	f.StringVar(&cfg.S3.Endpoint, "s3", "", "`address` of the artifact store, as host:port")
 	f.StringVar(&cfg.S3.Bucket, "s3-bucket", "mlpipeline", "`bucket` of artifacts and logs")
 	f.BoolVar(&cfg.S3.Secure, "s3-tls", false, "use TLS towards the artifact store")
+	f.StringSliceVar(&cfg.Hosts, "host", nil, "`name` that the server answers to beside localhost; with one it may listen on any address, such as :8888. "+
+		"It asks for no password: let nobody reach it who may not run programs in the cluster")
 	addListenFlags(cmd)
 	keep.add(cmd)
 	must(cmd.MarkFlagFilename("kubeconfig"))
-	for _, flag := range []string{"namespace", "s3", "s3-bucket"} {
+	for _, flag := range []string{"namespace", "s3", "s3-bucket", "host"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
 	return cmd
