@@ -49,11 +49,12 @@ func open(ctx context.Context, address string, patience time.Duration) (*sqlstor
 	}
 	readOnly := config.Copy() // the other still makes connections
 	readOnly.RuntimeParams["default_transaction_read_only"] = "on"
+	readOnly.RuntimeParams["plan_cache_mode"] = "force_custom_plan" // for any value, lists would look through half of the runs for the few of a rare one
 	reads := stdlib.OpenDB(*readOnly)
 	reads.SetMaxOpenConns(max(4, runtime.NumCPU()))
 	reads.SetMaxIdleConns(max(4, runtime.NumCPU()))
 	return sqlstore.New(sqlstore.Driver{
-		Name: "PostgreSQL", Text: text, Taken: taken, InUse: inUse,
+		Name: "PostgreSQL", Text: text, Explain: "EXPLAIN ", Taken: taken, InUse: inUse,
 		Snapshot: sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
 		Write:    sql.TxOptions{Isolation: sql.LevelSerializable}, // others may write as well, such as a person with psql
 	}, reads, writes), nil

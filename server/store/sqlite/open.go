@@ -41,7 +41,8 @@ func Open(ctx context.Context, file string) (*sqlstore.Store, error) {
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", file, err), writes.Close())
 	}
 	reads.SetMaxOpenConns(max(4, runtime.NumCPU()))
-	return sqlstore.New(sqlstore.Driver{Name: "SQLite", Folder: filepath.Dir(file), Hints: true, Taken: taken, Snapshot: sql.TxOptions{ReadOnly: true}}, reads, writes), nil
+	reads.SetMaxIdleConns(max(4, runtime.NumCPU())) // each has its statements and pages at hand
+	return sqlstore.New(sqlstore.Driver{Name: "SQLite", Folder: filepath.Dir(file), Hints: true, Explain: "EXPLAIN QUERY PLAN ", Taken: taken, Snapshot: sql.TxOptions{ReadOnly: true}}, reads, writes), nil
 }
 
 // private makes the file, when it is new, readable by its owner alone: manifests may hold secrets.

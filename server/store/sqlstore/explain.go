@@ -40,21 +40,32 @@ func (s *Store) Plans(ctx context.Context, q page.Query, sc run.Scope) ([]Plan, 
 }
 
 func (s *Store) steps(ctx context.Context, statement string, args []any) ([]string, error) {
-	rows, err := s.reads.QueryContext(ctx, "EXPLAIN QUERY PLAN "+statement, args...)
+	rows, err := s.reads.QueryContext(ctx, s.driver.Explain+s.driver.conn(s.reads).text(statement), Plain(args)...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // Err tells
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
 	depth := map[int]int{}
 	var steps []string
 	for rows.Next() {
 		var id, parent, unused int
 		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+		into := []any{&id, &parent, &unused, &detail} // as SQLite has them
+		if len(columns) == 1 {
+			into = []any{&detail}
+		}
+		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}
-		depth[id] = depth[parent] + 1
-		steps = append(steps, strings.Repeat("  ", depth[id]-1)+detail)
+		if len(columns) > 1 {
+			depth[id] = depth[parent] + 1
+			detail = strings.Repeat("  ", depth[id]-1) + detail
+		}
+		steps = append(steps, detail)
 	}
 	return steps, rows.Err()
 }

@@ -25,6 +25,7 @@ type Driver struct {
 	Text     func(string) string // gives a statement as this database wants it; nil: as it is
 	Folder   string              // for the columns of runs; empty: that of the system for what is temporary
 	Hints    bool                // whether it understands INDEXED BY; a database that keeps statistics needs none
+	Explain  string              // what goes before a statement to have its plan
 	Snapshot sql.TxOptions       // of a transaction whose reads agree with each other
 	Write    sql.TxOptions       // of a transaction that writes
 	// Taken tells whether err says that a UNIQUE rule over column, written table.column, was broken.

@@ -22,10 +22,17 @@ import (
 	"github.com/argosy-ml/argosy/server/app"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/store"
+	"github.com/argosy-ml/argosy/server/store/postgres"
 	"github.com/argosy-ml/argosy/server/store/postgres/pgtest"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 	"github.com/argosy-ml/argosy/test/bench/seed"
+)
+
+// The databases that a store is on.
+const (
+	onSQLite   = "SQLite"
+	inPostgres = "PostgreSQL"
 )
 
 // few is the size of the store that the others are compared with.
@@ -178,6 +185,9 @@ func measureSize(ctx context.Context, o options, home string, n int, r *report, 
 		return nil
 	}
 	return onPostgres(ctx, app.StoreFile(home), func(store string) error {
+		if err := planOnPostgres(ctx, store, m, shapes, r); err != nil {
+			return err
+		}
 		return measureStore(ctx, o, home, store, n, r, base, m, shapes)
 	})
 }
@@ -199,11 +209,22 @@ func onPostgres(ctx context.Context, file string, f func(address string) error) 
 	return f(address)
 }
 
+// planOnPostgres looks at the plans there.
+func planOnPostgres(ctx context.Context, address string, m *model, shapes []shape, r *report) error {
+	s, err := postgres.Open(ctx, address)
+	if err != nil {
+		return err
+	}
+	plans, err := planLists(ctx, s, inPostgres, m, shapes)
+	r.Plans = append(r.Plans, plans...)
+	return errors.Join(err, s.Close())
+}
+
 // measureStore measures the lists of a store: that in home, or the one whose address is given.
 func measureStore(ctx context.Context, o options, home, address string, n int, r *report, base map[string]float64, m *model, shapes []shape) (err error) {
-	kind := "SQLite"
+	kind := onSQLite
 	if address != "" {
-		kind = "PostgreSQL"
+		kind = inPostgres
 	}
 	s, err := startServer(ctx, o.bin, home, address)
 	if err != nil {
@@ -246,7 +267,7 @@ func measurePlans(ctx context.Context, home string, m *model, shapes []shape, r 
 	if err != nil {
 		return err
 	}
-	plans, err := planLists(ctx, s, m, shapes)
+	plans, err := planLists(ctx, s, onSQLite, m, shapes)
 	if err == nil {
 		r.Plans = append(r.Plans, plans...)
 		err = measureRetention(ctx, s, len(m.rows), r)

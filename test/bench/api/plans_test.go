@@ -25,7 +25,7 @@ func TestPlans(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	m := newModel(w)
 	shapes := slices.Concat(sorted(w), filtered(w), combined(w))
-	_, err = planLists(t.Context(), s, m, shapes)
+	_, err = planLists(t.Context(), s, onSQLite, m, shapes)
 	require.NoError(t, err)
 	for _, sh := range shapes {
 		rows := m.list(sh)
@@ -51,5 +51,7 @@ func TestCheckPlanRefusesScans(t *testing.T) {
 	require.Error(t, checkPlan(sqlstore.Plan{Statement: "SELECT COUNT(*) FROM runs WHERE message = ?", Steps: []string{"SCAN runs"}}))
 	require.Error(t, checkPlan(sqlstore.Plan{Statement: "SELECT seq FROM runs ORDER BY message LIMIT ?", Steps: []string{"SCAN runs", "USE TEMP B-TREE FOR ORDER BY"}}))
 	require.NoError(t, checkPlan(sqlstore.Plan{Statement: "SELECT seq FROM runs ORDER BY seq LIMIT ?", Steps: []string{"SCAN runs"}}))
+	require.Error(t, checkPlan(sqlstore.Plan{Statement: "SELECT seq FROM runs LIMIT $1", Steps: []string{"Limit  (cost=0..1)", "  ->  Parallel Seq Scan on runs  (cost=0..9)"}}))
+	require.NoError(t, checkPlan(sqlstore.Plan{Statement: "SELECT n FROM run_counts AS runs", Steps: []string{"Seq Scan on run_counts runs  (cost=0..9)"}}))
 	require.NoError(t, checkPlan(sqlstore.Plan{Statement: "SELECT COUNT(*) FROM runs", Steps: []string{"SCAN runs USING COVERING INDEX runs_available_name"}}))
 }

@@ -76,7 +76,7 @@ func (r *report) print(out io.Writer) {
 func (r *report) lists(out io.Writer) {
 	plans := map[string]string{}
 	for _, p := range r.Plans {
-		plans[p.Shape+p.Page] = brief(p.Plans)
+		plans[p.Store+p.Shape+p.Page] = brief(p.Plans)
 	}
 	type store struct {
 		runs int
@@ -91,11 +91,11 @@ func (r *report) lists(out io.Writer) {
 			continue
 		}
 		slices.SortFunc(lists, func(a, b listed) int { return cmp.Compare(b.P50, a.P50) })
-		fmt.Fprintf(out, "\nThe %d lists of %d runs on %s (ms), the slowest first, with the way that SQLite takes:\n\n", len(lists), s.runs, s.kind)
+		fmt.Fprintf(out, "\nThe %d lists of %d runs on %s (ms), the slowest first, with the way that it takes:\n\n", len(lists), s.runs, s.kind)
 		fmt.Fprint(out, "| list | page | matches | p50 | p99 | gRPC p99 | processor time | met | found by |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 		for _, l := range lists {
 			met := figure{Aim: aims[l.Runs], Value: l.P99}.met()
-			fmt.Fprintf(out, "| %s | %s | %d | %.1f | %.1f | %.1f | %.1f | %s | %s |\n", l.Shape, l.Page, l.Total, l.P50, l.P99, l.GRPC99, l.CPU, met, plans[l.Shape+l.Page])
+			fmt.Fprintf(out, "| %s | %s | %d | %.1f | %.1f | %.1f | %.1f | %s | %s |\n", l.Shape, l.Page, l.Total, l.P50, l.P99, l.GRPC99, l.CPU, met, plans[l.Store+l.Shape+l.Page])
 		}
 	}
 }
@@ -106,6 +106,9 @@ func brief(plans []sqlstore.Plan) string {
 	for _, p := range plans {
 		for _, step := range p.Steps {
 			_, index, found := strings.Cut(step, " INDEX ")
+			if !found {
+				_, index, found = strings.Cut(step, "Index Scan using ")
+			}
 			switch {
 			case p.Statement == "columns":
 				ways = append(ways, strings.ToLower(step))
