@@ -59,13 +59,16 @@ func (a *argosy) imports(t *testing.T) {
 	require.Equal(t, "other\nfirst\nfirst\n", a.stepLog(t, run, "git-revisions"), "a branch, a tag, a commit")
 	require.Equal(t, "a model\n./deep/down\n./top\n", a.stepLog(t, run, "key"))
 
-	for says, source := range map[string]dsl.Source{
-		"404 File not found":               dsl.FromHTTP(dsl.Lit("http://files:8000/nothing")),
-		"reference not found":              dsl.FromGit(dsl.Lit("http://files:8000/git/code.git"), dsl.Lit("nowhere")),
-		"The specified key does not exist": dsl.FromKey(dsl.Lit("nothing/of/the/kind")),
+	for says, missing := range map[string]struct {
+		source dsl.Source
+		where  string
+	}{
+		"404 File not found":               {dsl.FromHTTP(dsl.Lit("http://files:8000/nothing?signature=1")), "http://files:8000/nothing"},
+		"reference not found":              {dsl.FromGit(dsl.Lit("http://files:8000/git/code.git"), dsl.Lit("nowhere")), "http://files:8000/git/code.git at nowhere"},
+		"The specified key does not exist": {dsl.FromKey(dsl.Lit("nothing/of/the/kind")), "key nothing/of/the/kind"},
 	} {
 		p := dsl.New("missing")
-		script(p, "read", `cat "$0"`, dsl.Import[dsl.Dataset](p, source))
+		script(p, "read", `cat "$0"`, dsl.Import[dsl.Dataset](p, missing.source))
 		workflow, err := compiler.Compile(p)
 		require.NoError(t, err)
 		created, err := a.sdk(t).CreateRun(t.Context(), client.NewRun{Name: p.Name(), Manifest: string(workflow)})
@@ -74,6 +77,7 @@ func (a *argosy) imports(t *testing.T) {
 		require.Equal(t, "Error", run.Status)
 		require.Contains(t, run.Nodes[run.node(t, "read")].Message, "artifact import-1 failed to load: ")
 		require.Contains(t, run.Nodes[run.node(t, "read")].Message, says)
+		require.True(t, strings.HasSuffix(run.Nodes[run.node(t, "read")].Message, " (import-1 is "+missing.where+")"), "where it was looked for: %s", run.Nodes[run.node(t, "read")].Message)
 	}
 }
 
