@@ -6,7 +6,8 @@ SHELL := /bin/bash
 export GOFLAGS ?= -buildvcs=false
 export GOTOOLCHAIN ?= local
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/internal/version.Version=$(VERSION)
+COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
+LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/internal/version.Version=$(VERSION) -X github.com/argosy-ml/argosy/cmd/internal/version.commit=$(COMMIT)
 TOOL     = go tool -modfile=tools/go.mod
 NPM      = npm --prefix frontend --no-audit --no-fund --no-update-notifier --loglevel=error
 

@@ -22,6 +22,7 @@ var blots = []struct {
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<id>"},
 	{regexp.MustCompile(`"20\d\d-\d\d-\d\dT[0-9:]+Z"`), `"<time>"`},
 	{regexp.MustCompile(`(?m)"tagName": ".*"`), `"tagName": "<version>"`},
+	{regexp.MustCompile(`(?m)^  "commitSha": ".*",\n`), ``}, // of builds from a git repository
 	{regexp.MustCompile(`(?m)\n  "commitSha": ".*",?`), ""},
 }
 
