@@ -19,7 +19,6 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
 	"github.com/argosy-ml/argosy/cluster/heap"
@@ -53,11 +52,15 @@ var unusedFeatures = []string{
 	"SizeBasedListCostEstimate", // keeps every object's size, for priority and fairness, which is off
 }
 
-// Kinds that have next to no objects here, or whose objects nobody asks for twice: a watch cache is a dozen goroutines and a timer of a
+// Kinds whose objects are few and change seldom, or are not asked for twice: a watch cache is a dozen goroutines and a timer of a
 // second for each. Who watches them watches etcd.
 var uncached = []string{
 	"events",
-	"limitranges", "podtemplates", "replicationcontrollers", "controllerrevisions.apps",
+	"endpoints", "limitranges", "podtemplates", "replicationcontrollers", "resourcequotas",
+	"controllerrevisions.apps", "daemonsets.apps", "statefulsets.apps", "cronjobs.batch",
+	"apiservices.apiregistration.k8s.io", "poddisruptionbudgets.policy", "priorityclasses.scheduling.k8s.io", "storageclasses.storage.k8s.io",
+	"clusterroles.rbac.authorization.k8s.io", "clusterrolebindings.rbac.authorization.k8s.io",
+	"roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io",
 	"mutatingwebhookconfigurations.admissionregistration.k8s.io", "validatingwebhookconfigurations.admissionregistration.k8s.io",
 	"validatingadmissionpolicies.admissionregistration.k8s.io", "validatingadmissionpolicybindings.admissionregistration.k8s.io",
 	"ingresses.networking.k8s.io", "ingressclasses.networking.k8s.io", "ipaddresses.networking.k8s.io",
@@ -146,7 +149,7 @@ func serve(ctx context.Context, h home.Home, listener net.Listener) error {
 	if err := awaitEtcd(ctx, h); err != nil {
 		return err
 	}
-	if err := app.Run(ctx, completed); err != nil {
+	if err := runServers(ctx, completed); err != nil {
 		return fmt.Errorf("kube-apiserver: %w", err)
 	}
 	return nil
