@@ -71,6 +71,7 @@ func TestCleanUpGoesOn(t *testing.T) {
 	p := testPod(t, samplePod())
 	p.k.left, p.k.over, p.k.addresses = map[types.UID]podRecord{}, map[types.UID]bool{}, podnet.NewAddresses()
 	require.NoError(t, p.k.client.(*fake.Clientset).Tracker().Add(p.obj))
+	require.NoError(t, p.k.makeHalls())
 	require.NoError(t, makeFolder(p.dir, 0o755))
 	require.NoError(t, p.remember(func(r *podRecord) { r.Addr = p.addr }))
 	require.NoError(t, os.WriteFile(p.path(gpuFile), []byte("?"), 0o600))

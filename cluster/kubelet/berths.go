@@ -185,9 +185,6 @@ func (k *Kubelet) berthsDir() string { return filepath.Join(k.clusterDir(), "ber
 // clearBerths ends what an earlier kubelet kept ready.
 func (k *Kubelet) clearBerths(mounts []container.MountPoint) error {
 	entries, err := os.ReadDir(k.berthsDir())
-	if errors.Is(err, os.ErrNotExist) {
-		return os.MkdirAll(k.berthsDir(), 0o711)
-	}
 	for _, e := range entries {
 		dir := filepath.Join(k.berthsDir(), e.Name())
 		if h, ferr := podholder.Find(dir); ferr == nil {

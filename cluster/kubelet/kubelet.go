@@ -186,7 +186,7 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 		k.rooms[n.Name] = newRoom(n)
 	}
 	k.reporting, k.silence = context.WithCancel(context.Background())
-	if err := os.MkdirAll(k.podsDir(), 0o711); err != nil {
+	if err := k.makeHalls(); err != nil {
 		return nil, err
 	}
 	if k.base, err = k.lookAtHost(); err != nil {
