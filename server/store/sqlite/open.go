@@ -60,14 +60,15 @@ func dsn(file string, write bool) string {
 	set := func(name, value string) { p.Add(pragma(name, value)) }
 	set("busy_timeout", "10000") // another process, such as a backup, may hold the file for a moment
 	set("foreign_keys", "on")
-	set("cache_size", "-8000") // KiB per connection
 	tune(p)
 	if write {
+		set("cache_size", "-8000")        // KiB
 		set("auto_vacuum", "incremental") // takes effect on a new file only, before anything is written
 		set("journal_mode", "WAL")        // readers never wait for the writer
 		set("synchronous", "FULL")        // what was accepted survives a power cut
 		p.Set("_txlock", "immediate")     // take the write lock at once: upgrading later may fail
 	} else {
+		set("cache_size", "-4000") // of each: what they leave out, the system has
 		set("query_only", "on")
 	}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: p.Encode()}).String()
