@@ -87,14 +87,14 @@ spec:
   entrypoint: main
   templates: [{name: main, container: {image: host, command: [sleep, "1000"]}}]
 `))
-	wf := a.until(t, "robbed", "runs", func(wf *wfv1.Workflow) bool { return nodeIs(wf, "robbed", wfv1.NodeRunning) })
+	a.until(t, "robbed", "runs", func(wf *wfv1.Workflow) bool { return nodeIs(wf, "robbed", wfv1.NodeRunning) })
 	pods := a.kube.CoreV1().Pods(a.namespace)
 	there, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=robbed"})
 	require.NoError(t, err)
 	require.Len(t, there.Items, 1)
 	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)} // nothing is heard of how it ended
 	require.NoError(t, pods.Delete(t.Context(), there.Items[0].Name, now))
-	wf = a.finish(t, "robbed")
+	wf := a.finish(t, "robbed")
 	require.Equal(t, wfv1.WorkflowError, wf.Status.Phase, "%s", describe(wf))
 	require.Contains(t, wf.Status.Message, "pod deleted")
 }
