@@ -38,6 +38,7 @@ require (
 	k8s.io/component-base v0.34.4
 	k8s.io/component-helpers v0.34.4
 	k8s.io/klog/v2 v2.130.1
+	k8s.io/kube-aggregator v0.0.0
 	k8s.io/kubelet v0.34.4
 	k8s.io/kubernetes v1.34.4
 	k8s.io/utils v0.0.0-20260108192941-914a6e750570
@@ -347,7 +348,6 @@ require (
 	k8s.io/externaljwt v0.0.0 // indirect
 	k8s.io/gengo v0.0.0-20251215205346-5ee0d033ba5b // indirect
 	k8s.io/kms v0.34.4 // indirect
-	k8s.io/kube-aggregator v0.0.0 // indirect
 	k8s.io/kube-controller-manager v0.0.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20250910181357-589584f1c912 // indirect
 	k8s.io/kube-scheduler v0.33.5 // indirect
