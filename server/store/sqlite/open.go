@@ -68,7 +68,7 @@ func dsn(file string, write bool) string {
 		set("synchronous", "FULL")        // what was accepted survives a power cut
 		p.Set("_txlock", "immediate")     // take the write lock at once: upgrading later may fail
 	} else {
-		set("cache_size", "-4000") // of each: what they leave out, the system has
+		set("cache_size", "-3000") // of each: what they leave out, the system has
 		set("query_only", "on")
 	}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: p.Encode()}).String()

