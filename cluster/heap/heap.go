@@ -24,7 +24,7 @@ const (
 // The collector's percentages (GOGC): how much the heap may grow, compared with what is in use, before the next collection.
 const (
 	idlePercent = 50
-	busyPercent = 200
+	busyPercent = 400
 )
 
 // Watch sizes the heap until the context ends. GOMEMLIMIT stays the limit. Its first quiet time gives the garbage of the
