@@ -209,7 +209,8 @@ func measureStock(ctx context.Context, o options, home string, rep *report) (err
 
 // idle looks at a cluster that has nothing to do.
 func (c *cluster) idle(ctx context.Context, period time.Duration, rep *report) error {
-	for i, wait := range []time.Duration{10 * time.Second, period} { // what the start left to do is done first
+	// What the start left to do is done first; a process gives memory back when it has been quiet for ten seconds.
+	for i, wait := range []time.Duration{20 * time.Second, period} {
 		before, err := c.usage()
 		if err != nil {
 			return err
