@@ -40,13 +40,17 @@ type Store struct {
 
 // New makes a store; it does not talk to the service yet.
 func New(c Config) (*Store, error) {
-	client, err := minio.New(c.Endpoint, &minio.Options{
-		Creds: credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""), Secure: c.Secure, MaxRetries: maxRetries,
-	})
+	client, err := minio.New(c.Endpoint, c.options())
 	if err != nil {
 		return nil, fmt.Errorf("artifact store %s: %w", c.Endpoint, err)
 	}
 	return &Store{client: client, bucket: c.Bucket}, nil
+}
+
+// options leave the form of addresses to minio-go, which knows the services that take a bucket only as part of the host's name, as
+// OSS does.
+func (c Config) options() *minio.Options {
+	return &minio.Options{Creds: credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""), Secure: c.Secure, MaxRetries: maxRetries}
 }
 
 // Put stores an object, in place of one that is there.
