@@ -41,6 +41,7 @@ type Client struct {
 	backoff time.Duration
 	// patience is how long Watch goes on trying to reach a server that went away; idle is how long a silent stream is trusted.
 	patience, idle, poll time.Duration
+	password             string
 }
 
 // Option changes how a Client works.
@@ -54,6 +55,9 @@ func WithRetries(n int) Option { return func(c *Client) { c.retries = max(n, 0) 
 
 // WithPatience says for how long Watch and Wait go on while the server cannot be reached; the default is one minute.
 func WithPatience(d time.Duration) Option { return func(c *Client) { c.patience = d } }
+
+// WithPassword sends a password with every request; the default is none.
+func WithPassword(p string) Option { return func(c *Client) { c.password = p } }
 
 // New makes a client of the server at baseURL, such as "http://127.0.0.1:8888".
 func New(baseURL string, opts ...Option) (*Client, error) {
@@ -178,6 +182,9 @@ func (c *Client) once(ctx context.Context, r request) (*http.Response, error) {
 	set("Content-Type", r.contentType)
 	set("Accept", r.accept)
 	set("Last-Event-ID", r.lastEventID)
+	if c.password != "" {
+		set("Authorization", "Bearer "+c.password)
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -13,6 +13,9 @@ import (
 // EnvURL is the environment variable that names the server.
 const EnvURL = "ARGOSY_URL"
 
+// EnvPassword is the environment variable with the password of the server, where it asks for one.
+const EnvPassword = "ARGOSY_PASSWORD"
+
 // Config is the content of the configuration file, argosy/config.json below $XDG_CONFIG_HOME (default ~/.config).
 type Config struct {
 	// URL of the server; empty means DefaultURL.
@@ -54,7 +57,8 @@ func loadConfig() (file string, c Config, err error) {
 	return file, c, nil
 }
 
-// FromEnv makes a client of the server named by $ARGOSY_URL, else by the configuration file, else of DefaultURL.
+// FromEnv makes a client of the server named by $ARGOSY_URL, else by the configuration file, else of DefaultURL,
+// with the password in $ARGOSY_PASSWORD.
 func FromEnv(opts ...Option) (*Client, error) {
 	where, at := "$"+EnvURL, os.Getenv(EnvURL)
 	if at == "" {
@@ -64,7 +68,7 @@ func FromEnv(opts ...Option) (*Client, error) {
 		}
 		where, at = file, firstOf(c.URL, DefaultURL)
 	}
-	c, err := New(at, opts...)
+	c, err := New(at, append([]Option{WithPassword(os.Getenv(EnvPassword))}, opts...)...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}

@@ -17,6 +17,7 @@ import (
 	wire "github.com/argosy-ml/argosy/proto/api"
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/experiment"
+	"github.com/argosy-ml/argosy/server/password"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
@@ -79,14 +80,14 @@ func New(s Services) *API {
 	}
 }
 
-// Server makes the gRPC server with every service, health and reflection. Messages may be of any size, as with KFP:
+// Server makes the gRPC server with every service, health and reflection; health alone is told without the password. Messages may be of any size, as with KFP:
 // a Workflow of thousands of nodes is one message.
-func (a *API) Server(log *slog.Logger) *grpc.Server {
+func (a *API) Server(log *slog.Logger, asks password.Password) *grpc.Server {
 	s := grpc.NewServer(
 		grpc.MaxRecvMsgSize(math.MaxInt32),
 		grpc.MaxSendMsgSize(math.MaxInt32),
-		grpc.ChainUnaryInterceptor(logged(log), recovered(log)),
-		grpc.ChainStreamInterceptor(loggedStream(log), recoveredStream(log)),
+		grpc.ChainUnaryInterceptor(locked(asks), logged(log), recovered(log)),
+		grpc.ChainStreamInterceptor(lockedStream(asks), loggedStream(log), recoveredStream(log)),
 	)
 	wire.RegisterPipelineServiceServer(s, a.pipelines)
 	wire.RegisterExperimentServiceServer(s, a.experiments)

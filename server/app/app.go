@@ -123,9 +123,9 @@ func New(ctx context.Context, c Config) (*App, error) {
 		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules, Tasks: task.NewService(store),
 		Version: c.Version, Commit: c.Commit, PrivateURLs: c.PrivateURLs,
 	})
-	a.grpc = services.Server(c.Log)
+	a.grpc = services.Server(c.Log, c.Password)
 	handler, err := gateway.New(gateway.Config{
-		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, UI: c.UI, Hosts: c.Hosts, Log: c.Log, Streams: streams,
+		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, UI: c.UI, Hosts: c.Hosts, Password: c.Password, Log: c.Log, Streams: streams,
 	})
 	if err != nil {
 		endStreams()

@@ -19,11 +19,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/app"
+	"github.com/argosy-ml/argosy/server/password"
 	"github.com/argosy-ml/argosy/server/store/storetest"
 )
 
@@ -139,17 +144,46 @@ func TestRunWaitsForCluster(t *testing.T) {
 	require.Contains(t, get(t, "http://"+again.Addrs().HTTP+"/apis/v1beta1/runs/"+detail.Run.ID), `"name":"r"`)
 }
 
-// TestListensEverywhere: with names of its own a server may listen beyond loopback.
+// TestListensEverywhere: with names of its own and a password a server may listen beyond loopback, and asks for it on both ports.
 func TestListensEverywhere(t *testing.T) {
 	t.Parallel()
 	c := config(t)
 	c.HTTP, c.GRPC, c.Hosts = "0.0.0.0:0", "0.0.0.0:0", []string{"argosy"}
+	for _, short := range []password.Password{"", "fifteen letters"} {
+		c.Password = short
+		_, err := app.New(t.Context(), c)
+		require.ErrorContains(t, err, "ARGOSY_PASSWORD")
+	}
+	c.Password = "a good password of some length"
 	a, err := app.New(t.Context(), c)
 	require.NoError(t, err)
 	require.NoError(t, a.Start(t.Context()))
 	_, port, err := net.SplitHostPort(a.Addrs().HTTP)
 	require.NoError(t, err)
 	require.Contains(t, get(t, "http://127.0.0.1:"+port+"/apis/v1beta1/healthz"), "{")
+
+	for _, path := range []string{"/", "/apis/v1beta1/runs", "/apis/argosy/v1/events", "/metrics", "/debug/pprof/"} {
+		answer, err := http.Get("http://127.0.0.1:" + port + path) //nolint:noctx // a test
+		require.NoError(t, err)
+		answer.Body.Close()
+		require.Equal(t, http.StatusUnauthorized, answer.StatusCode, path)
+		require.Contains(t, answer.Header.Get("WWW-Authenticate"), "Basic")
+	}
+	require.Contains(t, get(t, "http://me:a%20good%20password%20of%20some%20length@127.0.0.1:"+port+"/apis/v1beta1/runs"), "{")
+
+	_, port, err = net.SplitHostPort(a.Addrs().GRPC)
+	require.NoError(t, err)
+	conn, err := grpc.NewClient("127.0.0.1:"+port, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = grpc_health_v1.NewHealthClient(conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
+	require.NoError(t, err)
+	experiments := wire.NewExperimentServiceClient(conn)
+	_, err = experiments.ListExperiment(t.Context(), &wire.ListExperimentsRequest{})
+	require.Equal(t, codes.Unauthenticated, status.Code(err))
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+string(c.Password))
+	_, err = experiments.ListExperiment(ctx, &wire.ListExperimentsRequest{})
+	require.NoError(t, err)
 	require.NoError(t, a.Stop(t.Context()))
 }
 

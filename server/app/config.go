@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/argosy-ml/argosy/server/gateway"
+	"github.com/argosy-ml/argosy/server/password"
 	"github.com/argosy-ml/argosy/server/retention"
 )
 
@@ -17,10 +18,12 @@ import (
 type Config struct {
 	HTTP string // address of REST and UI; port 0 picks a free one
 	GRPC string // address of gRPC; port 0 picks a free one
-	// Hosts are names, in lower case, that the server answers to beside localhost. Without any it listens on loopback alone: it
-	// asks for no password, and whoever reaches it runs programs in the cluster.
+	// Hosts are names, in lower case, that the server answers to beside localhost. Without any it listens on loopback alone.
 	Hosts []string
-	Home  string // data folder; it must be there
+	// Password is what every request needs but for healthz, as Authorization: Bearer, or Basic with any name. With Hosts there must be
+	// one of at least password.Least bytes: whoever reaches the server runs programs in the cluster. Empty asks for none.
+	Password password.Password
+	Home     string // data folder; it must be there
 	// Store is where the store is kept: a file, or the address of a PostgreSQL database (postgres://user@host/database);
 	// Home/argosy.db unless said. An address may hold a password, so it goes into no log.
 	Store string
@@ -72,12 +75,15 @@ func (c Config) withDefaults() (Config, error) {
 		c.Log = slog.Default()
 	}
 	if len(c.Hosts) > 0 {
+		if len(c.Password) < password.Least {
+			return c, fmt.Errorf("whoever reaches this server runs programs in the cluster: with names of its own (--host) it needs a password of %d bytes or more; set ARGOSY_PASSWORD, for example to what `openssl rand -hex 16` prints", password.Least)
+		}
 		return c, nil
 	}
 	return c, errors.Join(onLoopback("HTTP", c.HTTP), onLoopback("gRPC", c.GRPC))
 }
 
-// onLoopback refuses addresses that other machines could reach: there is no authentication yet, and whoever reaches the
+// onLoopback refuses addresses that other machines could reach: there is no TLS, and whoever reaches the
 // server runs programs in the cluster.
 func onLoopback(what, address string) error {
 	host, _, err := net.SplitHostPort(address)
@@ -85,7 +91,7 @@ func onLoopback(what, address string) error {
 		return fmt.Errorf("%s address %q: %w; write it like 127.0.0.1:8888", what, address, err)
 	}
 	if !gateway.Loopback(host) {
-		return fmt.Errorf("%s address %q can be reached from other machines, and the server asks for no password: listen on 127.0.0.1, and forward the port (ssh -L, kubectl port-forward) to reach it from elsewhere; or name the hosts that it answers to (--host), where something else keeps others out", what, address)
+		return fmt.Errorf("%s address %q can be reached from other machines, and needs a name and a password for that: listen on 127.0.0.1, and forward the port (ssh -L, kubectl port-forward) to reach it from elsewhere; or name the hosts that it answers to (--host), and set ARGOSY_PASSWORD", what, address)
 	}
 	return nil
 }

@@ -14,19 +14,21 @@ import (
 
 	"github.com/argosy-ml/argosy/proto"
 	"github.com/argosy-ml/argosy/server/api"
+	"github.com/argosy-ml/argosy/server/password"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/watch"
 )
 
-// Config is what the gateway serves; all of it is required but UI, Hosts and Measures.
+// Config is what the gateway serves; all of it is required but UI, Hosts, Password and Measures.
 type Config struct {
 	API       *api.API
 	Pipelines *pipeline.Service
 	Runs      *run.Service
 	Watcher   *watch.Watcher
-	UI        fs.FS    // with index.html at its root; nil: a page that says how to build the UI
-	Hosts     []string // names, in lower case and without a port, that the server answers to beside localhost
+	UI        fs.FS             // with index.html at its root; nil: a page that says how to build the UI
+	Hosts     []string          // names, in lower case and without a port, that the server answers to beside localhost
+	Password  password.Password // that requests need; empty: none
 	Log       *slog.Logger
 	Measures  *Measures // that /metrics shows, with those of requests; nil: these alone
 	// Streams ends the logs and events that are being followed, which would otherwise hold up the end of the server.
@@ -83,5 +85,5 @@ func New(c Config) (http.Handler, error) {
 	top.Handle("GET /metrics", c.Measures.handler())
 	profiles(top)
 	top.Handle("/", ui(c.UI))
-	return c.Measures.measured(g.recovered(guarded(top, c.Hosts))), nil
+	return c.Measures.measured(g.recovered(guarded(locked(top, c.Password), c.Hosts))), nil
 }

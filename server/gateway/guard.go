@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"google.golang.org/grpc/codes"
+
+	"github.com/argosy-ml/argosy/server/password"
 )
 
 // maxBody bounds every request, in bytes; uploads have a limit of their own below it.
@@ -41,6 +43,18 @@ func guarded(next http.Handler, hosts []string) http.Handler {
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		checked.ServeHTTP(w, r)
+	})
+}
+
+// locked lets nobody in who does not know the password. Whether the server is well it tells everybody, as probes ask without one.
+func locked(next http.Handler, p password.Password) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/apis/v1beta1/healthz" && !p.Admits(r.Header.Get("Authorization")) {
+			w.Header().Set("WWW-Authenticate", `Basic realm="argosy", charset="UTF-8"`)
+			writeError(w, http.StatusUnauthorized, codes.Unauthenticated, "this server asks for a password: set ARGOSY_PASSWORD, or send Authorization: Bearer PASSWORD")
+			return
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

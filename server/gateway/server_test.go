@@ -125,7 +125,7 @@ func (s *server) open(t *testing.T) {
 	require.NoError(t, err)
 	web := httptest.NewServer(handler)
 	s.url = web.URL
-	s.dial(t, services.Server(log))
+	s.dial(t, services.Server(log, ""))
 	s.close = sync.OnceFunc(func() {
 		stop()
 		web.Close()

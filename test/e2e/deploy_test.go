@@ -65,6 +65,7 @@ func runsAsAPod(t *testing.T, home string, admin *rest.Config) {
 	require.NoError(t, err)
 	code, out, errs := command(t, "cluster", "image", "load", filepath.Join(repository, "bin/argosy-image.tar"), "--home", home)
 	require.Zero(t, code, "%s%s", out, errs)
+	applyText(t, admin, []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"argosy-password","namespace":"kubeflow"},"stringData":{"password":"a good password of some length"}}`))
 	applyText(t, admin, render(t, "manifests/server"))
 	first := serverPod(t, client, "")
 
@@ -121,6 +122,9 @@ func asClient(t *testing.T, client kubernetes.Interface, name, host string, comm
 	for _, c := range commands {
 		pod.Spec.InitContainers = append(pod.Spec.InitContainers, corev1.Container{
 			Name: strings.Join(c[:2], "-"), Image: serverImage, Command: append([]string{"argosy", "--server", "http://" + host + ":8888"}, c...),
+			Env: []corev1.EnvVar{{Name: "ARGOSY_PASSWORD", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: "argosy-password"}, Key: "password",
+			}}}},
 			VolumeMounts: []corev1.VolumeMount{{Name: "errand", MountPath: "/errand"}},
 		})
 	}

@@ -118,7 +118,7 @@ func (c *cli) root() *cobra.Command {
 // client makes a client of the server that the flags, the environment or the configuration name.
 func (c *cli) client() (*client.Client, error) {
 	if c.server != "" {
-		cl, err := client.New(c.server)
+		cl, err := client.New(c.server, client.WithPassword(os.Getenv(client.EnvPassword)))
 		return cl, exit.With(exit.Usage, err)
 	}
 	cl, err := client.FromEnv()

@@ -17,7 +17,9 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 	"github.com/argosy-ml/argosy/cmd/internal/version"
 	"github.com/argosy-ml/argosy/frontend"
+	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/server/app"
+	"github.com/argosy-ml/argosy/server/password"
 )
 
 // Where the keys of the artifact store come from: not from the command line, which others can read.
@@ -46,6 +48,7 @@ standard output. argosy up is the same with a cluster of its own.`,
 			}
 			cfg.Home, cfg.HTTP, cfg.GRPC, cfg.Store = settings.Home, settings.HTTP, settings.GRPC, settings.Store
 			cfg.S3.AccessKey, cfg.S3.SecretKey = os.Getenv(envS3AccessKey), os.Getenv(envS3SecretKey)
+			cfg.Password = password.Password(os.Getenv(client.EnvPassword))
 			if err := keep.set(&cfg); err != nil {
 				return err
 			}
@@ -58,8 +61,8 @@ standard output. argosy up is the same with a cluster of its own.`,
 	f.StringVar(&cfg.S3.Endpoint, "s3", "", "`address` of the artifact store, as host:port")
 	f.StringVar(&cfg.S3.Bucket, "s3-bucket", "mlpipeline", "`bucket` of artifacts and logs")
 	f.BoolVar(&cfg.S3.Secure, "s3-tls", false, "use TLS towards the artifact store")
-	f.StringSliceVar(&cfg.Hosts, "host", nil, "`name` that the server answers to beside localhost; with one it may listen on any address, such as :8888. "+
-		"It asks for no password: let nobody reach it who may not run programs in the cluster")
+	f.StringSliceVar(&cfg.Hosts, "host", nil, "`name` that the server answers to beside localhost; with one it may listen on any address, such as :8888, "+
+		"and asks for the password in $"+client.EnvPassword)
 	addListenFlags(cmd)
 	keep.add(cmd)
 	must(cmd.MarkFlagFilename("kubeconfig"))

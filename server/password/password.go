@@ -1,0 +1,37 @@
+// Package password is what a server asks for that others than this machine can reach.
+package password
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"strings"
+)
+
+// Least is how many bytes a password must have: whoever guesses it runs programs in the cluster.
+const Least = 16
+
+// Password is what clients have to know; where it is empty, nothing is asked for.
+type Password string
+
+// Admits looks at the header Authorization of a request (RFC 7235): Basic with any name, as browsers send it, or Bearer, as
+// KFP's clients do.
+func (p Password) Admits(authorization string) bool {
+	if p == "" {
+		return true
+	}
+	scheme, given, _ := strings.Cut(authorization, " ")
+	switch strings.ToLower(scheme) {
+	case "basic":
+		plain, err := base64.StdEncoding.DecodeString(given)
+		if err != nil {
+			return false
+		}
+		_, given, _ = strings.Cut(string(plain), ":")
+	case "bearer":
+	default:
+		return false
+	}
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(p)) // of one length, so that the time tells nothing of it
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
