@@ -175,7 +175,7 @@ func TestListensEverywhere(t *testing.T) {
 	require.NoError(t, err)
 	conn, err := grpc.NewClient("127.0.0.1:"+port, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
-	defer conn.Close()
+	defer conn.Close() //nolint:errcheck // a test
 	_, err = grpc_health_v1.NewHealthClient(conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
 	require.NoError(t, err)
 	experiments := wire.NewExperimentServiceClient(conn)
