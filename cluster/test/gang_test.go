@@ -278,10 +278,24 @@ func (c *cluster) awaitCondition(t *testing.T, r schema.GroupVersionResource, na
 		o, err := c.any.Resource(r).Namespace(c.namespace).Get(ctx, name, metav1.GetOptions{})
 		require.NoError(t, err)
 		if condition != "Failed" {
-			require.False(t, conditionTrue(o.Object, "Failed"), "%v", o.Object["status"])
+			require.False(t, conditionTrue(o.Object, "Failed"), "%v\n%s", o.Object["status"], c.lastWords(ctx, name))
 		}
 		return conditionTrue(o.Object, condition)
 	})
+}
+
+// lastWords are the ends of the logs of a job's pods, for a failing test.
+func (c *cluster) lastWords(ctx context.Context, job string) string {
+	pods, err := c.kube.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: jobLabel + "=" + job})
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, p := range pods.Items {
+		text, err := c.kube.CoreV1().Pods(c.namespace).GetLogs(p.Name, &corev1.PodLogOptions{TailLines: ptr(int64(30))}).DoRaw(ctx)
+		fmt.Fprintf(&b, "--- %s %s %v\n%s\n", p.Name, p.Status.Phase, err, text)
+	}
+	return b.String()
 }
 
 func conditionTrue(o map[string]any, condition string) bool {

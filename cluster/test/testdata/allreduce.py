@@ -16,3 +16,5 @@ weights = [torch.zeros(1) for _ in range(world)]
 dist.all_gather(weights, model.module.weight.detach().flatten())
 assert all(torch.equal(w, weights[0]) for w in weights), weights
 print(f"rank {rank} of {world}: same weights", flush=True)
+dist.barrier()  # nobody leaves while others talk to it
+dist.destroy_process_group()  # or its threads may end the interpreter with an abort
