@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestKFP serves what was made for KFP v1: packages of its SDKs, retries, recurring runs, and a client that is not ours.
@@ -125,15 +126,13 @@ func (a *argosy) retries(t *testing.T, name string, late bool) {
 	t.Helper()
 	mended := filepath.Join(a.home, "shared", name)
 	manifest := strings.ReplaceAll(flaky, "%%", "%")
-	if late {
-		manifest = strings.Replace(manifest, "onExit: bye", "onExit: bye\n  ttlStrategy: {secondsAfterFailure: 0}", 1)
-	}
 	var pipeline struct{ ID string }
 	a.upload(t, name, "flaky.yaml", []byte(manifest), 200, &pipeline)
 	id := a.createRun(t, name, pipeline.ID, map[string]string{"file": mended})
 	failed := a.await(t, id, time.Minute, runView.final)
 	require.Equal(t, "Failed", failed.Status, "%+v", failed)
 	if late {
+		require.NoError(t, workflows(t, a.home).Delete(t.Context(), failed.Workflow.Name, metav1.DeleteOptions{}))
 		awaitWorkflow(t, workflows(t, a.home), failed.Workflow.Name, gone)
 	}
 	first := failed.Nodes[failed.node(t, "first")].Outputs
