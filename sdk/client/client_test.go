@@ -304,6 +304,10 @@ func TestConfig(t *testing.T) { // changes the environment: not parallel
 
 	t.Setenv(EnvURL, "http://env:2")
 	require.Equal(t, "http://env:2", urlOf())
+	t.Setenv(EnvPassword, "of the environment")
+	c, err := FromEnv()
+	require.NoError(t, err)
+	require.Equal(t, "of the environment", c.password)
 
 	t.Setenv(EnvURL, "")
 	require.NoError(t, os.WriteFile(file, []byte(`{"URI":"x"}`), 0o600))

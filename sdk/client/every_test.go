@@ -82,6 +82,31 @@ func TestEveryCallEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// Every request carries the password, also one that is sent again.
+func TestEveryCallCarriesThePassword(t *testing.T) {
+	t.Parallel()
+	for _, call := range calls() {
+		t.Run(call.name, func(t *testing.T) {
+			t.Parallel()
+			var asked, without atomic.Int32
+			client := serve(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") != "Bearer of good tidings" {
+					without.Add(1)
+				}
+				if asked.Add(1) == 1 {
+					refuse(http.StatusServiceUnavailable, `{"message":"away","code":14}`)(w, nil)
+					return
+				}
+				refuse(http.StatusNotFound, `{"message":"none","code":5}`)(w, nil)
+			}})
+			WithPassword("of good tidings")(client)
+			_ = call.makes(t.Context(), client)
+			require.NotZero(t, asked.Load())
+			require.Zero(t, without.Load())
+		})
+	}
+}
+
 // A server that is away for a moment is asked again, but never to do a thing that might have been done.
 func TestEveryCallIsRepeatedWhereThatIsSafe(t *testing.T) {
 	t.Parallel()

@@ -83,8 +83,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, errors.Join(onLoopback("HTTP", c.HTTP), onLoopback("gRPC", c.GRPC))
 }
 
-// onLoopback refuses addresses that other machines could reach: there is no TLS, and whoever reaches the
-// server runs programs in the cluster.
+// onLoopback refuses an address that other machines could reach, because whoever reaches the server runs programs in the cluster.
 func onLoopback(what, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

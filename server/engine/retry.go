@@ -188,6 +188,39 @@ func (e *Engine) resubmit(ctx context.Context, there, wf *wfv1.Workflow) error {
 	return explain(doing, err)
 }
 
+// clearAway deletes what an attempt has left whose Workflow is gone: pods, and reports of steps. The cluster will collect them, but that
+// takes a while, and Argo knows both by their step alone: it would take them for those of the new attempt.
+func (e *Engine) clearAway(ctx context.Context, wf *wfv1.Workflow) error {
+	_, err := e.argo.ArgoprojV1alpha1().Workflows(wf.Namespace).Get(ctx, wf.Name, metav1.GetOptions{})
+	if err == nil { // resubmit does it
+		return nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	ofIt := metav1.ListOptions{LabelSelector: common.LabelKeyWorkflow + "=" + wf.Name}
+	pods, err := e.kube.CoreV1().Pods(wf.Namespace).List(ctx, ofIt)
+	if err != nil {
+		return err
+	}
+	for _, p := range pods.Items {
+		if err := e.deletePod(ctx, wf.Namespace, p.Name); err != nil {
+			return err
+		}
+	}
+	client := e.argo.ArgoprojV1alpha1().WorkflowTaskResults(wf.Namespace)
+	reports, err := client.List(ctx, ofIt)
+	if err != nil {
+		return err
+	}
+	for _, r := range reports.Items {
+		if err := client.Delete(ctx, r.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
 // awaitLabel waits until Argo has labelled a pod as completed: it would label the next one of its name instead, and then
 // never look at it.
 func (e *Engine) awaitLabel(ctx context.Context, namespace, name string) error {

@@ -159,6 +159,12 @@ func TestResubmit(t *testing.T) {
 
 	// A Workflow that was deleted meanwhile is made anew.
 	require.NoError(t, b.Engine.DeleteWorkflow(t.Context(), enginetest.Namespace, r.Workflow))
+	left := metav1.ObjectMeta{Name: "left", Labels: map[string]string{"workflows.argoproj.io/workflow": before.Name}}
+	_, err = pods.Create(t.Context(), &corev1.Pod{ObjectMeta: left}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	reports := b.Argo.ArgoprojV1alpha1().WorkflowTaskResults(enginetest.Namespace)
+	_, err = reports.Create(t.Context(), &wfv1.WorkflowTaskResult{ObjectMeta: left}, metav1.CreateOptions{})
+	require.NoError(t, err)
 	require.NoError(t, b.Engine.Submit(t.Context(), a.Workflow))
 	require.Equal(t, wfv1.WorkflowRunning, b.Workflow(t, r).Status.Phase)
 	seen, err := b.Engine.Find(t.Context(), enginetest.Namespace, r.Workflow)
@@ -166,5 +172,9 @@ func TestResubmit(t *testing.T) {
 	now, err := seen.State()
 	require.NoError(t, err)
 	require.EqualValues(t, 2, now.Attempt)
+	_, err = pods.Get(t.Context(), "left", metav1.GetOptions{})
+	require.True(t, apierrors.IsNotFound(err), "Argo would take it for the new attempt's")
+	_, err = reports.Get(t.Context(), "left", metav1.GetOptions{})
+	require.True(t, apierrors.IsNotFound(err), "Argo would take it for the new attempt's")
 	require.WithinDuration(t, time.Now(), b.Workflow(t, r).Status.StartedAt.Time, time.Minute)
 }

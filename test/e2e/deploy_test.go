@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os/exec"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -89,25 +91,33 @@ func runsAsAPod(t *testing.T, home string, admin *rest.Config) {
 // serverPod waits until a pod of the Deployment is ready that is another than one, and gives its name.
 func serverPod(t *testing.T, client kubernetes.Interface, not string) (name string) {
 	t.Helper()
-	var pods *corev1.PodList
-	ready := func(p corev1.Pod) bool {
+	return awaitPod(t, client, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=argosy"}, func(p *corev1.Pod) bool {
 		return p.Name != not && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 		})
-	}
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		var err error
-		pods, err = client.CoreV1().Pods("kubeflow").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=argosy"})
-		require.NoError(t, err)
-		if i := slices.IndexFunc(pods.Items, ready); i >= 0 {
-			return pods.Items[i].Name
+	}).Name
+}
+
+// awaitPod watches pods until one is as asked for, and gives it.
+func awaitPod(t *testing.T, client kubernetes.Interface, which metav1.ListOptions, is func(*corev1.Pod) bool) *corev1.Pod {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	changes, err := client.CoreV1().Pods("kubeflow").Watch(ctx, which) // which begins with those that are there
+	require.NoError(t, err)
+	defer changes.Stop()
+	var last *corev1.Pod
+	for change := range changes.ResultChan() {
+		pod, ok := change.Object.(*corev1.Pod)
+		require.True(t, ok, "%+v", change.Object)
+		if change.Type != watch.Deleted && is(pod) {
+			return pod
 		}
+		last = pod
 	}
-	for _, p := range pods.Items {
-		t.Logf("%s: %+v\n%s", p.Name, p.Status, logOf(t, client, p.Name, "argosy"))
-	}
-	require.Fail(t, "the server's pod does not become ready")
-	return ""
+	require.NotNil(t, last, "no pod of %+v", which)
+	require.Fail(t, "no pod becomes as asked for", "the last: %s: %+v\n%s", last.Name, last.Status, logOf(t, client, last.Name, last.Spec.Containers[0].Name))
+	return nil
 }
 
 // asClient runs commands one after the other in a pod, against the server's Service by one of its names, and gives what the last
@@ -132,19 +142,12 @@ func asClient(t *testing.T, client kubernetes.Interface, name, host string, comm
 	pod.Spec.Containers, pod.Spec.InitContainers = pod.Spec.InitContainers[last:], pod.Spec.InitContainers[:last]
 	_, err := client.CoreV1().Pods("kubeflow").Create(t.Context(), pod, metav1.CreateOptions{})
 	require.NoError(t, err)
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		pod, err = client.CoreV1().Pods("kubeflow").Get(t.Context(), name, metav1.GetOptions{})
-		require.NoError(t, err)
-		said := ""
-		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-			said = logOf(t, client, name, pod.Spec.Containers[0].Name)
-		}
-		if pod.Status.Phase == corev1.PodSucceeded {
-			return said
-		}
-		require.NotEqual(t, corev1.PodFailed, pod.Status.Phase, "%s\n%+v", said, pod.Status)
-		require.True(t, time.Now().Before(deadline), "%+v", pod.Status)
-	}
+	pod = awaitPod(t, client, metav1.ListOptions{FieldSelector: "metadata.name=" + name}, func(p *corev1.Pod) bool {
+		return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+	})
+	said := logOf(t, client, name, pod.Spec.Containers[0].Name)
+	require.Equal(t, corev1.PodSucceeded, pod.Status.Phase, "%s\n%+v", said, pod.Status)
+	return said
 }
 
 func logOf(t *testing.T, client kubernetes.Interface, pod, container string) string {

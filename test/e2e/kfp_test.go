@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // TestKFP serves what was made for KFP v1: packages of its SDKs, retries, recurring runs, and a client that is not ours.
@@ -131,7 +132,9 @@ func (a *argosy) retries(t *testing.T, name string, late bool) {
 	id := a.createRun(t, name, pipeline.ID, map[string]string{"file": mended})
 	failed := a.await(t, id, time.Minute, runView.final)
 	require.Equal(t, "Failed", failed.Status, "%+v", failed)
+	letGo := func() {}
 	if late {
+		letGo = holdPods(t, a.home, failed.Workflow.Name)
 		require.NoError(t, workflows(t, a.home).Delete(t.Context(), failed.Workflow.Name, metav1.DeleteOptions{}))
 		awaitWorkflow(t, workflows(t, a.home), failed.Workflow.Name, gone)
 	}
@@ -141,6 +144,7 @@ func (a *argosy) retries(t *testing.T, name string, late bool) {
 	require.NoError(t, os.WriteFile(mended, nil, 0o644))
 	a.post(t, "/apis/v1beta1/runs/"+id+"/retry", struct{}{}, 200, nil)
 	a.post(t, "/apis/v1beta1/runs/"+id+"/retry", struct{}{}, 409, nil)
+	letGo()
 	run := a.await(t, id, time.Minute, runView.final)
 	require.Equal(t, "Succeeded", run.Status, "%+v", run)
 	require.Equal(t, first, run.Nodes[run.node(t, "first")].Outputs, "what succeeded did not run again")
@@ -152,6 +156,23 @@ func (a *argosy) retries(t *testing.T, name string, late bool) {
 			require.Equal(t, "Succeeded", strings.TrimSpace(a.log(t, id, n.ID)), "the exit handler ran anew")
 		}
 	}
+}
+
+// holdPods has a Workflow's pods stay when it has gone, as they do for a while where the cluster has much to collect, until they are let go.
+func holdPods(t *testing.T, home, workflow string) (letGo func()) {
+	t.Helper()
+	pods := clientOf(t, home).CoreV1().Pods("kubeflow")
+	list, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=" + workflow})
+	require.NoError(t, err)
+	require.NotEmpty(t, list.Items)
+	set := func(finalizers string) {
+		for _, p := range list.Items {
+			_, err := pods.Patch(t.Context(), p.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":`+finalizers+`}}`), metav1.PatchOptions{})
+			require.NoError(t, err)
+		}
+	}
+	set(`["argosy.dev/test"]`)
+	return func() { set("null") }
 }
 
 // retriesOneStep is the same for a workflow that is one pod, whose name is that of the workflow in each attempt.

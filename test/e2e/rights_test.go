@@ -95,7 +95,7 @@ func TestRights(t *testing.T) {
 
 	seen := watchRequests(t, admin, token)
 	a := up(t, filepath.Join(t.TempDir(), "server"), serverOf(t, home, seen.url))
-	runErrands(t, a)
+	runErrands(t, a, home)
 
 	require.Empty(t, seen.take(http.StatusForbidden, "patch serviceaccounts", "patch roles.rbac.authorization.k8s.io", "patch rolebindings.rbac.authorization.k8s.io"))
 	used := seen.take(0)
@@ -110,8 +110,8 @@ func TestRights(t *testing.T) {
 	t.Run("the server as a pod", func(t *testing.T) { runsAsAPod(t, home, admin) })
 }
 
-// runErrands has the server do all that it does with a cluster.
-func runErrands(t *testing.T, a *argosy) {
+// runErrands has the server do all that it does with a cluster, which is that of a home.
+func runErrands(t *testing.T, a *argosy, home string) {
 	t.Helper()
 	var pipeline struct{ ID string }
 	a.upload(t, "errand", "errand.yaml", []byte(errand), 200, &pipeline)
@@ -123,6 +123,11 @@ func runErrands(t *testing.T, a *argosy) {
 	}
 	failed := run("fails", map[string]string{"code": "1"}, "Failed")
 	a.post(t, "/apis/v1beta1/runs/"+failed+"/retry", struct{}{}, 200, nil) // which waits until the run is recorded whole
+	again := a.await(t, failed, 2*time.Minute, runView.final)
+	require.Equal(t, "Failed", again.Status)
+	require.NoError(t, workflows(t, home).Delete(t.Context(), again.Workflow.Name, metav1.DeleteOptions{}))
+	awaitWorkflow(t, workflows(t, home), again.Workflow.Name, gone)
+	a.post(t, "/apis/v1beta1/runs/"+failed+"/retry", struct{}{}, 200, nil)
 	require.Equal(t, "Failed", a.await(t, failed, 2*time.Minute, runView.final).Status)
 	cached := a.createRun(t, "takes from the cache", pipeline.ID, nil)
 	taken := a.await(t, cached, 2*time.Minute, runView.final)

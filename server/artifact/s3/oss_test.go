@@ -29,7 +29,7 @@ func (o *oss) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 00:00:00 GMT")
 	switch {
 	case r.URL.Host != o.host, strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING"):
-		w.WriteHeader(http.StatusForbidden) // SecondLevelDomainForbidden, or not implemented
+		w.WriteHeader(http.StatusForbidden) // to OSS a bucket in the path is SecondLevelDomainForbidden, and a signed chunk NotImplemented
 	case r.URL.Query().Has("location"):
 		fmt.Fprint(w, "<LocationConstraint>oss-cn-hangzhou</LocationConstraint>")
 	case r.Method == http.MethodPut:
