@@ -24,7 +24,7 @@ func TestTasks(t *testing.T) {
 	golden := `{"id":"ID1","pipelineName":"pipeline/hello","runId":"ID2","mlmdExecutionID":"7","created_at":"2026-11-20T12:00:00Z",` +
 		`"finished_at":"1970-01-01T00:00:00Z","fingerprint":"abc"}`
 	require.Equal(t, golden, numbered(created))
-	s.post(t, path, strings.NewReplacer("pipeline/hello", "namespace/n/pipeline/hello", "abc", "def", `"7"`, `"8","finishedAt":"2026-11-20T13:00:00.5Z","namespace":"n"`).Replace(task), 200)
+	s.post(t, path, strings.NewReplacer("pipeline/hello", "namespace/n/pipeline/hello", `"abc"`, `"def"`, `"7"`, `"8","finishedAt":"2026-11-20T13:00:00.5Z","namespace":"n"`).Replace(task), 200)
 
 	find := func(query string) string { return s.get(t, path+"?"+query, 200) }
 	byFingerprint := url.QueryEscape(`{"predicates":[{"op":"EQUALS","key":"fingerprint","string_value":"abc"},{"op":"EQUALS","key":"pipelineName","string_value":"pipeline/hello"},{"op":"NOT_EQUALS","key":"mlmdExecutionID","string_value":"1"}]}`)
