@@ -50,7 +50,10 @@ bin/argosy-launcher:
 	@echo "building argosy-launcher"
 	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o $@ ./cmd/argosy-launcher
 
-CLUSTER_BUILD = cd cluster && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o ../bin/
+# What the API says of itself is Kubernetes' own version, as in Kubernetes' own builds: kubectl and Helm read it.
+KUBERNETES := $(shell sed -n 's|^\tk8s.io/kubernetes ||p' cluster/go.mod)
+CLUSTER_BUILD = cd cluster && CGO_ENABLED=0 go build -trimpath -o ../bin/ \
+  -ldflags "-s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)"
 
 # By one command, so that the link of one does not hold up what the others compile.
 cluster-programs: cluster-assets

@@ -81,7 +81,7 @@ func runArgo(ctx context.Context, h home.Home, ready func()) error {
 		return err
 	}
 	const executorPlugins = false
-	wfc, err = controller.NewWorkflowController(ctx, cfg, reportsFirst{listening{kube, unheard}, complete}, argo, argoNamespace, "",
+	wfc, err = controller.NewWorkflowController(ctx, cfg, withTokens{reportsFirst{listening{kube, unheard}, complete}}, argo, argoNamespace, "",
 		"argoexec", "IfNotPresent", "text", common.ConfigMapName, executorPlugins)
 	if err != nil {
 		return err

@@ -59,9 +59,6 @@ func (p *pod) writeEtc() error {
 		return err
 	}
 	for _, f := range files {
-		if f.Link != "" {
-			f.Data = hostsFile(p.obj, p.addr)
-		}
 		if err := os.WriteFile(p.path(etcPart, filepath.Base(f.Path)), f.Data, 0o644); err != nil {
 			return err
 		}
@@ -69,7 +66,7 @@ func (p *pod) writeEtc() error {
 	return nil
 }
 
-// ownFiles are the files of the pod in /etc of containers made of images.
+// ownFiles are the files of the pod in /etc of containers made of images: no links, or an artifact of /etc would be refused by Argo.
 func (p *pod) ownFiles() ([]container.File, error) {
 	name, err := kernelHostname(p.obj)
 	if err != nil {
@@ -78,7 +75,7 @@ func (p *pod) ownFiles() ([]container.File, error) {
 	// The machine may have none: its programs are configured otherwise.
 	host, _ := os.ReadFile("/etc/resolv.conf")
 	return []container.File{
-		{Path: "/etc/hosts", Link: etcFolder + "/hosts"},
+		{Path: "/etc/hosts", Mode: 0o644, Data: hostsFile(p.obj, p.addr)},
 		{Path: "/etc/hostname", Mode: 0o644, Data: []byte(name + "\n")},
 		{Path: "/etc/resolv.conf", Mode: 0o644, Data: resolverOf(p.obj, parseResolver(host)).render()},
 	}, nil

@@ -73,6 +73,7 @@ type nodeOutcome struct {
 var argoResources = map[string]schema.GroupVersionResource{
 	"ConfigMap":               {Version: "v1", Resource: "configmaps"},
 	"Secret":                  {Version: "v1", Resource: "secrets"},
+	"ServiceAccount":          {Version: "v1", Resource: "serviceaccounts"},
 	"Role":                    {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "roles"},
 	"RoleBinding":             {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"},
 	"WorkflowTemplate":        {Group: "argoproj.io", Version: "v1alpha1", Resource: "workflowtemplates"},

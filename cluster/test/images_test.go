@@ -112,8 +112,8 @@ func (i imageTest) awaitEvent(t *testing.T, pod, text string) {
 
 func (i imageTest) testRun(t *testing.T) {
 	image := i.hub.push(t, "team/box:v1", boxImage(t))
-	out := i.says(t, podFrom("run", image, "env COLOUR , env PATH , pwd , ls /data , cat /data/new , stat /cache , cat /etc/hostname , env HOME"))
-	require.Equal(t, "COLOUR=blue\nPATH=/bin\n/job\nkept new \nnew\ndrwxr-xr-x 0 0\nrun\nHOME=/root\n", out)
+	out := i.says(t, podFrom("run", image, "env COLOUR , env PATH , pwd , ls /data , cat /data/new , stat /cache , cat /etc/hostname , env HOME , stat /etc/hosts"))
+	require.Equal(t, "COLOUR=blue\nPATH=/bin\n/job\nkept new \nnew\ndrwxr-xr-x 0 0\nrun\nHOME=/root\n-rw-r--r-- 0 0\n", out)
 	i.awaitEvent(t, "run", "Pulling: Pulling image")
 	i.awaitEvent(t, "run", "Pulled: Successfully pulled image")
 	p, err := i.kube.CoreV1().Pods(i.namespace).Get(t.Context(), "run", metav1.GetOptions{})

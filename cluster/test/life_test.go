@@ -331,6 +331,9 @@ func TestVersion(t *testing.T) {
 		require.Regexp(t, `(?m)^`+name+` v\d+\.\d+\.\d+$`, out)
 	}
 	require.Len(t, strings.Split(strings.TrimSpace(out), "\n"), 7, "nothing else is printed:\n%s", out)
+	info, err := shared(t).kube.Discovery().ServerVersion()
+	require.NoError(t, err)
+	require.Contains(t, out, "\nkubernetes "+info.GitVersion+"\n", "the API says the same")
 }
 
 func TestHomeIsRequired(t *testing.T) {
