@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/util/responsewriter"
 	aggregator "k8s.io/kube-aggregator/pkg/apiserver"
@@ -13,18 +14,22 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
 
-// runServers is what app.Run does, with keepOpenAPI on the way.
+// runServers is what app.Run does, with putBuiltins and keepOpenAPI on the way.
 func runServers(ctx context.Context, o options.CompletedOptions) error {
 	config, err := app.NewConfig(o)
 	if err != nil {
 		return err
 	}
+	config.KubeAPIs.ControlPlane.Generic.DisabledPostStartHooks = sets.StringKeySet(builtins)
 	complete, err := config.Complete()
 	if err != nil {
 		return err
 	}
 	servers, err := app.CreateServerChain(complete)
 	if err != nil {
+		return err
+	}
+	if err := putBuiltins(servers.GenericAPIServer); err != nil {
 		return err
 	}
 	prepared, err := servers.PrepareRun()
