@@ -30,9 +30,12 @@ func TestReadyIsReady(t *testing.T) {
 		require.NotEmpty(t, service.Spec.ClusterIP)
 		again, err := c.kube.RbacV1().ClusterRoles().List(t.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/bootstrapping=rbac-defaults"})
 		require.NoError(t, err)
+		require.Len(t, again.Items, len(roles.Items))
 		for i, r := range again.Items {
+			if r.AggregationRule != nil { // a controller fills it when it comes to it
+				continue
+			}
 			require.Equal(t, roles.Items[i].ResourceVersion, r.ResourceVersion, "%s was written again", r.Name)
 		}
-		require.Len(t, again.Items, len(roles.Items))
 	}
 }
