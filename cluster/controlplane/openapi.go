@@ -14,13 +14,14 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 )
 
-// runServers is what app.Run does, with putBuiltins and keepOpenAPI on the way.
+// runServers is what app.Run does, with putBuiltins, knowRightsFirst and keepOpenAPI on the way.
 func runServers(ctx context.Context, o options.CompletedOptions) error {
 	config, err := app.NewConfig(o)
 	if err != nil {
 		return err
 	}
 	config.KubeAPIs.ControlPlane.Generic.DisabledPostStartHooks = sets.StringKeySet(builtins)
+	knowRightsFirst(ctx, config)
 	complete, err := config.Complete()
 	if err != nil {
 		return err

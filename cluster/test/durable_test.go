@@ -13,10 +13,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 )
 
@@ -40,6 +44,7 @@ func durableTests(t *testing.T, c *cluster) {
 	t.Run("a command and a log end with the kubelet", c.testStreamsEnd)
 	t.Run("a pod that is being deleted goes on ending", c.testEndingGoesOn)
 	t.Run("a pod ends while there is no apiserver", c.testApiserverAway)
+	t.Run("nobody loses rights with the apiserver", c.testRightsThroughRestarts)
 	t.Run("many pods go on through a storm", c.testStorm)
 	t.Run("a pod is lost with its holder", c.testHolderDies)
 	t.Run("pods are lost with the node", c.testNodeDies)
@@ -315,6 +320,35 @@ func (c *cluster) testApiserverAway(t *testing.T) {
 		return err == nil && ended(p)
 	})
 	require.EqualValues(t, 4, p.Status.ContainerStatuses[0].State.Terminated.ExitCode)
+}
+
+// Who asks while the apiserver comes back is answered late, and not refused: steps take that for final.
+func (c *cluster) testRightsThroughRestarts(t *testing.T) {
+	_, err := c.kube.RbacV1().RoleBindings(c.namespace).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "viewers"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: "default", Namespace: c.namespace}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	token, err := c.kube.CoreV1().ServiceAccounts(c.namespace).CreateToken(t.Context(), "default", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	cfg := rest.AnonymousClientConfig(c.config)
+	cfg.BearerToken, cfg.QPS = token.Status.Token, -1
+	viewer, err := kubernetes.NewForConfig(cfg)
+	require.NoError(t, err)
+	look := func(ctx context.Context) error {
+		_, err := viewer.CoreV1().Pods(c.namespace).Get(ctx, "none", metav1.GetOptions{})
+		return err
+	}
+	eventually(t, "the account has its right", func(ctx context.Context) bool { return apierrors.IsNotFound(look(ctx)) })
+	for range 3 {
+		before := c.pids(t)["apiserver"]
+		c.kill(t, before)
+		eventually(t, "the apiserver is new", func(ctx context.Context) bool {
+			err := look(ctx)
+			require.False(t, apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err), "%v", err)
+			return apierrors.IsNotFound(err) && c.pids(t)["apiserver"] != before
+		})
+	}
 }
 
 // However often the kubelet dies, and whatever it was doing, each step is run once.
