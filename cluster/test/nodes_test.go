@@ -56,6 +56,7 @@ func (c *cluster) testShares(t *testing.T) {
 	require.NoError(t, err)
 	for _, n := range nodes.Items {
 		require.Equal(t, n.Name, n.Labels[corev1.LabelHostname])
+		require.Regexp(t, `^\d+\.\d+`, n.Status.NodeInfo.KernelVersion)
 		require.Equal(t, nodes.Items[0].Status.Allocatable, n.Status.Allocatable)
 		require.Equal(t, int64(2), n.Status.Allocatable.Name(gpu, resource.DecimalSI).Value())
 		lease, err := c.kube.CoordinationV1().Leases("kube-node-lease").Get(t.Context(), n.Name, metav1.GetOptions{})
