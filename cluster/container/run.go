@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/argosy-ml/argosy/cluster/emissary"
 )
 
 // Run is argosy-podinit's `run`: it reads the Spec, becomes the container and
@@ -82,7 +84,11 @@ func (p *Process) become() error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return err
 	}
-	return fmt.Errorf("exec %s: %w", path, syscall.Exec(path, p.Args, p.Env))
+	env := p.Env
+	if p.SelfExec {
+		env = emissary.Small(env)
+	}
+	return fmt.Errorf("exec %s: %w", path, syscall.Exec(path, p.Args, env))
 }
 
 // enter prepares this thread for the command, all but its user, and finds its program.

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -25,6 +26,33 @@ const ExitFault = 64
 // Alone says, before `--`, that no other container of the pod ends this one: there is no executor in it.
 const Alone = "--alone"
 
+// Plain says, before `--`, that the template asks for nothing but the command: it need not be read.
+const Plain = "--plain"
+
+// ownProcessors carries the command's own GOMAXPROCS past the emissary.
+const ownProcessors = "ARGOSY_COMMAND_GOMAXPROCS"
+
+// Small is an environment in which the emissary starts fewer threads than it would; its command gets the one that was given.
+func Small(env []string) []string {
+	small := []string{"GOMAXPROCS=1"}
+	for _, e := range env {
+		if own, ok := strings.CutPrefix(e, "GOMAXPROCS="); ok {
+			e = ownProcessors + "=" + own
+		}
+		small = append(small, e)
+	}
+	return small
+}
+
+// unshrink gives the command its own environment back.
+func unshrink() error {
+	own, ok := os.LookupEnv(ownProcessors)
+	if !ok {
+		return os.Unsetenv("GOMAXPROCS")
+	}
+	return errors.Join(os.Setenv("GOMAXPROCS", own), os.Unsetenv(ownProcessors))
+}
+
 // Main runs the command that follows `--` in args and returns its exit code.
 func Main(args []string) int {
 	s := step{folder: Folder, container: os.Getenv("ARGO_CONTAINER_NAME"), capture: os.Getenv("ARGO_INCLUDE_SCRIPT_OUTPUT") == "true"}
@@ -34,8 +62,12 @@ func Main(args []string) int {
 			break
 		}
 		s.alone = s.alone || a == Alone
+		s.plain = s.plain || a == Plain
 	}
-	code, err := s.run(args)
+	code, err := ExitFault, unshrink()
+	if err == nil {
+		code, err = s.run(args)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		// It becomes the message of the step.
@@ -58,6 +90,7 @@ type step struct {
 	container string
 	capture   bool // keep stdout for outputs.result
 	alone     bool // nobody leaves word in the folder
+	plain     bool // the template asks for nothing but the command
 	template  *template
 	signals   chan os.Signal
 	told      bool // its command was: it is not run again
@@ -96,7 +129,9 @@ func (s *step) work(args []string) (int, error) {
 		return ExitFault, errors.New("no command")
 	}
 	var err error
-	if s.template, err = readTemplate(s.folder); err != nil {
+	if s.plain {
+		s.template = &template{}
+	} else if s.template, err = readTemplate(s.folder); err != nil {
 		return ExitFault, fmt.Errorf("failed to read template: %w", err)
 	}
 	s.capture = s.capture || s.template.ArchiveLocation != nil && s.template.ArchiveLocation.ArchiveLogs

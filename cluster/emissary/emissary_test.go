@@ -45,6 +45,38 @@ func TestRunLeavesTheExitCodeOfTheCommand(t *testing.T) {
 	}
 }
 
+func TestAPlainStepNeedsNoTemplate(t *testing.T) {
+	s := step{folder: t.TempDir(), container: "main", plain: true}
+	code, err := s.run([]string{"sh", "-c", "exit 7"})
+	require.NoError(t, err)
+	require.Equal(t, 7, code)
+	text, err := os.ReadFile(filepath.Join(s.dir(), "exitcode"))
+	require.NoError(t, err)
+	require.Equal(t, "7", string(text))
+}
+
+func TestTheCommandGetsItsOwnEnvironment(t *testing.T) {
+	for _, own := range [][]string{{"A=1"}, {"GOMAXPROCS=7", "A=1"}} {
+		t.Setenv("GOMAXPROCS", "as of the tests")
+		t.Setenv(ownProcessors, "")
+		require.NoError(t, os.Unsetenv(ownProcessors))
+		small := Small(own)
+		require.Contains(t, small, "GOMAXPROCS=1")
+		for _, e := range small {
+			name, value, _ := strings.Cut(e, "=")
+			t.Setenv(name, value)
+		}
+		require.NoError(t, unshrink())
+		value, has := os.LookupEnv("GOMAXPROCS")
+		require.Equal(t, len(own) > 1, has)
+		if has {
+			require.Equal(t, "7", value)
+		}
+		_, has = os.LookupEnv(ownProcessors)
+		require.False(t, has)
+	}
+}
+
 func TestRunSavesOutputParameters(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	s := newStep(t, `{"outputs":{"parameters":[{"name":"a","valueFrom":{"path":"`+out+`"}},{"name":"b","valueFrom":{"path":"/not/written"}},{"name":"c"}]}}`)

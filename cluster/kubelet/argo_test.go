@@ -91,6 +91,24 @@ func TestArgoFastPaths(t *testing.T) {
 	}
 }
 
+// The emissary of a plain step does not read the template: it must not miss anything there.
+func TestArgoPlainSteps(t *testing.T) {
+	t.Parallel()
+	const plain = `{"name":"t","container":{"image":"busybox","command":["echo"]}`
+	for template, want := range map[string]bool{
+		plain + `}`: true,
+		plain + `,"outputs":{"parameters":[{"name":"x","valueFrom":{"path":"/tmp/x"}}]}}`: false,
+		plain + `,"outputs":{"artifacts":[{"name":"a","path":"/a"}]}}`:                    false,
+		plain + `,"archiveLocation":{"archiveLogs":true}}`:                                false,
+		`{"name":"t","containerSet":{"containers":[{"name":"main"}]}}`:                    false,
+	} {
+		obj := argoPod(template)
+		s := argoStepOf(obj)
+		require.Equal(t, want, s.plain(&obj.Spec.Containers[1]), template)
+		require.False(t, s.plain(&obj.Spec.Containers[0]), "only the command itself is plain")
+	}
+}
+
 // Argo's executor finds the template in a variable, so that $$ in a script is $ and $(NAME) stays: here too.
 func TestArgoTemplateIsExpanded(t *testing.T) {
 	t.Parallel()

@@ -135,7 +135,7 @@ func (k *Kubelet) keepBerths(ctx context.Context) {
 				return
 			case <-s.wanted:
 			}
-		case s.busy.Load() == 0 && len(k.starting) == 0:
+		case k.calm():
 			if err := s.add(k); err != nil {
 				failures++
 				pause = time.Duration(failures) * time.Second

@@ -84,6 +84,7 @@ type Kubelet struct {
 	folders   *folders // of logs that are followed
 	limits    *limiter
 	berths    berths
+	leftovers *leftovers
 	starting  chan struct{}
 	lasted    *lru.Cache // how long the latest pod of a kin ran
 	// reporting ends when the ends of pods are no longer to be reported: the apiserver may be gone for good.
@@ -157,6 +158,7 @@ func (k *Kubelet) begin(ctx, life context.Context, services *sync.WaitGroup, fai
 	})
 	services.Go(func() { k.refresh(life) })
 	services.Go(func() { k.keepBerths(life) })
+	services.Go(func() { k.clearLeftovers(life) })
 	services.Go(func() { k.sweepImages(life) })
 	services.Go(func() { k.keepStorage(life) })
 	services.Go(func() { k.heartbeat(life) })
@@ -178,6 +180,7 @@ func newKubelet(cfg Config) (*Kubelet, error) {
 		starting:  make(chan struct{}, maxStarting),
 		lasted:    lru.New(maxKins),
 		berths:    berths{wanted: make(chan struct{}, 1)},
+		leftovers: newLeftovers(),
 		known:     map[types.UID]*pod{}, left: map[types.UID]podRecord{}, over: map[types.UID]bool{},
 		events: map[string]record.EventRecorder{},
 		rooms:  map[string]*room{},

@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -173,7 +172,7 @@ func (p *pod) path(elem ...string) string {
 	return filepath.Join(append([]string{p.dir}, elem...)...)
 }
 
-// tearDown removes everything but the logs and the record, and gives the address back.
+// tearDown gives back what the pod had. Of its files the logs and the record stay, and the others until there is time.
 func (p *pod) tearDown() error {
 	if p.holder != nil {
 		<-p.holder.Gone()
@@ -182,7 +181,8 @@ func (p *pod) tearDown() error {
 	if p.addr.IsValid() {
 		p.k.addresses.Give(p.addr)
 	}
-	return errors.Join(unmountMemory(p.dir), clearFolder(p.dir))
+	p.k.leftovers.add(p)
+	return unmountMemory(p.dir)
 }
 
 // terminate ends the pod: its containers are told to, and made to when the

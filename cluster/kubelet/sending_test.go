@@ -42,6 +42,8 @@ func TestWhenAStatusIsDue(t *testing.T) {
 	kinPod(k, "3", "long", time.Now().Add(-time.Minute)).noteLife()
 	require.InDelta(t, 400*time.Millisecond, wait(kinPod(k, "4", "short", now)), float64(50*time.Millisecond), "it will be over")
 	require.Zero(t, wait(kinPod(k, "5", "long", now)), "it will not")
+	kinPod(k, "6", "short", time.Now().Add(-10*time.Millisecond)).noteLife()
+	require.Equal(t, hardlyRan, wait(kinPod(k, "7", "short", now)), "it was a lucky one")
 	kinPod(k, "6", "short", time.Now().Add(-900*time.Millisecond)).noteLife()
 	require.Equal(t, soonOver, wait(kinPod(k, "7", "short", now)))
 }

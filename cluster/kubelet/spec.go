@@ -65,6 +65,9 @@ func (p *pod) command(c *corev1.Container, env environment, spec *container.Spec
 		if p.argo.wait {
 			spec.Args = slices.Insert(spec.Args, 2, emissary.Alone)
 		}
+		if p.argo.plain(c) {
+			spec.Args = slices.Insert(spec.Args, 2, emissary.Plain)
+		}
 	}
 	return nil
 }

@@ -85,7 +85,9 @@ func (k *Kubelet) see(obj *corev1.Pod) {
 			if p != nil {
 				p.deleting = true
 			}
-			k.confirmDeletion(obj, p)
+			if g := obj.DeletionGracePeriodSeconds; g == nil || *g > 0 { // else the apiserver waits for nobody, or for others
+				k.confirmDeletion(obj, p)
+			}
 		}
 		return
 	}

@@ -79,14 +79,16 @@ func address(a netip.Addr) *netlink.Addr {
 // interface eth0 with the address, and a route to the gateway. The interface
 // disappears with the namespace.
 func Attach(ns *os.File, addr netip.Addr) error {
-	bridge, err := netlink.LinkByName(bridgeName)
+	bridge, err := bridgeIndex()
 	if err != nil {
 		return fmt.Errorf("find bridge %s: %w", bridgeName, err)
 	}
 	attrs := netlink.NewLinkAttrs()
 	// The address makes the name unique among the pods that live.
 	b := addr.As4()
-	attrs.Name, attrs.MTU, attrs.MasterIndex = "pod"+strconv.Itoa(int(b[2])<<8|int(b[3])), mtu, bridge.Attrs().Index
+	attrs.Name, attrs.MTU, attrs.MasterIndex, attrs.Flags = "pod"+strconv.Itoa(int(b[2])<<8|int(b[3])), mtu, bridge, net.FlagUp
+	// A queue for each processor is of no use to a veth pair, which takes no lock to send, and costs a folder in /sys each.
+	attrs.NumTxQueues, attrs.NumRxQueues = 1, 1
 	veth := &netlink.Veth{LinkAttrs: attrs, PeerName: "eth0", PeerMTU: mtu, PeerNamespace: netlink.NsFd(int(ns.Fd()))}
 	err = netlink.LinkAdd(veth)
 	if errors.Is(err, syscall.EEXIST) {
@@ -99,13 +101,27 @@ func Attach(ns *os.File, addr netip.Addr) error {
 	if err != nil {
 		return fmt.Errorf("add interface for %s: %w", addr, err)
 	}
-	if err := netlink.LinkSetUp(veth); err != nil {
-		return fmt.Errorf("bring interface for %s up: %w", addr, err)
-	}
 	if err := configure(netns.NsHandle(ns.Fd()), addr); err != nil {
 		return err
 	}
 	return awaken(veth)
+}
+
+// bridgeIndex finds the bridge without the lock that all changes of networks take, and that a burst of pods queues for.
+func bridgeIndex() (int, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer unix.Close(fd)
+	ask, err := unix.NewIfreq(bridgeName)
+	if err != nil {
+		return 0, err
+	}
+	if err := unix.IoctlIfreq(fd, unix.SIOCGIFINDEX, ask); err != nil {
+		return 0, err
+	}
+	return int(ask.Uint32()), nil
 }
 
 // awaken waits until an interface that was brought up before its peer is in
@@ -133,18 +149,17 @@ func configure(ns netns.NsHandle, addr netip.Addr) error {
 		return fmt.Errorf("enter the network of %s: %w", addr, err)
 	}
 	defer h.Close()
-	for _, name := range []string{"lo", "eth0"} {
-		link, err := h.LinkByName(name)
-		if err != nil {
-			return fmt.Errorf("%s of %s: %w", name, addr, err)
-		}
-		if name == "eth0" {
-			if err := h.AddrAdd(link, address(addr)); err != nil {
-				return fmt.Errorf("address %s: %w", addr, err)
-			}
-		}
+	lo := &netlink.Device{LinkAttrs: netlink.LinkAttrs{Name: "lo", Index: 1}} // in every namespace, LOOPBACK_IFINDEX of <net/flow.h>
+	eth0, err := h.LinkByName("eth0")
+	if err != nil {
+		return fmt.Errorf("eth0 of %s: %w", addr, err)
+	}
+	if err := h.AddrAdd(eth0, address(addr)); err != nil {
+		return fmt.Errorf("address %s: %w", addr, err)
+	}
+	for _, link := range []netlink.Link{lo, eth0} {
 		if err := h.LinkSetUp(link); err != nil {
-			return fmt.Errorf("bring %s of %s up: %w", name, addr, err)
+			return fmt.Errorf("bring %s of %s up: %w", link.Attrs().Name, addr, err)
 		}
 	}
 	if err := h.RouteAdd(&netlink.Route{Gw: Gateway.AsSlice()}); err != nil {
