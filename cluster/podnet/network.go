@@ -113,7 +113,7 @@ func bridgeIndex() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }() // nothing was written
 	ask, err := unix.NewIfreq(bridgeName)
 	if err != nil {
 		return 0, err
