@@ -228,6 +228,9 @@ func (p *pod) runOnce(c *corev1.Container, s slot, restarts int32) *corev1.Conta
 	}
 	proc, exit := p.rejoin(c, restarts)
 	if exit != nil {
+		if was := s.get(); exit.Started.IsZero() && was.ContainerID == id && was.State.Running != nil {
+			exit.Started = was.State.Running.StartedAt.Time // nobody saw it end, but an earlier kubelet saw it start
+		}
 		return p.terminated(c, restarts, id, *exit)
 	}
 	if proc == nil {

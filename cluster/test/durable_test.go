@@ -422,10 +422,12 @@ spec:
 `)
 	c.createPod(t, podOf("lost", "echo up; sleep "+mark))
 	c.awaitLog(t, "lost", "up")
+	began := c.awaitPod(t, "lost", "is reported to run", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning }).Status.ContainerStatuses[0].State.Running.StartedAt
 	eventually(t, "the workflow's pod runs too", func(context.Context) bool { return len(running(t, "sleep\x00"+mark)) == 2 })
 	c.kill(t, c.pids(t)["node"])
 	p := c.awaitPod(t, "lost", "is reported", ended)
 	require.Equal(t, "NodeLost", p.Status.Reason)
+	require.Equal(t, began, p.Status.ContainerStatuses[0].State.Terminated.StartedAt)
 	require.Empty(t, running(t, mark))
 	require.Equal(t, "up\n", c.log(t, "lost", "main"), "its log is still there")
 	c.succeeds(t, "again")
