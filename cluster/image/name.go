@@ -4,16 +4,21 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/distribution/reference"
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
 // Reference is where an image is to be found.
 type Reference struct{ ref name.Reference }
 
-// ParseName reads the name of an image the way container engines do: `python`
-// is docker.io/library/python:latest.
+// ParseName reads the name of an image the way container engines do, and Kubernetes: `python` is
+// docker.io/library/python:latest, and a name may have one letter.
 func ParseName(s string) (Reference, error) {
-	ref, err := name.ParseReference(s)
+	full, err := reference.ParseNormalizedNamed(s)
+	if err != nil {
+		return Reference{}, fmt.Errorf("image name %q: %w", s, err)
+	}
+	ref, err := name.ParseReference(full.String())
 	if err != nil {
 		return Reference{}, fmt.Errorf("image name %q: %w", s, err)
 	}

@@ -10,7 +10,7 @@ import (
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"python": "docker.io/library/python:latest", "a/b:1": "docker.io/a/b:1", "127.0.0.1:5000/app": "127.0.0.1:5000/app:latest",
+		"python": "docker.io/library/python:latest", "x": "docker.io/library/x:latest", "x:1": "docker.io/library/x:1", "a/b:1": "docker.io/a/b:1", "127.0.0.1:5000/app": "127.0.0.1:5000/app:latest",
 		"ghcr.io/a/b@sha256:" + strings.Repeat("0", 64): "ghcr.io/a/b@sha256:" + strings.Repeat("0", 64),
 	} {
 		require.Equal(t, want, parse(t, in).String())
