@@ -1,6 +1,3 @@
-// Go would look for limits in cgroups at each start.
-//go:debug containermaxprocs=0
-
 // Command argosy-podinit holds pods, sets their containers up from the inside and
 // stands in for Argo's emissary where a template is plain. It is static and
 // small because it is started several times for every pod.
