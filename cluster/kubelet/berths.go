@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,8 @@ import (
 const (
 	// spareBerths is how many are kept ready: a distributed job with its step takes as many at once. Each costs some 2 MB.
 	spareBerths = 4
+	// keptBerths is how many are kept of pods that are over, for others of the same namespace.
+	keptBerths = 8
 	// calm is how long is waited for a moment in which no pod is set up: another berth would only be in its way.
 	calm = 20 * time.Millisecond
 )
@@ -29,9 +32,10 @@ const (
 // berth is what every pod needs that nothing must be known of it for: a folder, and namespaces with an address and a holder.
 // They take longer than most of what comes after them, so some are made before there is a pod.
 type berth struct {
-	dir    string
-	addr   netip.Addr
-	holder *podholder.Holder
+	dir       string
+	addr      netip.Addr
+	holder    *podholder.Holder
+	namespace string // whose pods had it; empty when nobody has
 }
 
 // make makes the berth. With an error there may be a part of it.
@@ -87,24 +91,33 @@ func (b *berth) usable() bool {
 type berths struct {
 	mu     sync.Mutex
 	ready  []*berth
-	made   int
+	kept   []*berth // of pods that are over, see moveOut; oldest first
+	named  int
 	busy   atomic.Int32  // pods that are being set up
 	wanted chan struct{} // holds a token when there may be room for more
 }
 
-// take returns a berth that is ready, nil when there is none.
-func (s *berths) take(k *Kubelet) *berth {
+// take returns a berth that is ready for a pod of the namespace, nil when there is none.
+func (s *berths) take(k *Kubelet, namespace string) *berth {
 	for {
-		b := s.pop()
+		b := s.popKept(namespace)
+		if b == nil {
+			b = s.pop()
+		}
 		if b == nil || b.usable() {
 			return b
 		}
-		k.work.Go(func() {
-			if err := b.remove(k); err != nil {
-				k.log.Warn("what is left of a spare berth", "err", err)
-			}
-		})
+		k.discard(b)
 	}
+}
+
+// discard takes a berth down that no pod is going to have.
+func (k *Kubelet) discard(b *berth) {
+	k.work.Go(func() {
+		if err := b.remove(k); err != nil {
+			k.log.Warn("what is left of a spare berth", "err", err)
+		}
+	})
 }
 
 func (s *berths) pop() *berth {
@@ -120,6 +133,37 @@ func (s *berths) pop() *berth {
 	default:
 	}
 	return b
+}
+
+// popKept returns the latest of those that pods of the namespace had.
+func (s *berths) popKept(namespace string) *berth {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, b := range slices.Backward(s.kept) {
+		if b.namespace == namespace {
+			s.kept = slices.Delete(s.kept, i, i+1)
+			return b
+		}
+	}
+	return nil
+}
+
+// keep makes a berth that a pod had ready for another one, and returns one that it took the place of.
+func (s *berths) keep(b *berth) (old *berth) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept = append(s.kept, b); len(s.kept) > keptBerths {
+		old, s.kept = s.kept[0], s.kept[1:]
+	}
+	return old
+}
+
+// folder is where a berth may be made.
+func (s *berths) folder(k *Kubelet) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.named++
+	return filepath.Join(k.berthsDir(), strconv.Itoa(s.named))
 }
 
 // keepBerths makes berths until the context ends, in moments in which no pod needs the machine for itself.
@@ -160,8 +204,7 @@ func (s *berths) full() bool {
 }
 
 func (s *berths) add(k *Kubelet) error {
-	s.made++
-	b := &berth{dir: filepath.Join(k.berthsDir(), strconv.Itoa(s.made))}
+	b := &berth{dir: s.folder(k)}
 	if err := b.make(k, ""); err != nil {
 		return errors.Join(err, b.remove(k))
 	}
@@ -173,7 +216,12 @@ func (s *berths) add(k *Kubelet) error {
 
 // removeBerths takes down those that nobody took.
 func (k *Kubelet) removeBerths() {
-	for b := k.berths.pop(); b != nil; b = k.berths.pop() {
+	s := &k.berths
+	s.mu.Lock()
+	left := slices.Concat(s.ready, s.kept)
+	s.ready, s.kept = nil, nil
+	s.mu.Unlock()
+	for _, b := range left {
 		if err := b.remove(k); err != nil {
 			k.log.Warn("what is left of a spare berth", "err", err)
 		}
@@ -193,37 +241,6 @@ func (k *Kubelet) clearBerths(mounts []container.MountPoint) error {
 		err = errors.Join(err, unmountBelow(dir, mounts), os.RemoveAll(dir))
 	}
 	return err
-}
-
-// moveIn gives the pod its berth, one that is ready if there is any.
-func (p *pod) moveIn(hostname string) error {
-	p.k.berths.busy.Add(1)
-	defer p.k.berths.busy.Add(-1)
-	if b := p.k.berths.take(p.k); b != nil {
-		err := p.occupy(b, hostname)
-		if err == nil {
-			return nil
-		}
-		p.log.Warn("spare berth not used", "err", errors.Join(err, b.remove(p.k)))
-	}
-	b := &berth{dir: p.dir}
-	err := b.make(p.k, hostname)
-	p.addr, p.holder = b.addr, b.holder
-	return err
-}
-
-// occupy makes a berth that was ready the pod's.
-func (p *pod) occupy(b *berth, hostname string) error {
-	if err := b.holder.Name(hostname); err != nil {
-		return err
-	}
-	// What is mounted in there goes along.
-	if err := os.Rename(b.dir, p.dir); err != nil {
-		return err
-	}
-	b.holder.Moved(p.dir)
-	p.addr, p.holder = b.addr, b.holder
-	return nil
 }
 
 // Folders of a pod.

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -39,7 +40,8 @@ type pod struct {
 
 	ephemerals ephemerals
 	held       heldEvents
-	reported   bool // its outputs or their announcement; by what plays `wait`
+	reported   bool        // its outputs or their announcement; by what plays `wait`
+	dialed     atomic.Bool // a port of its loopback was asked for
 
 	mu       sync.Mutex
 	status   corev1.PodStatus
@@ -121,7 +123,8 @@ func (p *pod) live() {
 	if err == nil {
 		p.runContainers()
 	}
-	if p.holder != nil {
+	moveOut := p.mayMoveOut()
+	if p.holder != nil && !moveOut {
 		p.holder.End() // while the end is reported
 	}
 	p.leave()
@@ -131,6 +134,12 @@ func (p *pod) live() {
 	stopSending()
 	sender.Wait()
 	p.sendLastStatus()
+	if moveOut {
+		if err := p.moveOut(); err != nil {
+			p.log.Warn("berth of the pod not kept", "err", err)
+			p.holder.End()
+		}
+	}
 	if err := p.tearDown(); err != nil {
 		p.log.Warn("pod not cleaned up", "err", err)
 	}

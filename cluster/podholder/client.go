@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,10 +13,29 @@ import (
 
 // Holder is a pod's holder, as the kubelet sees it.
 type Holder struct {
-	dir   string
+	dir     string
+	process *process
+	gone    chan struct{}
+	left    chan struct{} // closed when the process holds another pod
+}
+
+// process is what may hold one pod after the other.
+type process struct {
 	pid   int
 	pidfd *os.File
-	gone  chan struct{}
+	ended chan struct{}
+}
+
+func newHolder(dir string, p *process) *Holder {
+	h := &Holder{dir: dir, process: p, gone: make(chan struct{}), left: make(chan struct{})}
+	go func() {
+		defer close(h.gone)
+		select {
+		case <-p.ended:
+		case <-h.left:
+		}
+	}()
+	return h
 }
 
 // Start starts the holder of the pod in the folder, with namespaces of its own. Without a host name it is that of a pod to come.
@@ -30,15 +47,15 @@ func Start(program, dir, hostname string, ownNet bool) (*Holder, error) {
 	defer r.Close()
 	pidfd := -1
 	if hostname == "" {
-		hostname = nameless
+		hostname = spare
 	}
-	cmd := exec.Command(program, "pod", hostname)
+	cmd := exec.Command(program, "pod", fmt.Sprintf("%-*s", maxHostname, hostname))
 	cmd.Dir = dir
 	// One of them per pod: no more threads and memory than it needs.
 	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=20"}
 	cmd.Stderr = os.Stderr // of the node: it stays when the kubelet goes
 	cmd.ExtraFiles = []*os.File{w}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS, PidFD: &pidfd}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWUTS, PidFD: &pidfd}
 	if ownNet {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWNET
 	}
@@ -47,11 +64,12 @@ func Start(program, dir, hostname string, ownNet bool) (*Holder, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Holder{dir: dir, pid: cmd.Process.Pid, pidfd: os.NewFile(uintptr(pidfd), "holder"), gone: make(chan struct{})}
+	p := &process{pid: cmd.Process.Pid, pidfd: os.NewFile(uintptr(pidfd), "holder"), ended: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // how it ended is no news: it never does by itself
-		h.bury()
+		p.bury()
 	}()
+	h := newHolder(dir, p)
 	if _, err := io.ReadFull(r, make([]byte, 2)); err != nil {
 		h.Kill()
 		return nil, fmt.Errorf("the pod's holder ended early: %w", err)
@@ -82,8 +100,8 @@ func Find(dir string) (*Holder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the pod's holder is gone: %w", err)
 	}
-	h := &Holder{dir: dir, pid: int(peer.Pid), pidfd: os.NewFile(uintptr(pidfd), "holder"), gone: make(chan struct{})}
-	poll, err := h.pidfd.SyscallConn()
+	p := &process{pid: int(peer.Pid), pidfd: os.NewFile(uintptr(pidfd), "holder"), ended: make(chan struct{})}
+	poll, err := p.pidfd.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
@@ -93,17 +111,17 @@ func Find(dir string) (*Holder, error) {
 			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
 			return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
 		})
-		h.bury()
+		p.bury()
 	}()
-	return h, nil
+	return newHolder(dir, p), nil
 }
 
-func (h *Holder) bury() {
-	close(h.gone)
-	_ = h.pidfd.Close()
+func (p *process) bury() {
+	close(p.ended)
+	_ = p.pidfd.Close()
 }
 
-// Gone is closed when the holder is no more, and with it the pod's processes.
+// Gone is closed when the pod has no holder any more, and so no processes.
 func (h *Holder) Gone() <-chan struct{} { return h.gone }
 
 // Kill ends the holder and all that runs in the pod, and waits for it.
@@ -115,7 +133,12 @@ func (h *Holder) Kill() {
 // End is Kill without the waiting, which is for the pod's namespaces and mounts
 // to be taken down.
 func (h *Holder) End() {
-	if c, err := h.pidfd.SyscallConn(); err == nil {
+	select {
+	case <-h.gone: // the process may be another pod's
+		return
+	default:
+	}
+	if c, err := h.process.pidfd.SyscallConn(); err == nil {
 		_ = c.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) }) // it may be gone
 	}
 }
@@ -134,5 +157,5 @@ func (h *Holder) Name(hostname string) error {
 
 // Namespace opens a namespace of the pod, `net` for instance.
 func (h *Holder) Namespace(kind string) (*os.File, error) {
-	return os.Open(filepath.Join("/proc", strconv.Itoa(h.pid), "ns", kind))
+	return os.Open(proc(h.process.pid, "ns", kind))
 }

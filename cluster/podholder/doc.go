@@ -7,6 +7,7 @@
 // nothing of Kubernetes and decides nothing. Since it is not the kubelet, pods
 // go on when the kubelet dies; the next kubelet finds the holder by its socket
 // in the pod's folder. When the holder dies, the kernel ends its containers.
+// When a pod is over, its holder may become another pod's: see Holder.Renew.
 //
 // Each connection carries one request and what follows from it, see request.
 package podholder
@@ -30,6 +31,7 @@ const (
 	opSignal = "signal" // one reply
 	opExec   = "exec"   // descriptors: stdin, stdout, stderr, console, as far as Given. One reply, at the end; the connection's end is the command's
 	opName   = "name"   // one reply, when the pod has its host name
+	opRenew  = "renew"  // descriptor: a folder. One reply, when the holder is that of a pod to come in there
 	opStdin  = "stdin"  // one reply with the container's stdin; the connection stays as long as it is used
 )
 

@@ -203,6 +203,63 @@ func TestFind(t *testing.T) {
 	require.ErrorContains(t, err, "does not answer")
 }
 
+// What a holder holds next has the network of the pod before, and nothing else of it.
+func TestRenew(t *testing.T) {
+	t.Parallel()
+	p := startPod(t)
+	namespaces := func(h *Holder) (network, ipc string) {
+		t.Helper()
+		for kind, to := range map[string]*string{"net": &network, "ipc": &ipc} {
+			ns, err := h.Namespace(kind)
+			require.NoError(t, err)
+			*to, err = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", ns.Fd()))
+			require.NoError(t, errors.Join(err, ns.Close()))
+		}
+		return network, ipc
+	}
+	goOn := func(pod *testPod, c *Container) {
+		t.Helper()
+		stdin, done, err := pod.Stdin("c")
+		require.NoError(t, err)
+		_, err = stdin.WriteString("go on\n")
+		require.NoError(t, errors.Join(err, stdin.Close(), done.Close()))
+		exit, err := c.Wait()
+		require.NoError(t, err)
+		require.Zero(t, exit.Code)
+	}
+	const remember = "readlink /proc/self/ns/net; readlink /proc/self/ns/ipc; ipcmk -M 64 >/dev/null; ipcs -m | grep -c 0x; hostname"
+	first := p.run(Command{Stdin: true}, "sh", "-c", remember+"; read x")
+	elsewhere := filepath.Join(filepath.Dir(p.dir), "elsewhere")
+	require.NoError(t, os.MkdirAll(elsewhere, 0o755)) // a test may be run again
+	_, err := p.Renew(elsewhere)
+	require.ErrorContains(t, err, `container "c" is not over`)
+	network, ipc := namespaces(p.Holder)
+	goOn(p, first)
+	require.Equal(t, network+"\n"+ipc+"\n1\nthe-pod\n", p.said())
+
+	h, err := p.Renew(elsewhere)
+	require.NoError(t, err)
+	<-p.Gone()
+	next := &testPod{h, t, elsewhere}
+	require.NoError(t, next.Name("another"))
+	nextNetwork, nextIPC := namespaces(h)
+	require.Equal(t, network, nextNetwork)
+	require.NotEqual(t, ipc, nextIPC)
+	c := next.run(Command{Stdin: true}, "sh", "-c", remember+"; read x")
+
+	require.Error(t, p.Signal("c", syscall.SIGKILL, false), "what the pod before is told does not reach it")
+	_, err = p.Watch("c", 0)
+	require.ErrorContains(t, err, "does not answer")
+	_, err = Find(p.dir)
+	require.ErrorContains(t, err, "does not answer")
+	p.Kill()
+	_, err = next.Watch("c", 1)
+	require.ErrorContains(t, err, "is in life 0, not 1", "the next kubelet finds it")
+	goOn(next, c)
+	require.Equal(t, nextNetwork+"\n"+nextIPC+"\n1\nanother\n", next.said())
+	next.Kill()
+}
+
 func TestExecInContainer(t *testing.T) {
 	t.Parallel()
 	p := startPod(t)
@@ -264,7 +321,7 @@ func TestContainersEndWithTheirHolder(t *testing.T) {
 	t.Parallel()
 	p := startPod(t)
 	c := p.run(Command{}, "sh", "-c", "sleep 1000 & sleep 1000")
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", p.pid, p.pid))
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", p.process.pid, p.process.pid))
 	require.NoError(t, err)
 	child, err := strconv.Atoi(strings.TrimSpace(string(children)))
 	require.NoError(t, err)

@@ -55,7 +55,11 @@ func (s *server) run(c conn, r request, files []*os.File) error {
 	if ct.spec, err = dup(files[0]); err != nil {
 		return err
 	}
-	if earlier := s.enrol(r.Container, ct); earlier != nil {
+	earlier, err := s.enrol(r.Container, ct)
+	if err != nil {
+		return errors.Join(err, ct.spec.Close())
+	}
+	if earlier != nil {
 		// Asked for by a kubelet that died before it could know, and by the next one.
 		return errors.Join(earlier.tell(c), ct.spec.Close())
 	}
@@ -74,14 +78,17 @@ func (s *server) run(c conn, r request, files []*os.File) error {
 
 // enrol makes a container the latest of its name, unless its life is there already, which is returned then. Whoever comes
 // after the log is begun finds it.
-func (s *server) enrol(name string, ct *container) (earlier *container) {
+func (s *server) enrol(name string, ct *container) (earlier *container, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.left {
+		return nil, errLeft
+	}
 	if old := s.containers[name]; old != nil && old.life.Number == ct.life.Number {
-		return old
+		return old, nil
 	}
 	s.containers[name] = ct
-	return nil
+	return nil, nil //nolint:nilnil // there was none
 }
 
 // watch is told about a container that was started before.

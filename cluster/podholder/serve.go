@@ -20,15 +20,18 @@ const readyFD = 3
 // maxHostname is how long a host name may be in Linux.
 const maxHostname = 64
 
-// server is the holder itself.
+// server is the holder itself, as long as it holds the same pod.
 type server struct {
 	null *os.File
 	// forks are carried out by the main thread: the kernel kills a child when the thread that made it ends.
-	forks chan func()
+	forks    chan func()
+	failed   chan error
+	listener *net.UnixListener
 
 	mu         sync.Mutex
 	containers map[string]*container // latest of each name
 	processes  *os.File              // the pid namespace of containers that share one; nil until there is one
+	left       bool                  // it holds another pod
 }
 
 // Serve is `argosy-podinit pod HOSTNAME`: it holds the pod in whose folder, and
@@ -39,6 +42,9 @@ func Serve(hostname string) error {
 	if err := setHostname(hostname); err != nil {
 		return err
 	}
+	if err := freshIPC(); err != nil {
+		return err
+	}
 	// Above its containers, which end with it, and below the control plane.
 	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("100"), 0); err != nil {
 		return err
@@ -47,15 +53,8 @@ func Serve(hostname string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(socketName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	// The holder's working folder is the pod's, so the path is short.
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: socketName})
-	if err != nil {
-		return err
-	}
-	if err := os.Chmod(socketName, 0o600); err != nil {
+	s := &server{null: null, forks: make(chan func()), failed: make(chan error, 1), containers: map[string]*container{}}
+	if err := s.listen(); err != nil {
 		return err
 	}
 	ready := os.NewFile(readyFD, "ready")
@@ -65,38 +64,65 @@ func Serve(hostname string) error {
 	if err := ready.Close(); err != nil {
 		return err
 	}
-	s := &server{null: null, forks: make(chan func()), containers: map[string]*container{}}
-	failed := make(chan error, 1)
-	go func() {
-		for {
-			c, err := l.AcceptUnix()
-			if err != nil {
-				failed <- err
-				return
-			}
-			go s.serve(conn{c})
-		}
-	}()
 	for {
 		select {
 		case fork := <-s.forks:
 			fork()
-		case err := <-failed:
+		case err := <-s.failed:
 			return err
 		}
 	}
 }
 
-// nameless is the argument of a holder whose pod is not known yet; there is room in it for any name.
-var nameless = "spare" + strings.Repeat(" ", maxHostname-len("spare"))
+// freshIPC gives the containers to come a namespace for their shared memory. It is the main thread's, as they are its children:
+// what others of the holder's threads were in would stay until these end.
+func freshIPC() error {
+	if err := unix.Unshare(unix.CLONE_NEWIPC); err != nil {
+		return fmt.Errorf("a namespace for shared memory: %w", err)
+	}
+	return nil
+}
+
+// listen answers who connects to the socket in the pod's folder, which is the working folder: so its path is short.
+func (s *server) listen() error {
+	if err := os.Remove(socketName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: socketName})
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(socketName, 0o600); err != nil {
+		return err
+	}
+	l.SetUnlinkOnClose(false) // the working folder may be another one by then
+	s.listener = l
+	go func() {
+		for {
+			c, err := l.AcceptUnix()
+			if err != nil {
+				if !s.hasLeft() {
+					s.failed <- err
+				}
+				return
+			}
+			go s.serve(conn{c})
+		}
+	}()
+	return nil
+}
+
+// spare is the host name of a holder whose pod is not known yet.
+const spare = "spare"
 
 // setHostname names the pod, also for those who look at the list of processes.
 func setHostname(name string) error {
-	if err := unix.Sethostname([]byte(strings.TrimSpace(name))); err != nil {
+	name = strings.Clone(strings.TrimSpace(name))
+	if err := unix.Sethostname([]byte(name)); err != nil {
 		return fmt.Errorf("set host name %q: %w", name, err)
 	}
-	// The last of os.Args is the memory that the kernel shows, see proc_pid_cmdline(5).
-	if shown := os.Args[len(os.Args)-1]; shown == nameless && len(name) <= len(shown) {
+	// The last of os.Args is the memory that the kernel shows, see proc_pid_cmdline(5). There is room in it for any name.
+	if shown := os.Args[len(os.Args)-1]; len(name) <= len(shown) {
 		memory := unsafe.Slice(unsafe.StringData(shown), len(shown))
 		clear(memory[copy(memory, name):])
 	}
@@ -121,6 +147,8 @@ func (s *server) serve(c conn) {
 		if err = setHostname(r.Hostname); err == nil {
 			err = c.send(reply{})
 		}
+	case opRenew:
+		err = s.renew(c, files)
 	case opSignal:
 		err = s.signal(c, r)
 	case opExec:

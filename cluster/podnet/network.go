@@ -83,16 +83,19 @@ func Attach(ns *os.File, addr netip.Addr) error {
 	if err != nil {
 		return fmt.Errorf("find bridge %s: %w", bridgeName, err)
 	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(ns.Fd()), &st); err != nil {
+		return fmt.Errorf("network of %s: %w", addr, err)
+	}
 	attrs := netlink.NewLinkAttrs()
-	// The address makes the name unique among the pods that live.
-	b := addr.As4()
-	attrs.Name, attrs.MTU, attrs.MasterIndex, attrs.Flags = "pod"+strconv.Itoa(int(b[2])<<8|int(b[3])), mtu, bridge, net.FlagUp
+	// The namespace's number makes the name unique among those that live; addresses may change, see Readdress.
+	attrs.Name, attrs.MTU, attrs.MasterIndex, attrs.Flags = "pod"+strconv.FormatUint(st.Ino, 10), mtu, bridge, net.FlagUp
 	// A queue for each processor is of no use to a veth pair, which takes no lock to send, and costs a folder in /sys each.
 	attrs.NumTxQueues, attrs.NumRxQueues = 1, 1
 	veth := &netlink.Veth{LinkAttrs: attrs, PeerName: "eth0", PeerMTU: mtu, PeerNamespace: netlink.NsFd(int(ns.Fd()))}
 	err = netlink.LinkAdd(veth)
 	if errors.Is(err, syscall.EEXIST) {
-		// Of a pod that had the address before; the kernel takes its time to remove what belonged to a namespace.
+		// Of a namespace that had the number before; the kernel takes its time to remove what belonged to one.
 		if old, lerr := netlink.LinkByName(attrs.Name); lerr == nil {
 			_ = netlink.LinkDel(old) // it may be gone by now
 		}
@@ -144,24 +147,46 @@ func awaken(l netlink.Link) error {
 
 // configure sets the inside of a pod's network up.
 func configure(ns netns.NsHandle, addr netip.Addr) error {
+	return inside(ns, addr, func(h *netlink.Handle, eth0 netlink.Link) error {
+		if err := h.AddrAdd(eth0, address(addr)); err != nil {
+			return fmt.Errorf("address %s: %w", addr, err)
+		}
+		lo := &netlink.Device{LinkAttrs: netlink.LinkAttrs{Name: "lo", Index: 1}} // in every namespace, LOOPBACK_IFINDEX of <net/flow.h>
+		for _, link := range []netlink.Link{lo, eth0} {
+			if err := h.LinkSetUp(link); err != nil {
+				return fmt.Errorf("bring %s of %s up: %w", link.Attrs().Name, addr, err)
+			}
+		}
+		return routeOut(h, addr)
+	})
+}
+
+// Readdress gives a network that Attach made another address than before, as if it were new.
+func Readdress(ns *os.File, before, addr netip.Addr) error {
+	return inside(netns.NsHandle(ns.Fd()), addr, func(h *netlink.Handle, eth0 netlink.Link) error {
+		// With its only address an interface loses its routes.
+		if err := errors.Join(h.AddrDel(eth0, address(before)), h.AddrAdd(eth0, address(addr))); err != nil {
+			return fmt.Errorf("address %s instead of %s: %w", addr, before, err)
+		}
+		return routeOut(h, addr)
+	})
+}
+
+// inside does something in the network of the pod with the address.
+func inside(ns netns.NsHandle, addr netip.Addr, do func(h *netlink.Handle, eth0 netlink.Link) error) error {
 	h, err := netlink.NewHandleAt(ns, syscall.NETLINK_ROUTE)
 	if err != nil {
 		return fmt.Errorf("enter the network of %s: %w", addr, err)
 	}
 	defer h.Close()
-	lo := &netlink.Device{LinkAttrs: netlink.LinkAttrs{Name: "lo", Index: 1}} // in every namespace, LOOPBACK_IFINDEX of <net/flow.h>
 	eth0, err := h.LinkByName("eth0")
 	if err != nil {
 		return fmt.Errorf("eth0 of %s: %w", addr, err)
 	}
-	if err := h.AddrAdd(eth0, address(addr)); err != nil {
-		return fmt.Errorf("address %s: %w", addr, err)
-	}
-	for _, link := range []netlink.Link{lo, eth0} {
-		if err := h.LinkSetUp(link); err != nil {
-			return fmt.Errorf("bring %s of %s up: %w", link.Attrs().Name, addr, err)
-		}
-	}
+	return do(h, eth0)
+}
+
+func routeOut(h *netlink.Handle, addr netip.Addr) error {
 	if err := h.RouteAdd(&netlink.Route{Gw: Gateway.AsSlice()}); err != nil {
 		return fmt.Errorf("route of %s: %w", addr, err)
 	}

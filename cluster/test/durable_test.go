@@ -40,6 +40,7 @@ func durableTests(t *testing.T, c *cluster) {
 	t.Run("a container that was added to a pod goes on too", c.testAddedGoesOn)
 	t.Run("a pod ends while there is no kubelet", c.testEndUnseen)
 	t.Run("what is kept ready for pods to come", c.testSpareBerths)
+	t.Run("what a pod leaves to the next", c.testKeptBerths)
 	t.Run("a workflow goes on without the kubelet", c.testWorkflowGoesOn)
 	t.Run("a command and a log end with the kubelet", c.testStreamsEnd)
 	t.Run("a pod that is being deleted goes on ending", c.testEndingGoesOn)
