@@ -61,6 +61,7 @@ type request struct {
 	Podinit string
 	Spec    Spec
 	Over    string // folder to be laid over the machine's
+	Frozen  string // folder of the machine that becomes a file system nobody writes to, with a file
 }
 
 // answer is how the container ended.
@@ -104,6 +105,9 @@ func inSandbox() int {
 		if err := os.MkdirAll(req.Spec.Scratch, 0o755); err != nil {
 			return answer{}, err
 		}
+		if err := freeze(req.Frozen); err != nil {
+			return answer{}, err
+		}
 		var err error
 		if req.Spec.Layers, err = HostLayers(req.Spec.Scratch, slog.New(slog.DiscardHandler)); err != nil {
 			return answer{}, err
@@ -124,6 +128,19 @@ func inSandbox() int {
 		return 1
 	}
 	return 0
+}
+
+func freeze(folder string) error {
+	if folder == "" {
+		return nil
+	}
+	if err := unix.Mount("tmpfs", folder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "file"), []byte("frozen\n"), 0o600); err != nil {
+		return err
+	}
+	return unix.Mount("", folder, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "")
 }
 
 func runPodinit(req request) (answer, error) {
@@ -192,19 +209,26 @@ func folder(t *testing.T, uid int) string {
 // runAs runs a container as the user.
 func runAs(t *testing.T, uid int, spec Spec) answer {
 	t.Helper()
-	return runOver(t, uid, spec, "")
+	return runWith(t, uid, request{Spec: spec})
 }
 
 // runOver is runAs with a folder laid over the machine's.
 func runOver(t *testing.T, uid int, spec Spec, over string) answer {
 	t.Helper()
+	return runWith(t, uid, request{Spec: spec, Over: over})
+}
+
+func runWith(t *testing.T, uid int, r request) answer {
+	t.Helper()
+	r.Podinit = podinit
+	spec := &r.Spec
 	if spec.Scratch == "" {
 		spec.Scratch = filepath.Join(folder(t, uid), "scratch")
 	}
 	if spec.Env == nil {
 		spec.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"}
 	}
-	req, err := json.Marshal(request{Podinit: podinit, Spec: spec, Over: over})
+	req, err := json.Marshal(r)
 	require.NoError(t, err)
 	// /proc/self/exe can be run by a user who cannot reach the program's folder.
 	self, err := os.Open("/proc/self/exe")
@@ -400,5 +424,37 @@ func TestPrivilegeIsGivenUp(t *testing.T) {
 		privileged := shell(try)
 		privileged.Privileged = true
 		require.Equal(t, "mounted\n", runAs(t, uid, Spec{Process: privileged}).Output)
+	})
+}
+
+func TestWhatNobodyWritesToIsSeenAsItIs(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		frozen := folder(t, uid)
+		look := Process{Args: []string{"sh", "-c", `stat -f -c %T "$1"; cat "$1/file"; touch "$1/new" 2>/dev/null || echo not written`, "-", frozen}}
+		a := runWith(t, uid, request{Frozen: frozen, Spec: Spec{Process: look}})
+		require.Equal(t, answer{Output: "tmpfs\nfrozen\nnot written\n"}, a)
+
+		// With something of the container in it, it is a layer like any other.
+		look.Dir = frozen + "/work"
+		a = runWith(t, uid, request{Frozen: frozen, Spec: Spec{Process: look}})
+		require.Equal(t, answer{Output: "overlayfs\nfrozen\n"}, a)
+		source := folder(t, uid)
+		require.NoError(t, os.WriteFile(filepath.Join(source, "mine"), []byte("mine\n"), 0o644))
+		look = Process{Args: []string{"cat", frozen + "/file", frozen + "/a/volume/mine"}}
+		a = runWith(t, uid, request{Frozen: frozen, Spec: Spec{Process: look, Mounts: []Mount{{Source: source, Target: frozen + "/a/volume"}}}})
+		require.Equal(t, answer{Output: "frozen\nmine\n"}, a)
+	})
+}
+
+func TestDevices(t *testing.T) {
+	t.Parallel()
+	everyone(t, func(t *testing.T, uid int) {
+		const look = `for d in null zero full random urandom tty; do stat -c '%n %F %t:%T %a' /dev/$d; done
+head -c 3 /dev/zero | wc -c; echo lost > /dev/null; echo x > /dev/full 2>/dev/null || echo full; head -c 8 /dev/urandom | wc -c`
+		a := runAs(t, uid, Spec{Process: Process{Args: []string{"sh", "-c", look}}})
+		const device = " character special file "
+		require.Equal(t, answer{Output: "/dev/null" + device + "1:3 666\n/dev/zero" + device + "1:5 666\n/dev/full" + device + "1:7 666\n/dev/random" +
+			device + "1:8 666\n/dev/urandom" + device + "1:9 666\n/dev/tty" + device + "5:0 666\n3\nfull\n8\n"}, a)
 	})
 }

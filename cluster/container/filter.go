@@ -20,10 +20,10 @@ func fakeOwners() error {
 // guardKernel installs the filter of the seccomp profile RuntimeDefault: what container engines refuse by default, of which
 // the documentation of Docker's profile has a list with reasons. Those with the capability for a call may make it.
 func guardKernel(capabilities []uintptr) error {
-	calls := slices.Clone(refusedCalls)
-	for name, of := range callsOfCapability {
-		if !slices.Contains(capabilities, uintptr(slices.Index(capabilityNames, name))) {
-			calls = append(calls, of...)
+	calls := slices.Concat(refusedCalls, oldCalls)
+	for _, c := range callsOfCapability {
+		if !slices.Contains(capabilities, uintptr(slices.Index(capabilityNames, c.name))) {
+			calls = append(calls, c.calls...)
 		}
 	}
 	err := answerCalls(calls, unix.EPERM, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS))
@@ -39,26 +39,30 @@ func guardKernel(capabilities []uintptr) error {
 	return nil
 }
 
-// refusedCalls are refused whatever capabilities there are.
-var refusedCalls = append([]uintptr{
+// refusedCalls are refused whatever capabilities there are, and so are oldCalls. No map is made of such lists, nor one list of two: that
+// would be done at the start of each of this program's processes.
+var refusedCalls = []uintptr{
 	unix.SYS_ADD_KEY, unix.SYS_KEYCTL, unix.SYS_REQUEST_KEY, // keys of the kernel belong to no namespace
 	unix.SYS_KEXEC_LOAD, unix.SYS_NFSSERVCTL, unix.SYS_USERFAULTFD,
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // the way into the kernel most often abused
-}, oldCalls...)
+}
 
 // callsOfCapability are refused without the capability.
-var callsOfCapability = map[string][]uintptr{
-	"SYS_ADMIN": {
+var callsOfCapability = []struct {
+	name  string
+	calls []uintptr
+}{
+	{"SYS_ADMIN", []uintptr{
 		unix.SYS_BPF, unix.SYS_FANOTIFY_INIT, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSOPEN, unix.SYS_FSPICK, unix.SYS_LOOKUP_DCOOKIE,
 		unix.SYS_MOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_PIVOT_ROOT, unix.SYS_QUOTACTL,
 		unix.SYS_QUOTACTL_FD, unix.SYS_SETDOMAINNAME, unix.SYS_SETHOSTNAME, unix.SYS_SETNS, unix.SYS_SWAPOFF, unix.SYS_SWAPON, unix.SYS_SYSLOG, unix.SYS_UMOUNT2, unix.SYS_UNSHARE,
-	},
-	"DAC_READ_SEARCH": {unix.SYS_OPEN_BY_HANDLE_AT},
-	"SYS_BOOT":        {unix.SYS_REBOOT},
-	"SYS_MODULE":      {unix.SYS_DELETE_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_INIT_MODULE},
-	"SYS_PACCT":       {unix.SYS_ACCT},
-	"SYS_TIME":        {unix.SYS_CLOCK_SETTIME, unix.SYS_SETTIMEOFDAY},
-	"SYS_TTY_CONFIG":  {unix.SYS_VHANGUP},
+	}},
+	{"DAC_READ_SEARCH", []uintptr{unix.SYS_OPEN_BY_HANDLE_AT}},
+	{"SYS_BOOT", []uintptr{unix.SYS_REBOOT}},
+	{"SYS_MODULE", []uintptr{unix.SYS_DELETE_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_INIT_MODULE}},
+	{"SYS_PACCT", []uintptr{unix.SYS_ACCT}},
+	{"SYS_TIME", []uintptr{unix.SYS_CLOCK_SETTIME, unix.SYS_SETTIMEOFDAY}},
+	{"SYS_TTY_CONFIG", []uintptr{unix.SYS_VHANGUP}},
 }
 
 // Pieces of a filter's program, see seccomp(2).

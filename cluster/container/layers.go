@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -100,7 +101,8 @@ func hostMounts() ([]Layer, error) {
 	for _, p := range dataMounts(points) {
 		// A file mounted over a file is seen through the overlay as what lies below it; no layer can be made of it.
 		if fi, err := os.Stat(p); err == nil && fi.IsDir() {
-			layers = append(layers, Layer{Path: p})
+			readOnly := func(m MountPoint) bool { return m.Path == p && m.ReadOnly }
+			layers = append(layers, Layer{Path: p, ReadOnly: slices.ContainsFunc(points, readOnly)})
 		}
 	}
 	return layers, nil
@@ -187,10 +189,10 @@ func escapeOption(path string, colon bool) string {
 
 // InUserNamespace says whether this process lives in a user namespace of its
 // own, where root has no power over the host's files.
-func InUserNamespace() bool {
+var InUserNamespace = sync.OnceValue(func() bool {
 	ids, err := os.ReadFile("/proc/self/uid_map")
 	return err == nil && strings.Join(strings.Fields(string(ids)), " ") != "0 0 4294967295"
-}
+})
 
 // SingleID says whether the user namespace maps one user id only.
 func SingleID() bool {

@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // MountPoint is a place where a file system is mounted.
-type MountPoint struct{ Path, Kind string }
+type MountPoint struct {
+	Path, Kind string
+	ReadOnly   bool
+}
 
 // MountPoints are those that this process sees, in the order in which they were mounted.
 func MountPoints() ([]MountPoint, error) {
@@ -34,7 +38,8 @@ func readMounts(table io.Reader) ([]MountPoint, error) {
 			return nil, fmt.Errorf("mountinfo: cannot read line %q", s.Text())
 		}
 		kind, _, _ := strings.Cut(after, " ")
-		points = append(points, MountPoint{unescapeMount(fields[4]), kind})
+		readOnly := slices.Contains(strings.Split(fields[5], ","), "ro")
+		points = append(points, MountPoint{unescapeMount(fields[4]), kind, readOnly})
 	}
 	return points, s.Err()
 }

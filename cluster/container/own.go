@@ -115,8 +115,8 @@ var (
 	plainDevices = []string{"null", "zero", "full", "random", "urandom", "tty"}
 	// accelerators that nobody counts are passed through when the machine has them: AMD's, InfiniBand.
 	accelerators = []string{"dri", "kfd", "infiniband"}
-	deviceLinks  = map[string]string{
-		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
+	deviceLinks  = []struct{ name, target string }{
+		{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"},
 	}
 )
 
@@ -125,14 +125,18 @@ func (r *root) mountDev() error {
 	if err := unix.Mount("tmpfs", dev, "tmpfs", unix.MS_NOSUID, "mode=0755"); err != nil {
 		return fmt.Errorf("mount /dev: %w", err)
 	}
-	devices := slices.Concat(plainDevices, r.spec.Devices)
+	devices := slices.Clone(r.spec.Devices)
+	for _, name := range plainDevices {
+		if makeDevice("/dev/"+name, filepath.Join(dev, name)) != nil {
+			devices = append(devices, name)
+		}
+	}
 	for _, name := range accelerators {
 		if _, err := os.Stat("/dev/" + name); err == nil {
 			devices = append(devices, name)
 		}
 	}
 	for _, name := range devices {
-		// Devices cannot be made without privilege over the host; the host's own are shown instead.
 		fi, err := os.Stat("/dev/" + name)
 		if err == nil {
 			err = place(filepath.Join(dev, name), fi.IsDir())
@@ -144,12 +148,27 @@ func (r *root) mountDev() error {
 			return fmt.Errorf("device %s: %w", name, err)
 		}
 	}
-	for name, target := range deviceLinks {
-		if err := os.Symlink(target, filepath.Join(dev, name)); err != nil {
+	for _, l := range deviceLinks {
+		if err := os.Symlink(l.target, filepath.Join(dev, l.name)); err != nil {
 			return err
 		}
 	}
 	return errors.Join(r.mountPts(), r.mountShm())
+}
+
+// makeDevice makes a device like the host's, which takes privilege over the host. Elsewhere the host's own can be shown, by a mount each.
+func makeDevice(like, path string) error {
+	if InUserNamespace() {
+		return unix.EPERM
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(like, &st); err != nil {
+		return err
+	}
+	if err := unix.Mknod(path, st.Mode, int(st.Rdev)); err != nil {
+		return err
+	}
+	return errors.Join(unix.Chmod(path, st.Mode&0o7777), unix.Lchown(path, int(st.Uid), int(st.Gid)))
 }
 
 func (r *root) mountPts() error {

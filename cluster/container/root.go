@@ -121,6 +121,15 @@ func (r *root) resolve(path string) (string, error) {
 // Below a folder that this user may not write this is the only way: a folder
 // of the upper layer belongs to us and merges with the host's.
 func (r *root) prepare() error {
+	folders, err := r.ownPlaces()
+	if err != nil {
+		return err
+	}
+	for i, l := range r.spec.Layers {
+		if l.Kind == Overlay && l.ReadOnly && !r.holdsAny(l.Path, folders) {
+			r.spec.Layers[i].Kind = Plain
+		}
+	}
 	for _, l := range r.spec.Layers {
 		if l.Kind == Overlay {
 			if err := errors.Join(os.MkdirAll(r.work(l.Path), 0o755), copyFolder(l.Path, r.upper(l.Path))); err != nil {
@@ -128,12 +137,7 @@ func (r *root) prepare() error {
 			}
 		}
 	}
-	for _, f := range r.spec.Files {
-		// The file itself replaces whatever the host has there, a symbolic link included.
-		dir, err := r.resolve(filepath.Dir(f.Path))
-		if err != nil {
-			return err
-		}
+	for _, dir := range folders {
 		if err := r.makeUpper(dir); err != nil {
 			return err
 		}
@@ -147,14 +151,33 @@ func (r *root) prepare() error {
 			return fmt.Errorf("mount %s: %w", v.Target, err)
 		}
 	}
-	if r.spec.Dir == "" {
-		return nil
+	return nil
+}
+
+// ownPlaces are the folders, links followed, that the container's files lie in, and the one it starts in.
+func (r *root) ownPlaces() (folders []string, err error) {
+	places := []string{}
+	for _, f := range r.spec.Files {
+		places = append(places, filepath.Dir(f.Path)) // the file itself replaces whatever the host has there, a symbolic link included
 	}
-	dir, err := r.resolve(r.spec.Dir)
-	if err != nil {
-		return err
+	if r.spec.Dir != "" {
+		places = append(places, r.spec.Dir)
 	}
-	return r.makeUpper(dir)
+	for _, place := range places {
+		folder, err := r.resolve(place)
+		if err != nil {
+			return nil, err
+		}
+		folders = append(folders, folder)
+	}
+	return folders, nil
+}
+
+// holdsAny says whether a folder of the host holds any of the folders, a volume, or what lies over the host's files.
+func (r *root) holdsAny(path string, folders []string) bool {
+	return r.seen(path) != path ||
+		slices.ContainsFunc(folders, func(f string) bool { return within(f, []string{path}) }) ||
+		slices.ContainsFunc(r.volumes, func(v volume) bool { return within(v.Target, []string{path}) })
 }
 
 // makeUpper makes path a folder of its upper layer, if it lies in one.
@@ -247,6 +270,8 @@ func (r *root) mountLayers() error {
 			err = mirror(l.Path, target, r.replaced)
 		case Fresh:
 			err = r.empty(l.Path, target)
+		case Plain:
+			err = bind(l.Path, target, true)
 		}
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", cmp.Or(l.Kind, "mount"), l.Path, err)
@@ -311,11 +336,7 @@ func place(path string, dir bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	return unix.Mknod(path, unix.S_IFREG|0o644, 0)
 }
 
 func bind(source, target string, readOnly bool) error {

@@ -18,6 +18,8 @@ const (
 	Fresh = "fresh"
 	// Symlink is a symbolic link of the host's root folder.
 	Symlink = "symlink"
+	// Plain is a folder of the host seen as it is: nobody writes there, and nothing of the container lies in it.
+	Plain = "plain"
 )
 
 // Layer is one piece of the host that a container's root is made of.
@@ -25,6 +27,9 @@ type Layer struct {
 	Path   string // absolute, on the host and in the container
 	Kind   string
 	Target string `json:",omitempty"` // of a Symlink
+	// ReadOnly says that nothing can be written there on the host. An Overlay is Plain, then, in containers that have nothing in it:
+	// those cost less.
+	ReadOnly bool `json:",omitempty"`
 }
 
 // Image is a container's root that is made of an image's layers instead of the host's folders.

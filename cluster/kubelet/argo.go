@@ -145,10 +145,13 @@ func (s *argoStep) hasOutputs() bool {
 	return len(s.tmpl.Outputs.Parameters) > 0 || s.env["ARGO_INCLUDE_SCRIPT_OUTPUT"] == "true"
 }
 
-// plain says whether the emissary of a container has nothing to learn from the template.
-func (s *argoStep) plain(c *corev1.Container) bool {
-	return s.wait && !s.hasOutputs() && c.Name == argoMain // which implies one command, without artifacts and archived logs
+// quiet says whether nothing of the step is told but how it ended.
+func (s *argoStep) quiet() bool {
+	return s != nil && s.wait && !s.hasOutputs() // which implies one command, without artifacts and archived logs
 }
+
+// plain says whether the emissary of a container has nothing to learn from the template.
+func (s *argoStep) plain(c *corev1.Container) bool { return s.quiet() && c.Name == argoMain }
 
 // outputsOnVolume says whether a parameter is read from a volume or from an input artifact, which Argo's executor finds
 // through its own mounts.

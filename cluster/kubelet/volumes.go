@@ -97,9 +97,9 @@ func (p *pod) mountVolume(v corev1.Volume) (string, error) {
 }
 
 // volumeFolder is where a volume lies that comes and goes with the pod. What is made from objects of the API, secrets among them,
-// never reaches a disk.
+// never reaches a disk. Neither does what the emissary leaves of a step that has nothing to tell: a few bytes.
 func (p *pod) volumeFolder(v corev1.Volume) string {
-	if isProjected(v) || v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory {
+	if isProjected(v) || v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory || v.Name == argoVolume && p.argo.quiet() {
 		return p.path(memoryFolder, "volumes", v.Name)
 	}
 	return p.path("volumes", v.Name)
