@@ -13,6 +13,7 @@ if [ "${1:-run}" = test ]; then
 	needs[python3-torch]=py:torch # a PyTorchJob that really trains
 	needs[postgresql]=pg:initdb   # the store's second database; tests start their own server
 	needs[rsync]=rsync            # code of jobs
+	needs[bind9-dnsutils]=nslookup # what users ask the pods' name server with
 	[ "$(uname -m)" != x86_64 ] || needs[user-mode-linux]=linux.uml # a kernel with control groups, whatever the machine's has
 	needs[jupyter-nbconvert]=py:nbconvert # the sample notebook, with the next two
 	needs[jupyter-client]=py:jupyter_client

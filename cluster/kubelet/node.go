@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-base/version"
 
 	"github.com/argosy-ml/argosy/cluster/machine"
 	"github.com/argosy-ml/argosy/cluster/podnet"
@@ -156,7 +157,7 @@ func (k *Kubelet) reportNode(ctx context.Context, n Node, labels map[string]stri
 		Images:          k.nodeImages(),
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(k.cfg.Port)}},
 		NodeInfo: corev1.NodeSystemInfo{
-			OperatingSystem: runtime.GOOS, Architecture: runtime.GOARCH, ContainerRuntimeVersion: "process://1", KubeletVersion: "v1.34.4-argosy",
+			OperatingSystem: runtime.GOOS, Architecture: runtime.GOARCH, ContainerRuntimeVersion: "process://1", KubeletVersion: version.Get().GitVersion + "-argosy",
 			OSImage: "this machine", KernelVersion: kernelRelease(),
 		},
 	}

@@ -72,10 +72,7 @@ func (p *pod) dialInside(ctx context.Context, port int) (*net.TCPConn, error) {
 		return dialer.DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(port)))
 	}
 	if !p.obj.Spec.HostNetwork {
-		p.dialed.Store(true) // or the connection might reach the next pod
-		if p.holderGone() {
-			return nil, errors.New("the pod is over")
-		}
+		p.dialed.Store(true) // first: or the connection might reach the next pod
 		ns, err := p.holder.Namespace("net")
 		if err != nil {
 			return nil, fmt.Errorf("network of the pod: %w", err)

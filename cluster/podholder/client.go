@@ -157,5 +157,10 @@ func (h *Holder) Name(hostname string) error {
 
 // Namespace opens a namespace of the pod, `net` for instance.
 func (h *Holder) Namespace(kind string) (*os.File, error) {
+	select {
+	case <-h.gone: // the process may be another pod's
+		return nil, errors.New("the pod is over")
+	default:
+	}
 	return os.Open(proc(h.process.pid, "ns", kind))
 }

@@ -331,9 +331,15 @@ func TestVersion(t *testing.T) {
 		require.Regexp(t, `(?m)^`+name+` v\d+\.\d+\.\d+$`, out)
 	}
 	require.Len(t, strings.Split(strings.TrimSpace(out), "\n"), 7, "nothing else is printed:\n%s", out)
-	info, err := shared(t).kube.Discovery().ServerVersion()
+	c := shared(t)
+	info, err := c.kube.Discovery().ServerVersion()
 	require.NoError(t, err)
 	require.Contains(t, out, "\nkubernetes "+info.GitVersion+"\n", "the API says the same")
+	nodes, err := c.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	for _, n := range nodes.Items {
+		require.Equal(t, info.GitVersion+"-argosy", n.Status.NodeInfo.KubeletVersion)
+	}
 }
 
 func TestHomeIsRequired(t *testing.T) {

@@ -174,6 +174,13 @@ func TestServices(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, web.Spec.ClusterIP, strings.Fields(c.said(t, podOf("getent", "getent hosts web")))[0])
 	})
+	t.Run("so does nslookup", func(t *testing.T) {
+		t.Parallel()
+		said := c.said(t, podOf("nslookup", "nslookup web; nslookup web."+c.namespace+".svc; nslookup nowhere || true"))
+		found := "Name:\tweb." + c.namespace + ".svc.cluster.local\nAddress: " + web.Spec.ClusterIP + "\n"
+		require.Equal(t, 2, strings.Count(said, found), said)
+		require.Contains(t, said, "server can't find nowhere: NXDOMAIN", said)
+	})
 	t.Run("the apiserver and the object store are Services", func(t *testing.T) {
 		t.Parallel()
 		out := c.said(t, podOf("api", `set -e
