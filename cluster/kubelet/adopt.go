@@ -208,6 +208,8 @@ func (p *pod) takeOver() {
 	holder, err := podholder.Find(p.dir)
 	if err != nil {
 		p.log.Info("pod has no holder any more", "err", err)
+	} else if hostname, err := kernelHostname(p.obj); err == nil { // or the pod would not have begun
+		holder.Name(hostname) // the earlier kubelet may not have come to its first container
 	}
 	p.holder = holder
 	p.update(p.began)

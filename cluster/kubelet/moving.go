@@ -29,9 +29,7 @@ func (p *pod) moveIn(hostname string) error {
 
 // occupy makes a berth that was ready the pod's.
 func (p *pod) occupy(b *berth, hostname string) error {
-	if err := b.holder.Name(hostname); err != nil {
-		return err
-	}
+	b.holder.Name(hostname)
 	// What is mounted in there goes along.
 	if err := os.Rename(b.dir, p.dir); err != nil {
 		return err

@@ -35,7 +35,7 @@ func (h *Holder) Run(ctx context.Context, name string, life int, cmd Command, sp
 	// A set-up that hangs, on a dead network file system say, must not outlive the order to stop.
 	stop := context.AfterFunc(ctx, func() { _ = h.Signal(name, syscall.SIGKILL, false) })
 	defer stop()
-	return h.begin(request{Op: opRun, Container: name, Life: life, Command: &cmd}, file)
+	return h.begin(request{Op: opRun, Container: name, Life: life, Command: &cmd, Hostname: h.hostname}, file)
 }
 
 // Watch is Run for a life that was started before.

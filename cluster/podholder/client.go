@@ -13,10 +13,11 @@ import (
 
 // Holder is a pod's holder, as the kubelet sees it.
 type Holder struct {
-	dir     string
-	process *process
-	gone    chan struct{}
-	left    chan struct{} // closed when the process holds another pod
+	dir      string
+	hostname string // that the process is to be told; empty where it knows
+	process  *process
+	gone     chan struct{}
+	left     chan struct{} // closed when the process holds another pod
 }
 
 // process is what may hold one pod after the other.
@@ -146,14 +147,8 @@ func (h *Holder) End() {
 // Moved says that the pod's folder is another one now, or rather the same elsewhere.
 func (h *Holder) Moved(dir string) { h.dir = dir }
 
-// Name gives the pod another host name. It must not have any containers yet.
-func (h *Holder) Name(hostname string) error {
-	c, _, _, err := h.call(request{Op: opName, Hostname: hostname})
-	if err == nil {
-		err = c.Close()
-	}
-	return err
-}
+// Name gives the pod another host name, with its first container.
+func (h *Holder) Name(hostname string) { h.hostname = hostname }
 
 // Namespace opens a namespace of the pod, `net` for instance.
 func (h *Holder) Namespace(kind string) (*os.File, error) {

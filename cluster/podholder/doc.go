@@ -30,7 +30,6 @@ const (
 	opWatch  = "watch"  // the same two replies for a container that an earlier kubelet started
 	opSignal = "signal" // one reply
 	opExec   = "exec"   // descriptors: stdin, stdout, stderr, console, as far as Given. One reply, at the end; the connection's end is the command's
-	opName   = "name"   // one reply, when the pod has its host name
 	opRenew  = "renew"  // descriptor: a folder. One reply, when the holder is that of a pod to come in there
 	opStdin  = "stdin"  // one reply with the container's stdin; the connection stays as long as it is used
 )
@@ -44,7 +43,7 @@ type request struct {
 	Signal    int      `json:",omitempty"`
 	OrKill    bool     `json:",omitempty"` // of a signal
 	Args      []string `json:",omitempty"` // of an exec
-	Hostname  string   `json:",omitempty"` // of a name
+	Hostname  string   `json:",omitempty"` // of a run: that the pod is to have
 	Given     [4]bool  // which descriptors of an exec come along
 }
 

@@ -64,6 +64,9 @@ func (s *server) run(c conn, r request, files []*os.File) error {
 		return errors.Join(earlier.tell(c), ct.spec.Close())
 	}
 	if ct.log, err = podlog.Create(ct.life); err == nil {
+		err = s.name(r.Hostname)
+	}
+	if err == nil {
 		err = s.start(ct)
 	}
 	if err != nil {

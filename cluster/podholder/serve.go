@@ -31,6 +31,7 @@ type server struct {
 	mu         sync.Mutex
 	containers map[string]*container // latest of each name
 	processes  *os.File              // the pid namespace of containers that share one; nil until there is one
+	hostname   string                // that was asked for
 	left       bool                  // it holds another pod
 }
 
@@ -129,6 +130,17 @@ func setHostname(name string) error {
 	return nil
 }
 
+// name gives the pod the name that comes with its first container; empty, or the same, with the others.
+func (s *server) name(hostname string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if hostname == "" || hostname == s.hostname {
+		return nil
+	}
+	s.hostname = hostname
+	return setHostname(hostname)
+}
+
 // serve answers one connection.
 func (s *server) serve(c conn) {
 	defer c.end()
@@ -143,10 +155,6 @@ func (s *server) serve(c conn) {
 		err = s.run(c, r, files)
 	case opWatch:
 		err = s.watch(c, r)
-	case opName:
-		if err = setHostname(r.Hostname); err == nil {
-			err = c.send(reply{})
-		}
 	case opRenew:
 		err = s.renew(c, files)
 	case opSignal:

@@ -26,12 +26,10 @@ const tries = 6
 // The folder c.Dir is complete or not there at all. Faults of the network are
 // tried again for about half a minute.
 func Sync(ctx context.Context, c Config, progress io.Writer) error {
-	if p, local := isLocal(c.Repo); local {
-		if !filepath.IsAbs(p) {
-			return fmt.Errorf("repository %s: %w", c.Repo, errRelative)
-		}
-		serveLocal()
+	if p, local := isLocal(c.Repo); local && !filepath.IsAbs(p) {
+		return fmt.Errorf("repository %s: %w", c.Repo, errRelative)
 	}
+	serveLocal() // whatever the repository: go-git keeps its protocols in a map without a lock, which others may be reading later
 	auth, err := c.auth()
 	if err != nil {
 		return err
