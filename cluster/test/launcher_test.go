@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -387,7 +388,16 @@ func TestLauncherTellsWhyGangWaits(t *testing.T) {
 func TestLauncherCleans(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
-	l := c.launcher(t, "xgboostjob", "seq 1 20000", "--workers=2", "--clean-pod-policy=All").start(t)
+	// The job is over with its master, and pods that run by then are deleted.
+	wait, open := c.gate("worker-is-over-" + c.namespace)
+	l := c.launcher(t, "xgboostjob", "seq 1 20000; case $(hostname) in *-master-0) "+wait+";; esac", "--workers=2", "--clean-pod-policy=All").start(t)
+	eventually(t, "the worker is over", func(ctx context.Context) bool {
+		jobs := l.jobs(ctx, t)
+		return len(jobs) == 1 && slices.ContainsFunc(c.podsOf(t, jobs[0].GetName()), func(p corev1.Pod) bool {
+			return strings.HasSuffix(p.Name, "-worker-0") && p.Status.Phase == corev1.PodSucceeded
+		})
+	})
+	open(t)
 	said := l.ends(t, 0)
 	for _, last := range []string{"[master-0,0]<stdout>:20000\n", "[worker-0,1]<stdout>:20000\n"} {
 		require.Contains(t, said, last)
