@@ -143,16 +143,34 @@ func (c *cluster) patchNode(t *testing.T, node, patch string) {
 	require.NoError(t, err)
 }
 
+// createRepelled makes a pod that a node which was just changed does not take, for the reason why. The scheduler hears of nodes and of
+// pods by two watches: a pod that it heard of first is on the node, and another one is made.
+func (c *cluster) createRepelled(t *testing.T, name, why string, change func(*corev1.PodSpec)) string {
+	t.Helper()
+	for i := range 10 {
+		pod := podOf(fmt.Sprint(name, "-", i), "true", change)
+		c.createPod(t, pod)
+		p := c.awaitPod(t, pod.Name, "is looked at", func(p *corev1.Pod) bool {
+			return p.Spec.NodeName != "" || slices.ContainsFunc(p.Status.Conditions, func(cond corev1.PodCondition) bool { return cond.Type == corev1.PodScheduled })
+		})
+		if p.Spec.NodeName == "" {
+			c.awaitUnschedulable(t, pod.Name, why)
+			return pod.Name
+		}
+	}
+	t.Fatalf("the node goes on taking pods like %s", name)
+	return ""
+}
+
 func (c *cluster) testTaints(t *testing.T) {
 	c.patchNode(t, "local-1", `{"spec":{"taints":[{"key":"dedicated","value":"team","effect":"NoSchedule"}]}}`)
-	c.createPod(t, podOf("stranger", "true", onNode("local-1")))
-	c.awaitUnschedulable(t, "stranger", "had untolerated taint")
+	stranger := c.createRepelled(t, "stranger", "had untolerated taint", onNode("local-1"))
 	c.createPod(t, podOf("tolerant", "true", onNode("local-1"), func(s *corev1.PodSpec) {
 		s.Tolerations = []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpEqual, Value: "team", Effect: corev1.TaintEffectNoSchedule}}
 	}))
 	require.Equal(t, corev1.PodSucceeded, c.awaitPod(t, "tolerant", "ends", ended).Status.Phase)
 	c.patchNode(t, "local-1", `{"spec":{"taints":null}}`)
-	require.Equal(t, corev1.PodSucceeded, c.awaitPod(t, "stranger", "ends", ended).Status.Phase)
+	require.Equal(t, corev1.PodSucceeded, c.awaitPod(t, stranger, "ends", ended).Status.Phase)
 }
 
 // What `kubectl drain` does: no more pods, and those that are there are asked to go, as far as their budget allows.
@@ -183,10 +201,9 @@ func (c *cluster) testDrain(t *testing.T) {
 		err := evict()
 		return err == nil || apierrors.IsNotFound(err)
 	})
-	c.createPod(t, podOf("too-late", "true", onNode("local-3")))
-	c.awaitUnschedulable(t, "too-late", "were unschedulable")
+	late := c.createRepelled(t, "too-late", "were unschedulable", onNode("local-3"))
 	c.patchNode(t, "local-3", `{"spec":{"unschedulable":null}}`)
-	require.Equal(t, corev1.PodSucceeded, c.awaitPod(t, "too-late", "ends", ended).Status.Phase)
+	require.Equal(t, corev1.PodSucceeded, c.awaitPod(t, late, "ends", ended).Status.Phase)
 }
 
 func wantsGPUs(n string) func(*corev1.PodSpec) {
