@@ -25,6 +25,9 @@ func (p *Pipeline) Check() error {
 			c.fault(Node{At: sub.At}, "sub-pipeline %s is there twice", sub.Name)
 		}
 		c.subs[sub.Name] = &p.Subs[i]
+		if len(sub.Nodes) == 0 {
+			c.fault(Node{At: sub.At}, "sub-pipeline %s has no steps in it", sub.Name)
+		}
 	}
 	if len(p.Nodes) == 0 {
 		c.errs = append(c.errs, fmt.Errorf("pipeline %q has no steps", p.Name))

@@ -48,6 +48,7 @@ func TestCheck(t *testing.T) {
 		"p.go:1: a: the pipeline has no parameter x":                       {Nodes: []Node{using(step("a"), Ref{Param: "x"})}},
 		"p.go:1: a: there is no input x here":                              {Nodes: []Node{using(step("a"), Ref{Input: "x"})}},
 		"p.go:1: a: it uses an item of loop outside of it":                 {Nodes: []Node{using(step("a"), Ref{Loop: "loop"})}},
+		"sub-pipeline s has no steps in it":                                {Nodes: []Node{{Name: "c", Call: &Call{Sub: "s"}}}, Subs: []Sub{{Name: "s"}}},
 		"c: it calls s, which is no sub-pipeline":                          {Nodes: []Node{{Name: "c", Call: &Call{Sub: "s"}}}},
 		"c: it passes 0 inputs of 1": {
 			Nodes: []Node{{Name: "c", Call: &Call{Sub: "s"}}}, Subs: []Sub{{Name: "s", Inputs: []SubInput{{Name: "in"}}, Nodes: []Node{step("a")}}},
