@@ -101,11 +101,20 @@ func hostMounts() ([]Layer, error) {
 	for _, p := range dataMounts(points) {
 		// A file mounted over a file is seen through the overlay as what lies below it; no layer can be made of it.
 		if fi, err := os.Stat(p); err == nil && fi.IsDir() {
-			readOnly := func(m MountPoint) bool { return m.Path == p && m.ReadOnly }
-			layers = append(layers, Layer{Path: p, ReadOnly: slices.ContainsFunc(points, readOnly)})
+			layers = append(layers, Layer{Path: p, ReadOnly: readOnly(points, p)})
 		}
 	}
 	return layers, nil
+}
+
+// readOnly says whether what is seen at path, of all that is mounted there the last, cannot be written to.
+func readOnly(all []MountPoint, path string) bool {
+	for _, m := range slices.Backward(all) {
+		if m.Path == path {
+			return m.ReadOnly
+		}
+	}
+	return false
 }
 
 // dataMounts returns, outermost first, where data file systems are mounted below the folders of the root.

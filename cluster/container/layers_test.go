@@ -30,6 +30,8 @@ func TestMountPoints(t *testing.T) {
 	require.Equal(t, MountPoint{"/home/ann/my data", "xfs", false}, points[3])
 	require.Equal(t, MountPoint{"/snap/core/1", "squashfs", true}, points[6])
 	require.Equal(t, []string{"/mnt/win", "/home/ann/my data", "/mnt/win/deep"}, dataMounts(points), "data file systems below the top, outermost first, once each")
+	require.True(t, readOnly(points, "/snap/core/1"))
+	require.False(t, readOnly(append(points, MountPoint{Path: "/snap/core/1"}), "/snap/core/1"), "what is mounted over it counts")
 	_, err = readMounts(strings.NewReader("nonsense\n"))
 	require.ErrorContains(t, err, "cannot read line")
 }
