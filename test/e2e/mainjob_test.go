@@ -51,7 +51,7 @@ func TestMainJob(t *testing.T) {
 	require.NotEmpty(t, pipeline.ID)
 
 	repo := benchmarks(t, home)
-	laptop := map[string]string{"workers": "2", "gpus": "0", "data": "", "sync_source": repo}
+	laptop := laptopParameters(repo)
 	id := a.createRun(t, "mpirun", pipeline.ID, laptop)
 	run := a.await(t, id, 5*time.Minute, runView.final)
 	require.Equal(t, "Succeeded", run.Status, "%+v\n%s", run, a.stepLog(t, run, "all-reduce"))
@@ -85,6 +85,11 @@ func TestMainJob(t *testing.T) {
 		require.Equal(t, run.Metrics, after.Metrics)
 		require.Equal(t, log, again.stepLog(t, after, "all-reduce"))
 	})
+}
+
+// laptopParameters are parameters with which samples/mpi_run trains two workers on any machine, one with a single core too.
+func laptopParameters(repo string) map[string]string {
+	return map[string]string{"workers": "2", "gpus": "0", "data": "", "cpu_limit": "500m", "memory_limit": "1Gi", "sync_source": repo}
 }
 
 // TestSteps covers what needs no training: speed of one step, failures, bad input.
@@ -155,7 +160,7 @@ func TestServerKilled(t *testing.T) {
 	repo := benchmarks(t, home)
 	var pipeline struct{ ID string }
 	a.upload(t, "mpi-run", "mpi_run.yaml", compiled(t), 200, &pipeline)
-	id := a.createRun(t, "killed", pipeline.ID, map[string]string{"workers": "2", "gpus": "0", "data": "", "sync_source": repo})
+	id := a.createRun(t, "killed", pipeline.ID, laptopParameters(repo))
 	require.Eventually(t, func() bool { return strings.Contains(a.liveLog(id), "images/sec:") }, 3*time.Minute, 100*time.Millisecond,
 		"the job trains")
 	a.kill(t)
@@ -184,7 +189,7 @@ func TestOrdinaryUser(t *testing.T) {
 	var pipeline struct{ ID string }
 	a.upload(t, "mpi-run", "mpi_run.yaml", compiled(t), 200, &pipeline)
 	repo := benchmarks(t, home)
-	id := a.createRun(t, "ordinary", pipeline.ID, map[string]string{"workers": "2", "gpus": "0", "data": "", "sync_source": repo})
+	id := a.createRun(t, "ordinary", pipeline.ID, laptopParameters(repo))
 	run := a.await(t, id, 5*time.Minute, runView.final)
 	require.Equal(t, "Succeeded", run.Status, "%+v\n%s", run, a.stepLog(t, run, "all-reduce"))
 	require.Len(t, run.Metrics, 1)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/demo"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/embedded"
@@ -197,9 +198,13 @@ func (u *upper) serve(ctx context.Context, h home.Home, cluster *embedded.Cluste
 
 // demo runs the sample; whatever becomes of it, the server goes on.
 func (u *upper) demo(ctx context.Context, h home.Home, url string) {
-	cl, err := client.New(url)
+	cfg := demo.Config{Screen: u.screen, Dir: u.sample, Work: h.Path("demo"), Shared: h.Shared()}
+	var err error
+	if cfg.Client, err = client.New(url); err == nil {
+		cfg.Nodes, err = offers(ctx, h)
+	}
 	if err == nil {
-		err = demo.Run(ctx, demo.Config{Client: cl, Screen: u.screen, Dir: u.sample, Work: h.Path("demo"), Shared: h.Shared()})
+		err = demo.Run(ctx, cfg)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -208,6 +213,23 @@ func (u *upper) demo(ctx context.Context, h home.Home, url string) {
 		u.screen.Printf("\n%s the demo failed: %s", u.screen.Mark(terminal.Bad), strings.TrimSpace(err.Error()))
 	}
 	u.screen.Printf("\nArgosy serves at %s until Ctrl-C", url)
+}
+
+// offers asks the cluster what each of its nodes offers to pods.
+func offers(ctx context.Context, h home.Home) ([]demo.Node, error) {
+	status, err := embedded.ReadStatus(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []demo.Node
+	for _, n := range status.Nodes {
+		cpu, err := resource.ParseQuantity(n.CPU)
+		if err != nil {
+			return nil, fmt.Errorf("node %s offers %q CPUs: %w", n.Name, n.CPU, err)
+		}
+		nodes = append(nodes, demo.Node{CPU: cpu, Memory: *resource.NewQuantity(n.Memory, resource.BinarySI)})
+	}
+	return nodes, nil
 }
 
 // leaveCluster stops the cluster, unless it was there before on its own.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,7 @@ type Config struct {
 	Dir    string // of the sample; its base name is the name of the pipeline
 	Work   string // folder for the package
 	Shared string // folder that pods see at the same path, for the git repository
+	Nodes  []Node // what the cluster offers; none leaves the pipeline's own limits
 }
 
 // demo is one run of the sample.
@@ -75,6 +77,7 @@ func (d *demo) perform(ctx context.Context) (*client.Run, error) {
 	var source string
 	var pkg, workflow []byte
 	var request client.NewRun
+	var parameters []client.Parameter
 	var run *client.Run
 	steps := []struct {
 		name string
@@ -86,8 +89,12 @@ func (d *demo) perform(ctx context.Context) (*client.Run, error) {
 			request, detail, err = d.upload(ctx, pkg, workflow)
 			return detail, err
 		}},
+		{"size", func() (detail string, err error) {
+			parameters, detail, err = size(workflow, d.Nodes)
+			return detail, err
+		}},
 		{"create run", func() (detail string, err error) {
-			run, detail, err = d.create(ctx, request, source)
+			run, detail, err = d.create(ctx, request, parameters, source)
 			return detail, err
 		}},
 	}
@@ -186,14 +193,14 @@ func (d *demo) upload(ctx context.Context, pkg, workflow []byte) (request client
 	return request, fmt.Sprintf("pipeline %s, version %s", p.Name, v.Name), nil
 }
 
-func (d *demo) create(ctx context.Context, n client.NewRun, source string) (*client.Run, string, error) {
+func (d *demo) create(ctx context.Context, n client.NewRun, parameters []client.Parameter, source string) (*client.Run, string, error) {
 	e, err := d.Client.EnsureExperiment(ctx, d.name)
 	if err != nil {
 		return nil, "", err
 	}
 	n.Name, n.ExperimentID = d.name, e.ID
 	n.Description = "Started by argosy up --demo"
-	n.Parameters = []client.Parameter{{Name: "workers", Value: "2"}, {Name: "gpus", Value: "0"}, {Name: "data", Value: ""}}
+	n.Parameters = slices.Clone(parameters)
 	if source != "" {
 		n.Parameters = append(n.Parameters, client.Parameter{Name: "sync_source", Value: source})
 	}

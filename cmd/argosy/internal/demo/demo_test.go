@@ -76,7 +76,9 @@ func TestUploadAndCreate(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, v.Items, 2)
 
-	r, detail, err := d.create(t.Context(), changed, "/shared/benchmarks.git")
+	parameters, _, err := size([]byte(workflow), nil)
+	require.NoError(t, err)
+	r, detail, err := d.create(t.Context(), changed, parameters, "/shared/benchmarks.git")
 	require.NoError(t, err)
 	require.Equal(t, c.RunURL(r.ID), detail)
 	require.Equal(t, "hello", r.Experiment.Name)
@@ -84,7 +86,7 @@ func TestUploadAndCreate(t *testing.T) {
 	require.ElementsMatch(t, []client.Parameter{
 		{Name: "workers", Value: "2"}, {Name: "gpus", Value: "0"}, {Name: "data"}, {Name: "sync_source", Value: "/shared/benchmarks.git"},
 	}, r.Parameters)
-	again, _, err := d.create(t.Context(), first, "")
+	again, _, err := d.create(t.Context(), first, parameters, "")
 	require.NoError(t, err)
 	require.Equal(t, r.Experiment, again.Experiment, "one experiment for all")
 }
