@@ -3,8 +3,13 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-export GOFLAGS ?= -buildvcs=false
+# Every build has these tags, and tests by way of GOFLAGS, so that what programs share is compiled once (docs/adr/0034):
+# without C's resolver and user database, as in the programs that are built without C, and without gRPC's debug pages.
+TAGS := netgo,osusergo,grpcnotrace
+GOFLAGS ?= -buildvcs=false
+export GOFLAGS := $(filter-out -tags=%,$(GOFLAGS)) -tags=$(TAGS)
 export GOTOOLCHAIN ?= local
+export CGO_CFLAGS ?= -O2
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/internal/version.Version=$(VERSION) -X github.com/argosy-ml/argosy/cmd/internal/version.commit=$(COMMIT)
@@ -23,7 +28,8 @@ help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: packages build ## the main job: start Argosy with its own cluster, run samples/mpi_run, keep serving until Ctrl-C
+run: packages ## the main job: start Argosy with its own cluster, run samples/mpi_run, keep serving until Ctrl-C
+	@build/unchanged.sh .build/built $(BINARIES) || $(MAKE) --no-print-directory build
 	@exec bin/argosy up --demo samples/mpi_run
 
 .PHONY: packages
@@ -32,27 +38,31 @@ packages:
 
 # ---- build -----------------------------------------------------------------------------------------------------
 
-# Without C's resolver and user database, what argosy shares with the programs that are built without C is compiled once.
-PURE := netgo,osusergo
-
 .PHONY: build
 build: ## build every binary into bin/
+	@mkdir -p .build && touch .build/begun
 	@$(MAKE) --no-print-directory -j2 frontend/dist/index.html cluster-programs
-	@$(MAKE) --no-print-directory bin/argosy bin/argosy-launcher bin/argoexec
+	@$(MAKE) --no-print-directory -j2 sqlite bin/argoexec
+	@$(MAKE) --no-print-directory bin/argosy bin/argosy-launcher
+	@mv .build/begun .build/built
 
 # Go's build cache decides what is stale, so the Go targets always ask it.
-.PHONY: $(BINARIES) cluster-programs
+.PHONY: $(BINARIES) cluster-programs sqlite
+# One file of C, which one processor compiles while the others have something else to do.
+sqlite:
+	@go build -trimpath github.com/mattn/go-sqlite3
+
 bin/argosy: frontend/dist/index.html
 	@echo "building argosy"
-	@go build -trimpath -tags ui,$(PURE) -ldflags "$(LDFLAGS)" -o $@ ./cmd/argosy
+	@build/compile.sh $@ -trimpath -tags ui,$(TAGS) -ldflags "$(LDFLAGS)" ./cmd/argosy
 
 bin/argosy-launcher:
 	@echo "building argosy-launcher"
-	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o $@ ./cmd/argosy-launcher
+	@CGO_ENABLED=0 build/compile.sh $@ -trimpath -ldflags "$(LDFLAGS)" ./cmd/argosy-launcher
 
 # What the API says of itself is Kubernetes' own version, as in Kubernetes' own builds: kubectl and Helm read it.
 KUBERNETES := $(shell sed -n 's|^\tk8s.io/kubernetes ||p' cluster/go.mod)
-CLUSTER_BUILD = cd cluster && CGO_ENABLED=0 go build -trimpath -o ../bin/ \
+CLUSTER_BUILD = cd cluster && CGO_ENABLED=0 ../build/compile.sh ../bin/ -trimpath \
   -ldflags "-s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)"
 
 # By one command, so that the link of one does not hold up what the others compile.
@@ -93,7 +103,7 @@ image: bin/argosy-image.tar ## the server's image as an archive, for a cluster o
 bin/argosy-image.tar: bin/argosy
 	@echo "building the server's image"
 	@mkdir -p .build/image
-	@go build -trimpath -tags ui,$(PURE) -ldflags "$(LDFLAGS) $(STATIC)" -o .build/image/argosy ./cmd/argosy 2>&1 | { grep -v -e "^#" -e dlopen -e unixDlOpen >&2 || true; }
+	@go build -trimpath -tags ui,$(TAGS) -ldflags "$(LDFLAGS) $(STATIC)" -o .build/image/argosy ./cmd/argosy 2>&1 | { grep -v -e "^#" -e dlopen -e unixDlOpen >&2 || true; }
 	@bin/argosy image --program .build/image/argosy --name $(IMAGE) -o $@
 
 # ---- tests -----------------------------------------------------------------------------------------------------
@@ -175,6 +185,7 @@ fuzz: ## every fuzzer of the root module for a minute each (FUZZTIME=60s)
 
 .PHONY: lint
 lint: ## golangci-lint on both modules, with the arrows between packages
+	@build/versions.sh
 	$(TOOL) golangci-lint run ./...
 	cd cluster && go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
 

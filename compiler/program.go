@@ -94,7 +94,8 @@ func build(ctx context.Context, dir, program string) error {
 	if name = strings.TrimSpace(name); name != "main" {
 		return fmt.Errorf("%s is package %s: a pipeline program is a package main that calls compiler.Main", dir, name)
 	}
-	_, err = goCommand(ctx, dir, nil, "build", "-o", program, ".")
+	// As releases of this module are built, which have left most of what a program needs in Go's cache.
+	_, err = goCommand(ctx, dir, nil, "build", "-trimpath", "-o", program, ".")
 	return err
 }
 

@@ -43,6 +43,34 @@ func (g gjsonLabels) Lookup(label string) (string, bool) {
 	return r.String(), r.Exists()
 }
 GO
+	# Its command imports, for a namespace and a configuration, the whole client of Argo's server, with an SQLite in Go.
+	cat >"$copy/cmd/argo/commands/client/conn.go" <<'GO'
+package client
+
+import (
+	"log"
+	"os"
+
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// GetConfig is the configuration of the cluster around, or of a kubeconfig.
+func GetConfig() clientcmd.ClientConfig {
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), &clientcmd.ConfigOverrides{})
+}
+
+// Namespace is the one in ARGO_NAMESPACE, or the configuration's.
+func Namespace() string {
+	if namespace, ok := os.LookupEnv("ARGO_NAMESPACE"); ok {
+		return namespace
+	}
+	namespace, _, err := GetConfig().Namespace()
+	if err != nil {
+		log.Fatal(err)
+	}
+	return namespace
+}
+GO
 	touch "$copy/.complete"
 fi
 
@@ -51,5 +79,8 @@ cp go.sum "$work/go.sum"
 go mod edit -replace "$module=$copy" "$work/go.mod"
 mkdir -p "$(dirname "$output")"
 # Without C libraries: it has to run in images that have others, or none.
-CGO_ENABLED=0 go build -tags argoexec -modfile="$work/go.mod" -trimpath -ldflags '-s -w' -o "$output" ./cmd/argoexec
+# Without Google's gRPC for its storage, with all of Envoy's definitions: Argo's driver talks HTTP to it.
+tags=$(go env GOFLAGS | sed -n 's/.*-tags=\([^ ]*\).*/\1/p') # those of all builds
+CGO_ENABLED=0 ../build/compile.sh "$output" -tags "argoexec,disable_grpc_modules${tags:+,$tags}" \
+	-modfile="$work/go.mod" -trimpath -ldflags '-s -w' ./cmd/argoexec
 echo "$stamp" >"$work/stamp"

@@ -53,7 +53,6 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetVersionTemplate("argosy-launcher {{.Version}}\n")
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
