@@ -3,11 +3,12 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-# Every build has these tags, and tests by way of GOFLAGS, so that what programs share is compiled once (docs/adr/0034):
-# without C's resolver and user database, as in the programs that are built without C, and without gRPC's debug pages.
+# Every build has these tags and paths without the checkout's own, and tests by way of GOFLAGS, so that what programs and checkouts
+# share is compiled once (docs/adr/0034): without C's resolver and user database, as in the programs that are built without C, and
+# without gRPC's debug pages.
 TAGS := netgo,osusergo,grpcnotrace
 GOFLAGS ?= -buildvcs=false
-export GOFLAGS := $(filter-out -tags=%,$(GOFLAGS)) -tags=$(TAGS)
+export GOFLAGS := $(filter-out -tags=% -trimpath,$(GOFLAGS)) -trimpath -tags=$(TAGS)
 export GOTOOLCHAIN ?= local
 export CGO_CFLAGS ?= -O2
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -21,6 +22,8 @@ ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... .
 STORE_USERS = ./server/app ./server/gateway ./server/reconcile ./server/run
 # Packages with all of Kubernetes inside: the race detector would compile it a second time (docs/adr/0005).
 WHOLE_KUBERNETES = /(controllers|controlplane|cmd/argosy-controlplane|test)$$
+# Tests of clusters mostly wait for pods, so more of them run at a time than there are processors.
+BESIDE = -parallel 4
 BINARIES := bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-controlplane bin/argosy-podinit bin/argoexec
 
 .PHONY: help
@@ -128,10 +131,10 @@ test-portable: ## the command for macOS and Windows builds, and its store works 
 
 .PHONY: test-cluster
 test-cluster: cluster-assets ## unit tests of the embedded cluster, and the built cluster under test
-	cd cluster && go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -trimpath -race -timeout 15m $$(go list ./... | grep -vE '$(WHOLE_KUBERNETES)')
+	cd cluster && go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -race -timeout 15m $$(go list ./... | grep -vE '$(WHOLE_KUBERNETES)')
 	@echo "building the last operator of MXJobs (docs/adr/0022)" # before the tests' time begins
 	@cd cluster/test/mxoperator && CGO_ENABLED=0 go build -trimpath -o /dev/null github.com/kubeflow/training-operator/cmd/training-operator.v1
-	cd cluster && CGO_ENABLED=0 go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -trimpath -count=1 -timeout 15m $$(go list ./... | grep -E '$(WHOLE_KUBERNETES)')
+	cd cluster && CGO_ENABLED=0 go tool -modfile=../tools/go.mod gotestsum --format pkgname -- $(BESIDE) -count=1 -timeout 30m $$(go list ./... | grep -E '$(WHOLE_KUBERNETES)')
 
 .PHONY: test-frontend
 test-frontend: frontend/node_modules/.stamp ## lint, types and unit tests of the frontend
@@ -153,7 +156,7 @@ notebook: bin/gonb bin/goimports ## install the Go kernel for Jupyter, for sampl
 
 .PHONY: test-e2e
 test-e2e: bin/gonb bin/goimports bin/argosy-image.tar ## the whole path on a cluster of its own, checked in Chromium
-	$(TOOL) gotestsum --format testname -- -tags e2e -count=1 -timeout 30m ./test/e2e/...
+	$(TOOL) gotestsum --format testname -- -tags e2e,$(TAGS) $(BESIDE) -count=1 -timeout 30m ./test/e2e/...
 
 .PHONY: bench
 bench: ## benchmarks: compile, scrape, store
@@ -187,7 +190,7 @@ fuzz: ## every fuzzer of the root module for a minute each (FUZZTIME=60s)
 lint: ## golangci-lint on both modules, with the arrows between packages
 	@build/versions.sh
 	$(TOOL) golangci-lint run ./...
-	cd cluster && go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
+	cd cluster && CGO_ENABLED=0 go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
 
 .PHONY: generate
 generate: ## regenerate code from protos and SQL
