@@ -14,10 +14,11 @@ if [ "${1:-run}" = test ]; then
 	needs[postgresql]=pg:initdb   # the store's second database; tests start their own server
 	needs[rsync]=rsync            # code of jobs
 	needs[bind9-dnsutils]=nslookup # what users ask the pods' name server with
-	[ "$(uname -m)" != x86_64 ] || needs[user-mode-linux]=linux.uml # a kernel with control groups, whatever the machine's has
+	[ "$(uname -m)" != x86_64 ] || needs[qemu-system-x86]=qemu-system-x86_64 # another kernel than the machine's
 	needs[jupyter-nbconvert]=py:nbconvert # the sample notebook, with the next two
 	needs[jupyter-client]=py:jupyter_client
 	needs[python3-ipykernel]=py:ipykernel
+	"$(dirname "$0")/../cluster/test/kernel/vm.sh" fetch || true # the test says what it lacks
 fi
 
 # What pods see: the system's own folders, not the caller's PATH.
