@@ -63,8 +63,9 @@ check_toolchain() {
 		if [ -z "$has" ]; then
 			error "go version does not say a version: install Go $needs or newer (https://go.dev/doc/install)"
 		elif older "$has" "$needs"; then
-			error "Go $has is too old; Argosy needs $needs or newer: install it (https://go.dev/doc/install)," \
-				"or let yours fetch it (GOTOOLCHAIN=auto make $goal)"
+			local fetch=", or let yours fetch it (GOTOOLCHAIN=auto make $goal)"
+			! older "$has" 1.21 || fetch= # these cannot
+			error "Go $has is too old; Argosy needs $needs or newer: install it (https://go.dev/doc/install)$fetch"
 		fi
 	fi
 	local compiler=${CC:-gcc}
