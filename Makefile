@@ -17,7 +17,7 @@ LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/internal/version.Version=$(V
 TOOL     = go tool -modfile=tools/go.mod
 NPM      = npm --prefix frontend --no-audit --no-fund --no-update-notifier --loglevel=error
 
-ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/... ./test/bench/...
+ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/... ./test/bench/... ./build/...
 # Those whose tests run on either database.
 STORE_USERS = ./server/app ./server/gateway ./server/reconcile ./server/run
 # Packages with all of Kubernetes inside: the race detector would compile it a second time (docs/adr/0005).
@@ -31,9 +31,14 @@ help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: packages ## the main job: start Argosy with its own cluster, run samples/mpi_run, keep serving until Ctrl-C
+run: check packages ## the main job: start Argosy with its own cluster, run samples/mpi_run, keep serving until Ctrl-C
 	@build/unchanged.sh .build/built $(BINARIES) || $(MAKE) --no-print-directory build
 	@exec bin/argosy up --demo samples/mpi_run
+
+# What the machine lacks for the goal is said before anything is built.
+.PHONY: check
+check:
+	@build/check.sh $(or $(filter run test,$(firstword $(MAKECMDGOALS))),build)
 
 .PHONY: packages
 packages:
@@ -42,7 +47,7 @@ packages:
 # ---- build -----------------------------------------------------------------------------------------------------
 
 .PHONY: build
-build: ## build every binary into bin/
+build: check ## build every binary into bin/
 	@mkdir -p .build && touch .build/begun
 	@$(MAKE) --no-print-directory -j2 frontend/dist/index.html cluster-programs
 	@$(MAKE) --no-print-directory -j2 sqlite bin/argoexec
@@ -112,7 +117,7 @@ bin/argosy-image.tar: bin/argosy
 # ---- tests -----------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: test-packages build lint test-go test-portable test-cluster test-frontend test-e2e ## install what is needed, then lint, unit, frontend and end-to-end tests
+test: check test-packages build lint test-go test-portable test-cluster test-frontend test-e2e ## install what is needed, then lint, unit, frontend and end-to-end tests
 
 .PHONY: test-packages
 test-packages:
