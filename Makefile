@@ -30,19 +30,17 @@ BINARIES := bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-control
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# sudo may ask for a password, so nothing else is shown meanwhile.
 .PHONY: run
-run: check packages ## the main job: start Argosy with its own cluster, run samples/mpi_run, keep serving until Ctrl-C
-	@build/unchanged.sh .build/built $(BINARIES) || $(MAKE) --no-print-directory build
+run: check ## the main job: start Argosy with its own cluster, run samples/mpi_run, keep serving until Ctrl-C
+	@if [ "$$(id -u)" -eq 0 ]; then build/packages.sh run & else build/packages.sh run; fi; \
+	build/unchanged.sh .build/built $(BINARIES) || $(MAKE) --no-print-directory build; wait
 	@exec bin/argosy up --demo samples/mpi_run
 
 # What the machine lacks for the goal is said before anything is built.
 .PHONY: check
 check:
 	@build/check.sh $(or $(filter run test,$(firstword $(MAKECMDGOALS))),build)
-
-.PHONY: packages
-packages:
-	@build/packages.sh run
 
 # ---- build -----------------------------------------------------------------------------------------------------
 
