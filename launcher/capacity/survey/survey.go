@@ -3,6 +3,7 @@ package survey
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -20,11 +21,12 @@ import (
 type Survey struct {
 	Core    corev1client.CoreV1Interface
 	Storage storagev1client.StorageV1Interface
-	// Keep is how long the nodes are remembered; zero reads them each time.
+	// Keep is how long the nodes are remembered, or that they cannot be read; zero reads them each time.
 	Keep time.Duration
 
 	mu    sync.Mutex
 	nodes []corev1.Node
+	err   error
 	at    time.Time
 }
 
@@ -49,14 +51,17 @@ func (s *Survey) read(ctx context.Context) ([]corev1.Node, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Keep > 0 && time.Since(s.at) < s.Keep {
-		return s.nodes, nil
+		return s.nodes, s.err
 	}
 	list, err := s.Core.Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return nil, context.Canceled // which says nothing of the cluster
 	}
-	s.nodes, s.at = list.Items, time.Now()
-	return list.Items, nil
+	s.nodes, s.err, s.at = nil, err, time.Now()
+	if err == nil {
+		s.nodes = list.Items
+	}
+	return s.nodes, s.err
 }
 
 // volumes reads what volumes can be made, and were made.
