@@ -141,7 +141,7 @@ func (w *walker) leaf(t *wfv1.Template, s scope) (capacity.Demand, bool) {
 	d := capacity.Demand{Groups: []capacity.Group{{Replicas: 1, Pod: *pod}}, Parameters: parameters}
 	for _, claim := range w.wf.Spec.VolumeClaimTemplates {
 		if mounts(t, claim.Name) {
-			d.Claims = append(d.Claims, capacity.Claim{Name: claim.Name, Spec: claim.Spec})
+			d.Claims = append(d.Claims, capacity.Claim{Name: w.wf.Name + "-" + claim.Name, Spec: claim.Spec}) // as Argo names it
 		}
 	}
 	return d, true

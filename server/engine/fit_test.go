@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -127,12 +128,15 @@ func TestWarnsOfSteps(t *testing.T) {
 	want := []string{
 		"step cpu asks 4 CPUs; this cluster has 2: lower the CPU limit of the step, or add a larger node",
 		"step patched asks 100Gi of memory; this cluster has 24Gi: lower memory, or add a larger node",
-		"step volume asks for a volume of 100Ti for work; the disk of this cluster has 50Gi: ask for a smaller volume",
+		"step volume asks for a volume of 100Ti for WORKFLOW-work; the disk of this cluster has 50Gi: ask for a smaller volume",
 		"step chosen asks for a node with the label gpu=v100; this cluster has none: change the node selector of the step, or label a node",
 	}
 	e, workflows, kube := laptop()
 	p, err := e.Prepare(t.Context(), []byte(steps), options())
 	require.NoError(t, err)
+	for i := range want {
+		want[i] = strings.ReplaceAll(want[i], "WORKFLOW", p.Name)
+	}
 	require.Equal(t, want, p.Warnings)
 
 	e.ScalesUp(true)
