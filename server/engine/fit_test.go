@@ -131,7 +131,7 @@ func TestWarnsOfSteps(t *testing.T) {
 		"step volume asks for a volume of 100Ti for WORKFLOW-work; the disk of this cluster has 50Gi: ask for a smaller volume",
 		"step chosen asks for a node with the label gpu=v100; this cluster has none: change the node selector of the step, or label a node",
 	}
-	e, workflows, kube := laptop()
+	e, workflows, _ := laptop()
 	p, err := e.Prepare(t.Context(), []byte(steps), options())
 	require.NoError(t, err)
 	for i := range want {
@@ -148,9 +148,9 @@ func TestWarnsOfSteps(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "true", list.Items[0].Spec.PodMetadata.Annotations["argosy.dev/scales-up"])
 
-	e, _, kube = laptop()
+	silent, _, kube := laptop()
 	kube.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no answer") })
-	p, err = e.Prepare(t.Context(), []byte(steps), options())
+	p, err = silent.Prepare(t.Context(), []byte(steps), options())
 	require.NoError(t, err)
 	require.Empty(t, p.Warnings, "nothing is known of the nodes")
 }
