@@ -5,7 +5,8 @@
 // own volume controllers decide; what they leave to a storage class's
 // provisioner is done here. A volume is a folder, so it has no size of its own:
 // it may grow to whatever the disk holds, and a claim that asks for more is
-// simply told that it has it.
+// simply told that it has it. Only a claim that asks for more than the whole disk
+// is refused.
 package provisioner
 
 import (
@@ -22,6 +23,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
@@ -30,6 +32,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/argosy-ml/argosy/cluster/machine"
 )
 
 // Name is what storage classes call this provisioner.
@@ -163,6 +167,9 @@ func (p *Provisioner) provision(ctx context.Context, claim *corev1.PersistentVol
 	if err != nil {
 		return err
 	}
+	if err := p.holds(claim); err != nil {
+		return err
+	}
 	folder := p.folder(claim)
 	if err := makeFolder(folder); err != nil {
 		return err
@@ -189,6 +196,21 @@ func (p *Provisioner) provision(ctx context.Context, claim *corev1.PersistentVol
 		return nil
 	}
 	return err
+}
+
+// holds tells whether the disk is as large as a claim wants its volume to be, used or not.
+func (p *Provisioner) holds(claim *corev1.PersistentVolumeClaim) error {
+	if err := os.MkdirAll(p.root, 0o755); err != nil {
+		return err
+	}
+	m, err := machine.Look(p.root)
+	if err != nil {
+		return err
+	}
+	if wanted := claim.Spec.Resources.Requests[corev1.ResourceStorage]; wanted.CmpInt64(m.Disk) > 0 {
+		return fmt.Errorf("the claim asks for %s, and the disk has %s: ask for less", wanted.String(), resource.NewQuantity(m.Disk, resource.BinarySI))
+	}
+	return nil
 }
 
 // folder is the claim's own: one that is made anew under an old name is empty.
@@ -275,6 +297,10 @@ func (p *Provisioner) grow(ctx context.Context, claim *corev1.PersistentVolumeCl
 	volume, err := p.volumes.Get(claim.Spec.VolumeName)
 	if err != nil || volume.Annotations[madeBy] != Name {
 		return err
+	}
+	if err := p.holds(claim); err != nil {
+		p.events.Eventf(claim, corev1.EventTypeWarning, "VolumeResizeFailed", "%v", err)
+		return nil // until the claim asks for something else
 	}
 	size := fmt.Sprintf(`{"capacity":{"storage":%q}}`, wanted.String())
 	_, err = p.client.CoreV1().PersistentVolumes().Patch(ctx, volume.Name, types.MergePatchType, []byte(`{"spec":`+size+`}`), metav1.PatchOptions{})

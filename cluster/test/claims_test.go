@@ -106,6 +106,23 @@ func TestClaimsLife(t *testing.T) {
 	})
 }
 
+// A claim that asks for more than the disk has gets no volume, and an event with the numbers.
+func TestClaimTooLarge(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	claim := claimOf("huge", corev1.ReadWriteOnce)
+	claim.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("1000Pi")
+	c.createClaim(t, claim)
+	eventually(t, "the claim is refused", func(ctx context.Context) bool {
+		events, err := c.kube.CoreV1().Events(c.namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=ProvisioningFailed,involvedObject.name=huge"})
+		require.NoError(t, err)
+		return len(events.Items) > 0 && strings.Contains(events.Items[0].Message, "asks for 1000Pi, and the disk has ")
+	})
+	claim, err := c.kube.CoreV1().PersistentVolumeClaims(c.namespace).Get(t.Context(), "huge", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, corev1.ClaimPending, claim.Status.Phase)
+}
+
 func TestClaimOfOnePod(t *testing.T) {
 	t.Parallel()
 	c := shared(t)

@@ -103,9 +103,7 @@ func FuzzArena(f *testing.F) {
 		var o job.Options
 		var own string
 		flags := pflag.NewFlagSet(kind.Command, pflag.ContinueOnError)
-		podFlags(flags, &o)
-		placeFlags(flags, &o)
-		lifeFlags(flags, &o)
+		o.Bind(flags)
 		flags.StringVar(&own, "job-name-file", "", "")
 		require.NoError(t, flags.Parse(args[1:]), "%q", args)
 		require.Equal(t, []string{a.command}, flags.Args())

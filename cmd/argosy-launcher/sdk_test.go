@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,7 +104,7 @@ func (k kindOfJob) launched(t *testing.T) (image string, spec *job.Spec, err err
 	}
 	require.Equal(t, k.command, args[0])
 	image, _ = c.Image.Constant()
-	spec, err = specOf(t, k.kind(), args[1:])
+	spec, err = job.Parse(args)
 	return image, spec, err
 }
 
@@ -178,19 +177,6 @@ func eachField(v reflect.Value, f func(name string, field reflect.Value)) {
 		}
 		f(of.Name()+"."+v.Type().Field(i).Name, field)
 	}
-}
-
-// specOf reads a command line as the launcher does.
-func specOf(t *testing.T, kind *job.Kind, args []string) (*job.Spec, error) {
-	t.Helper()
-	var o job.Options
-	f := pflag.NewFlagSet(kind.Command, pflag.ContinueOnError)
-	podFlags(f, &o)
-	placeFlags(f, &o)
-	lifeFlags(f, &o)
-	require.NoError(t, f.Parse(args))
-	require.Len(t, f.Args(), 1)
-	return o.Spec(kind, f.Arg(0))
 }
 
 // inPod is the step and the pod of launcher/job's tests.

@@ -26,6 +26,9 @@ func (l *Launcher) ensure(ctx context.Context) (*unstructured.Unstructured, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := l.fits(ctx, want); err != nil {
+		return nil, err
+	}
 	return backoff.Retry(ctx, func() (*unstructured.Unstructured, error) {
 		job, err := l.createOrAttach(ctx, want)
 		var old *leftoverError

@@ -14,7 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	storagev1client "k8s.io/client-go/kubernetes/typed/storage/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/argosy-ml/argosy/launcher/capacity/survey"
 )
 
 const (
@@ -57,9 +60,11 @@ type Launcher struct {
 	Pods     corev1client.PodInterface
 	Services corev1client.ServiceInterface
 	Events   corev1client.EventInterface
-	Spec     *Spec
-	ID       Identity
-	Paths    Paths
+	// Survey tells what the cluster can never hold; nil checks nothing.
+	Survey *survey.Survey
+	Spec   *Spec
+	ID     Identity
+	Paths  Paths
 
 	out     *console
 	attempt int // of the job that runs, from 1
@@ -71,6 +76,10 @@ func New(config *rest.Config, spec *Spec, id Identity, out io.Writer) (*Launcher
 	if err != nil {
 		return nil, fmt.Errorf("client for pods: %w", err)
 	}
+	storage, err := storagev1client.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("client for storage classes: %w", err)
+	}
 	jobs, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("client for jobs: %w", err)
@@ -78,7 +87,8 @@ func New(config *rest.Config, spec *Spec, id Identity, out io.Writer) (*Launcher
 	return &Launcher{
 		Jobs: jobs.Resource(spec.Kind.GVR()).Namespace(id.Namespace),
 		Pods: core.Pods(id.Namespace), Services: core.Services(id.Namespace), Events: core.Events(id.Namespace),
-		Spec: spec, ID: id, Paths: DefaultPaths(), out: &console{w: out},
+		Survey: &survey.Survey{Core: core, Storage: storage},
+		Spec:   spec, ID: id, Paths: DefaultPaths(), out: &console{w: out},
 	}, nil
 }
 

@@ -185,6 +185,7 @@ type wireRun struct {
 	} `json:"pipeline_spec,omitzero"`
 	References []resourceRef `json:"resource_references,omitempty"`
 	Metrics    []wireMetric  `json:"metrics,omitempty"`
+	Warnings   string        `json:"metric_errors,omitempty"` // a line each
 }
 
 type wireMetric struct {
@@ -232,6 +233,9 @@ func known(t time.Time) time.Time {
 
 func (w wireRun) view() *Run {
 	r := &Run{ID: w.ID, Name: w.Name, Status: w.Status, Error: w.Error, CreatedAt: w.CreatedAt}
+	if w.Warnings != "" {
+		r.Warnings = strings.Split(w.Warnings, "\n")
+	}
 	r.ScheduledAt, r.FinishedAt = known(w.ScheduledAt), known(w.FinishedAt)
 	r.Pipeline = PipelineRef{ID: w.PipelineSpec.PipelineID, Name: w.PipelineSpec.PipelineName}
 	for _, p := range w.PipelineSpec.Parameters {

@@ -68,6 +68,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	cluster.ScalesUp(c.ScalesUp)
 	objects, err := s3.New(s3.Config(c.S3))
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ type Config struct {
 	Kubeconfig string // file; empty: that of the pod the server runs in
 	Namespace  string // where Workflows run; "kubeflow" unless said
 	S3         S3
+	ScalesUp   bool // whether the cluster adds nodes when pods ask for more: then steps that are too big for it wait
 
 	NoCache     bool             // whether steps run although an earlier one that was given the same left its outputs
 	Retention   retention.Policy // what is kept of runs; everything, unless said

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/argosy-ml/argosy/launcher/capacity/survey"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/run"
@@ -54,6 +55,9 @@ type Engine struct {
 	dynamic   dynamic.Interface
 	namespace string // that is watched, and whose WorkflowTemplates manifests may refer to
 	log       *slog.Logger
+
+	scalesUp       bool           // the cluster adds nodes when pods ask for more
+	recent, survey *survey.Survey // with nodes as they were just before, and as they are
 }
 
 // Connect makes an engine from a kubeconfig file; with an empty name, from the pod that the server runs in.
@@ -82,8 +86,15 @@ func Connect(kubeconfig, namespace string, log *slog.Logger) (*Engine, error) {
 
 // New makes an engine from ready clients.
 func New(argoClient argo.Interface, kube kubernetes.Interface, dyn dynamic.Interface, namespace string, log *slog.Logger) *Engine {
-	return &Engine{argo: argoClient, kube: kube, dynamic: dyn, namespace: namespace, log: log}
+	return &Engine{
+		argo: argoClient, kube: kube, dynamic: dyn, namespace: namespace, log: log,
+		recent: &survey.Survey{Core: kube.CoreV1(), Storage: kube.StorageV1(), Keep: keepNodes},
+		survey: &survey.Survey{Core: kube.CoreV1(), Storage: kube.StorageV1()},
+	}
 }
+
+// ScalesUp tells the engine whether the cluster adds nodes when pods ask for more: then steps that are too big for it wait.
+func (e *Engine) ScalesUp(does bool) { e.scalesUp = does }
 
 func clientConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/argosy-ml/argosy/launcher/job"
 	"github.com/argosy-ml/argosy/server/logs"
 )
 
@@ -35,6 +37,14 @@ var ranks = []string{
 // WatchPods implements logs.Cluster. It lives through restarts of the API server.
 func (e *Engine) WatchPods(ctx context.Context, seen func(logs.Pod), synced func()) error {
 	client := e.kube.CoreV1().Pods(e.namespace)
+	var refusing sync.WaitGroup
+	defer refusing.Wait()
+	look := func(pod *corev1.Pod) {
+		seen(podOf(pod))
+		if isUnschedulable(pod) {
+			refusing.Go(func() { e.refuse(ctx, pod) })
+		}
+	}
 	_, controller := cache.NewInformerWithOptions(cache.InformerOptions{
 		ObjectType: &corev1.Pod{},
 		ListerWatcher: &cache.ListWatch{
@@ -48,8 +58,8 @@ func (e *Engine) WatchPods(ctx context.Context, seen func(logs.Pod), synced func
 			},
 		},
 		Handler: cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(o any) { seen(podOf(o.(*corev1.Pod))) },
-			UpdateFunc: func(_, o any) { seen(podOf(o.(*corev1.Pod))) },
+			AddFunc:    func(o any) { look(o.(*corev1.Pod)) },
+			UpdateFunc: func(_, o any) { look(o.(*corev1.Pod)) },
 			DeleteFunc: func(o any) {
 				if late, ok := o.(cache.DeletedFinalStateUnknown); ok { // it went while the watch was down
 					o = late.Obj
@@ -80,13 +90,16 @@ func (e *Engine) WatchPods(ctx context.Context, seen func(logs.Pod), synced func
 	return nil
 }
 
-// slim leaves of a pod what podOf looks at: the cache holds as many as there are.
+// slim leaves of a pod what podOf and refuse look at: the cache holds as many as there are.
 func slim(pod *corev1.Pod) *corev1.Pod {
 	s := &corev1.Pod{TypeMeta: pod.TypeMeta, ObjectMeta: metav1.ObjectMeta{
 		Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
 		Labels: pod.Labels, Annotations: map[string]string{}, DeletionTimestamp: pod.DeletionTimestamp,
 	}, Status: pod.Status}
-	for _, name := range slices.Concat([]string{common.AnnotationKeyNodeID, annotationNode, annotationRole}, ranks) {
+	if isUnschedulable(pod) {
+		s.Spec = *placement(&pod.Spec)
+	}
+	for _, name := range slices.Concat([]string{common.AnnotationKeyNodeID, annotationNode, annotationRole, job.AnnotationScalesUp, job.AnnotationParameters}, ranks) {
 		if v, ok := pod.Annotations[name]; ok {
 			s.Annotations[name] = v
 		}

@@ -50,6 +50,8 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	}
 	keepPods(wf)
 	setTimeToLive(wf)
+	demands := demandsOf(wf)
+	nameParameters(wf, demands)
 	if err := e.validate(ctx, wf.DeepCopy(), validate.ValidateOpts{}); err != nil {
 		return run.Prepared{}, err
 	}
@@ -59,7 +61,7 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	}
 	return run.Prepared{
 		Name: wf.Name, ServiceAccount: wf.Spec.ServiceAccountName, Workflow: prepared,
-		Parameters: given, Defaults: defaults, Labels: labels,
+		Parameters: given, Defaults: defaults, Labels: labels, Warnings: e.tooBig(ctx, wf.Namespace, demands),
 	}, nil
 }
 

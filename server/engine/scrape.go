@@ -49,17 +49,27 @@ var inContainer = strings.NewReplacer("$$", "$", "$(ARGOSY_BRACE)", "{")
 
 // filled is a rule with the values of the run, as Argo and then Kubernetes put them in; nothing where one is missing.
 func filled(rule string, values map[string]string) string {
-	if strings.Contains(rule, "{{") {
-		quoted, err := json.Marshal(rule)
-		if err != nil {
-			return ""
-		}
-		text, err := template.Replace(string(quoted), values, true)
-		if err != nil || json.Unmarshal([]byte(text), &rule) != nil || strings.Contains(rule, "{{") {
-			return "" // Argo could not run the step either
-		}
+	rule, ok := filledIn(rule, values)
+	if !ok {
+		return "" // Argo could not run the step either
 	}
 	return strings.TrimSpace(inContainer.Replace(rule))
+}
+
+// filledIn puts values in a text as Argo does; not ok where one is missing.
+func filledIn(text string, values map[string]string) (string, bool) {
+	if !strings.Contains(text, "{{") {
+		return text, true
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return text, false
+	}
+	replaced, err := template.Replace(string(quoted), values, true)
+	if err != nil || json.Unmarshal([]byte(replaced), &text) != nil {
+		return text, false
+	}
+	return text, !strings.Contains(text, "{{")
 }
 
 func (s scrapeRules) template(n *wfv1.NodeStatus) *wfv1.Template {

@@ -25,6 +25,7 @@ func (e *Engine) Submit(ctx context.Context, workflow []byte) error {
 	doing := fmt.Sprintf("create workflow %s/%s", wf.Namespace, wf.Name)
 	wf.ResourceVersion, wf.UID, wf.DeletionTimestamp = "", "", nil // those of the Workflow that a retry goes on with
 	hold(wf)
+	e.tellScalesUp(wf)
 	if attemptOf(wf) > 0 {
 		if err := e.clearAway(ctx, wf); err != nil {
 			return explain(doing, err)

@@ -17,6 +17,7 @@ func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAc
 		return err
 	}
 	r.Workflow, r.ServiceAccount, r.Defaults, r.Labels = prepared.Name, prepared.ServiceAccount, prepared.Defaults, prepared.Labels
+	r.Warnings = prepared.Warnings
 	if o != nil { // the schedule shows what was asked for, each of its runs what became of it
 		r.Parameters = prepared.Parameters
 	}

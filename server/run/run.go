@@ -220,6 +220,7 @@ type Prepared struct {
 	Parameters     []Parameter // those that were given, with their macros expanded
 	Defaults       []Parameter // see Run.Defaults
 	Labels         map[string]string
+	Warnings       []string // for the run: what the cluster can never hold
 }
 
 // Again is a Workflow that is to go on where it failed.

@@ -163,8 +163,8 @@ func logOf(t *testing.T, client kubernetes.Interface, pod, container string) str
 // for no more than the strictest of Kubernetes' Pod Security Standards (restricted) allows.
 func passesAdmission(t *testing.T, admin *rest.Config) {
 	for dir, kinds := range map[string][]string{
-		"manifests/server":   {"Deployment", "NetworkPolicy", "PersistentVolumeClaim", "Role", "RoleBinding", "Service", "ServiceAccount"},
-		"manifests/postgres": {"Deployment", "NetworkPolicy", "Role", "RoleBinding", "Service", "ServiceAccount"},
+		"manifests/server":   {"ClusterRole", "ClusterRoleBinding", "Deployment", "NetworkPolicy", "PersistentVolumeClaim", "Role", "RoleBinding", "Service", "ServiceAccount"},
+		"manifests/postgres": {"ClusterRole", "ClusterRoleBinding", "Deployment", "NetworkPolicy", "Role", "RoleBinding", "Service", "ServiceAccount"},
 	} {
 		text := render(t, dir)
 		var seen []string

@@ -91,7 +91,7 @@ func TestRights(t *testing.T) {
 	everyones := rightsOf(t, admin, tokenOf(t, admin, "default"))
 	may := append(slices.Clone(granted), everyones...)
 	slices.Sort(may)
-	require.Equal(t, slices.Compact(may), rightsOf(t, admin, token), "what the account may do is what manifests/base/server.yaml says, and what every account may")
+	require.Equal(t, slices.Compact(may), rightsOf(t, admin, token), "what the account may do is what manifests/base says, and what every account may")
 
 	seen := watchRequests(t, admin, token)
 	a := up(t, filepath.Join(t.TempDir(), "server"), serverOf(t, home, seen.url))
@@ -142,6 +142,9 @@ func runErrands(t *testing.T, a *argosy, home string) {
 	a.post(t, "/apis/v1beta1/runs/"+sleeping+"/terminate", struct{}{}, 200, nil)
 	require.Equal(t, "Failed", a.await(t, sleeping, time.Minute, runView.final).Status)
 	a.call(t, http.MethodDelete, "/apis/v1beta1/runs/"+sleeping, "", nil, 200, nil)
+
+	a.upload(t, "never-fits", "never.yaml", []byte(withClaim("resources: {requests: {storage: 1000Pi}}")), 200, &pipeline)
+	run("never fits", nil, "Failed")
 }
 
 // serverOf gives a server that reaches the cluster of a home through another address.
@@ -173,8 +176,8 @@ func serverOf(t *testing.T, home, kubernetes string) func(*exec.Cmd) {
 func applyManifests(t *testing.T, admin *rest.Config) (rights []string) {
 	t.Helper()
 	for _, o := range applyText(t, admin, render(t, "manifests/base")) {
-		if o.GetKind() == "Role" && o.GetName() == "argosy" {
-			var role rbacv1.Role
+		if o.GetKind() == "Role" && o.GetName() == "argosy" || o.GetKind() == "ClusterRole" && o.GetName() == "argosy-capacity" {
+			var role rbacv1.Role // whose rules a ClusterRole has too
 			require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &role))
 			rights = append(rights, names(role.Rules)...)
 		}

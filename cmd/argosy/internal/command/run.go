@@ -147,6 +147,9 @@ func (c *cli) runCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, w := range r.Warnings {
+				fmt.Fprintf(c.err, "warning: %s\n", w)
+			}
 			if wait {
 				return c.await(cmd.Context(), cl, r.ID)
 			}

@@ -47,6 +47,7 @@ standard output. argosy up is the same with a cluster of its own.`,
 				return exit.Usagef("say where artifacts and logs are kept: --s3 HOST:PORT")
 			}
 			cfg.Home, cfg.HTTP, cfg.GRPC, cfg.Store = settings.Home, settings.HTTP, settings.GRPC, settings.Store
+			cfg.ScalesUp = settings.ScalesUp
 			cfg.S3.AccessKey, cfg.S3.SecretKey = os.Getenv(envS3AccessKey), os.Getenv(envS3SecretKey)
 			cfg.Password = password.Password(os.Getenv(client.EnvPassword))
 			if err := keep.set(&cfg); err != nil {
@@ -63,6 +64,7 @@ standard output. argosy up is the same with a cluster of its own.`,
 	f.BoolVar(&cfg.S3.Secure, "s3-tls", false, "use TLS towards the artifact store")
 	f.StringSliceVar(&cfg.Hosts, "host", nil, "`name` that the server answers to beside localhost; with one it may listen on any address, such as :8888, "+
 		"and asks for the password in $"+client.EnvPassword)
+	f.Bool("scales-up", false, "the cluster adds nodes when pods ask for more: steps that are too big wait instead of failing ($ARGOSY_SCALES_UP)")
 	addListenFlags(cmd)
 	keep.add(cmd)
 	must(cmd.MarkFlagFilename("kubeconfig"))

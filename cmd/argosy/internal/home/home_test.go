@@ -56,21 +56,24 @@ func TestResolve(t *testing.T) {
 		flags.String("http", DefaultHTTP, "")
 		flags.String("grpc", DefaultGRPC, "")
 		flags.String("store", "", "")
+		flags.Bool("scales-up", false, "")
 		require.NoError(t, flags.Parse(args))
 		s, err := Resolve(flags)
 		require.NoError(t, err)
 		return s
 	}
-	for _, v := range []string{"ARGOSY_HOME", "ARGOSY_HTTP", "ARGOSY_GRPC", "ARGOSY_STORE"} {
+	for _, v := range []string{"ARGOSY_HOME", "ARGOSY_HTTP", "ARGOSY_GRPC", "ARGOSY_STORE", "ARGOSY_SCALES_UP"} {
 		t.Setenv(v, "") // empty is not set
 	}
-	require.Equal(t, Settings{"/data/argosy", DefaultHTTP, DefaultGRPC, ""}, resolve())
+	require.Equal(t, Settings{Home: "/data/argosy", HTTP: DefaultHTTP, GRPC: DefaultGRPC}, resolve())
 	t.Setenv("ARGOSY_HOME", "/env")
 	t.Setenv("ARGOSY_HTTP", "127.0.0.1:1")
 	t.Setenv("ARGOSY_GRPC", "127.0.0.1:2")
 	t.Setenv("ARGOSY_STORE", "postgres://host/env")
-	require.Equal(t, Settings{"/env", "127.0.0.1:1", "127.0.0.1:2", "postgres://host/env"}, resolve())
-	require.Equal(t, Settings{"/flag", "127.0.0.1:1", DefaultGRPC, "x.db"}, resolve("--home", "/flag", "--grpc", DefaultGRPC, "--store", "x.db"), "a flag that says the default was given too")
+	t.Setenv("ARGOSY_SCALES_UP", "true")
+	require.Equal(t, Settings{Home: "/env", HTTP: "127.0.0.1:1", GRPC: "127.0.0.1:2", Store: "postgres://host/env", ScalesUp: true}, resolve())
+	require.Equal(t, Settings{Home: "/flag", HTTP: "127.0.0.1:1", GRPC: DefaultGRPC, Store: "x.db"},
+		resolve("--home", "/flag", "--grpc", DefaultGRPC, "--store", "x.db", "--scales-up=false"), "a flag that says the default was given too")
 }
 
 func TestLock(t *testing.T) {

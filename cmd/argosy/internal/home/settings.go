@@ -16,6 +16,8 @@ type Settings struct {
 	HTTP  string `koanf:"http"`  // ARGOSY_HTTP
 	GRPC  string `koanf:"grpc"`  // ARGOSY_GRPC
 	Store string `koanf:"store"` // ARGOSY_STORE; empty: in the data folder
+	// ScalesUp is set by `argosy server` alone: ARGOSY_SCALES_UP.
+	ScalesUp bool `koanf:"scales-up"`
 }
 
 // Where the server listens unless told otherwise; the ports are those of KFP.
@@ -33,7 +35,7 @@ func Resolve(flags *pflag.FlagSet) (Settings, error) {
 		if value == "" {
 			return "", nil
 		}
-		return strings.ToLower(strings.TrimPrefix(key, prefix)), value
+		return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(key, prefix)), "_", "-"), value
 	}})
 	var s Settings
 	if err := k.Load(fromEnv, nil); err != nil {

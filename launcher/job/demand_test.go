@@ -1,0 +1,151 @@
+package job
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	corefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/argosy-ml/argosy/launcher/capacity/survey"
+)
+
+// onNodes gives a launcher the nodes of a cluster to look at.
+func onNodes(l *Launcher, cpus ...string) *corefake.Clientset {
+	client := corefake.NewClientset()
+	for i, cpu := range cpus {
+		_ = client.Tracker().Add(&corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "node-" + string(rune('a'+i))},
+			Status:     corev1.NodeStatus{Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("24Gi")}},
+		})
+	}
+	l.Survey = &survey.Survey{Core: client.CoreV1(), Storage: client.StorageV1()}
+	return client
+}
+
+// limited makes the launcher's job one of two workers with two CPUs each.
+func limited(t *testing.T, l *Launcher, gang string) {
+	t.Helper()
+	o := Options{Name: "train", Image: "i", Workers: "2", CPU: "2", Gang: gang}
+	spec, err := o.Spec(&mpiJob, "mpirun x")
+	require.NoError(t, err)
+	l.Spec = spec
+}
+
+func TestNeverFits(t *testing.T) {
+	t.Parallel()
+	l, client, _ := newFakeLauncher(t, "me")
+	limited(t, l, "")
+	l.ID.Pod.Annotations = map[string]string{AnnotationParameters: `{"cpu":"cpu_limit"}`}
+	onNodes(l, "2")
+	l.Paths.Termination = filepath.Join(t.TempDir(), "termination")
+	require.NoError(t, os.WriteFile(l.Paths.Termination, nil, 0o600))
+	var failed *FailedError
+	require.ErrorAs(t, l.Run(t.Context(), ""), &failed)
+	const says = "asks 2 workers x 2 CPUs = 4; this cluster has 2: lower cpu_limit, or add nodes"
+	require.Equal(t, says, failed.Cause)
+	require.False(t, asked(client, "create"), "nothing is created")
+	message, err := os.ReadFile(l.Paths.Termination)
+	require.NoError(t, err)
+	require.Equal(t, says, string(message))
+}
+
+// What may fit, may come, or is there already, is not refused.
+func TestMayFit(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(*Launcher){
+		"two nodes":           func(l *Launcher) { onNodes(l, "2", "2") },
+		"one after the other": func(l *Launcher) { limited(t, l, "false"); onNodes(l, "2") },
+		"a cluster that grows": func(l *Launcher) {
+			onNodes(l, "2")
+			l.ID.Pod.Annotations = map[string]string{AnnotationScalesUp: "true"}
+		},
+		"nodes that are hidden": func(l *Launcher) { hideNodes(onNodes(l, "2")) },
+	} {
+		l, client, out := newFakeLauncher(t, "me")
+		limited(t, l, "")
+		prepare(l)
+		_, err := l.ensure(t.Context())
+		require.NoError(t, err, name)
+		require.True(t, asked(client, "create"), name)
+		if name == "nodes that are hidden" {
+			require.Contains(t, out.String(), "the launcher's service account needs list of nodes")
+		}
+	}
+	there := existing(t, "me", func(*unstructured.Unstructured) {})
+	l, _, out := newFakeLauncher(t, "me", there)
+	limited(t, l, "")
+	onNodes(l, "2")
+	_, err := l.ensure(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, out.String(), "going on with MPIJob")
+}
+
+func hideNodes(client *corefake.Clientset) {
+	client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil)
+	})
+}
+
+// Every kind of job is asked for the pods that its operator will make.
+func TestDemand(t *testing.T) {
+	t.Parallel()
+	want := map[string]map[string]int{
+		"mpijob":     {"launcher": 1, "worker": 3},
+		"pytorchjob": {"master": 1, "worker": 2},
+		"xgboostjob": {"master": 1, "worker": 2},
+		"paddlejob":  {"worker": 3},
+		"jaxjob":     {"worker": 3},
+		"tfjob":      {"worker": 3, "ps": 2},
+		"mxjob":      {"worker": 3, "server": 1, "scheduler": 1},
+		"volcanojob": {"worker": 3},
+		"job":        {"": 1},
+	}
+	for _, kind := range Kinds() {
+		o := Options{Name: "train", Image: "i", Workers: "3", CPU: "2", GPUs: "1"}
+		if kind.Command == "tfjob" {
+			o.Role.Replicas = []string{"ps=2"}
+		}
+		spec, err := o.Spec(kind, "c")
+		require.NoError(t, err, kind.Command)
+		made, err := Build(spec, Identity{Namespace: "n", Workflow: "w", Node: "w-1"})
+		require.NoError(t, err)
+		d := spec.Demand(made)
+		require.True(t, d.Together, kind.Command)
+		got := map[string]int{}
+		for _, g := range d.Groups {
+			got[g.Name] = g.Replicas
+			cpu := g.Pod.Containers[0].Resources.Limits[corev1.ResourceCPU]
+			require.Equal(t, g.Name != roleLauncher, cpu.String() == "2", "%s of %s", g.Name, kind.Command)
+		}
+		require.Equal(t, want[kind.Command], got, kind.Command)
+	}
+}
+
+// What the server reads of a step is what its launcher reads.
+func TestParse(t *testing.T) {
+	t.Parallel()
+	spec, err := Parse([]string{"mpijob", "--name=train", "--image", "i", "--workers=2", "--cpu=500m", "--metrics-file=/m", "--", "mpirun x"})
+	require.NoError(t, err)
+	require.Equal(t, 2, spec.Roles[0].Replicas)
+	require.Equal(t, "500m", spec.Roles[0].CPU.String())
+	for want, args := range map[string][]string{
+		"names no kind":    {"git-sync"},
+		"one argument":     {"mpijob", "--name=x", "--image=i"},
+		"--workers: \"x\"": {"mpijob", "--name=x", "--image=i", "--workers=x", "--", "c"},
+	} {
+		_, err := Parse(args)
+		require.ErrorContains(t, err, want)
+	}
+	_, err = Parse(nil)
+	require.Error(t, err)
+}
