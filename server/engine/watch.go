@@ -113,7 +113,7 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 func nodeOf(wf *wfv1.Workflow, n wfv1.NodeStatus) run.Node {
 	r := run.Node{
 		ID: n.ID, Name: n.Name, DisplayName: n.DisplayName, Type: string(n.Type), Template: n.TemplateName,
-		Phase: string(n.Phase), Message: told(&n), BoundaryID: n.BoundaryID, Children: n.Children,
+		Phase: string(n.Phase), Message: told(&n), Waiting: waitingOf(&n), BoundaryID: n.BoundaryID, Children: n.Children,
 		StartedAt: n.StartedAt.Time, FinishedAt: n.FinishedAt.Time,
 	}
 	if n.TemplateRef != nil {
