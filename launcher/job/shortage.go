@@ -56,7 +56,7 @@ func (s *shortage) text(spec *Spec) string {
 			roles = append(roles, role)
 		}
 	}
-	text := "needs " + cmp.Or(strings.Join(roles, ", "), fmt.Sprintf("room for %d pods", spec.pods()))
+	text := "needs " + cmp.Or(strings.Join(roles, " and "), fmt.Sprintf("room for %d pods", spec.pods()))
 	if s.gang && spec.pods() > 1 {
 		text += " at once"
 	}

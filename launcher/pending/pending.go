@@ -133,8 +133,9 @@ func image(name, message string) string {
 			message = message[i+len(before):]
 		}
 	}
+	name = strings.TrimSpace("image " + name)
 	if message == "" || strings.HasPrefix(message, "Back-off pulling image") {
-		return fmt.Sprintf("image %s cannot be pulled yet: check its name and the registry; it is tried again", name)
+		return fmt.Sprintf("%s cannot be pulled yet: check its name and the registry; it is tried again", name)
 	}
-	return fmt.Sprintf("image %s cannot be pulled: %s; it is tried again", name, strings.TrimSuffix(message, "."))
+	return fmt.Sprintf("%s cannot be pulled: %s; it is tried again", name, strings.TrimSuffix(message, "."))
 }

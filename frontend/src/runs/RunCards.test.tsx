@@ -68,7 +68,15 @@ it('takes the last lines from the message of the step when a launcher put them t
 
 it('says what a step waits for beside it, in its panel and at the head, and stops when it runs', async () => {
   const waiting = 'secret "token" not found: create it in namespace kubeflow, and the step goes on';
-  const node = { id: 'n1', name: 'w.train', display_name: 'train', type: 'Pod', phase: 'Pending', message: 'x', waiting };
+  const node = {
+    id: 'n1',
+    name: 'w.train',
+    display_name: 'train',
+    type: 'Pod',
+    phase: 'Pending',
+    message: 'x',
+    waiting,
+  };
   const ignore = () => undefined;
   const page = (nodes: RunNode[]) => () => {
     const shown = run({ status: 'Running', nodes });

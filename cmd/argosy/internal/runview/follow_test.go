@@ -143,7 +143,7 @@ func TestFindStep(t *testing.T) {
 	}
 	_, err := FindStep(failed, "dag")
 	require.True(t, client.IsNotFound(err))
-	require.EqualError(t, err, `run run has no step "dag"; it has: 'train(0)', 'train(1)', never, other`)
+	require.EqualError(t, err, `run run has no step "dag"; it has: 'train(0)', 'train(1)', never, later, other`)
 
 	looped := &client.Run{Name: "run", Nodes: []client.Node{
 		{ID: "a", Name: "run.loop(0:0.1).train(0)", DisplayName: "train(0)", Template: "train", Type: "Pod"},
