@@ -25,25 +25,27 @@ type publisher struct {
 
 // newPublisher goes on with what an earlier start of this launcher wrote on its pod, which may be nil.
 func (l *Launcher) newPublisher(own *corev1.Pod) *publisher {
-	p := &publisher{l: l, mute: own == nil}
-	if own != nil {
-		p.written = own.Annotations[pending.Annotation]
+	p := &publisher{l: l, mute: own == nil, written: unwritten}
+	if own == nil {
+		return p
+	}
+	if before, ok := own.Annotations[pending.Annotation]; ok {
+		p.written = before
 	}
 	return p
 }
 
-// say writes a sentence; an empty one removes it. One that could not be written is said again with the next look at the job.
+// unwritten is no sentence.
+const unwritten = "\x00"
+
+// say writes a sentence, or that there is nothing to wait for. One that could not be written is said again with the next look at the job.
 func (p *publisher) say(ctx context.Context, sentence string) {
 	if p.mute || sentence == p.written {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishLimit)
 	defer cancel()
-	var value *string // null removes it
-	if sentence != "" {
-		value = &sentence
-	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]*string{pending.Annotation: value}}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{pending.Annotation: sentence}}})
 	if err != nil {
 		return // strings always marshal
 	}

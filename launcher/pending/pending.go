@@ -11,19 +11,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Annotation of a step's own pod says what the program in it waits for: the launcher writes it until its job runs.
+// Annotation of a step's own pod says what the program in it waits for. The launcher writes it until its job runs, and empties
+// it then.
 const Annotation = "argosy.dev/waiting"
 
 // longest is where a sentence is cut: a registry's answer can be a page.
 const longest = 400
 
-// Of says what the pod of a step waits for: what the program in it states, or else Why.
+// Of says what the pod of a step waits for: what the program in it states, which may be nothing any more, or else Why.
 func Of(pod *corev1.Pod, main string) (why string, stated bool) {
 	if over(pod) {
 		return "", false
 	}
-	if said := strings.Join(strings.Fields(pod.Annotations[Annotation]), " "); said != "" {
-		return cut(said), true
+	if said, stated := pod.Annotations[Annotation]; stated {
+		return cut(strings.Join(strings.Fields(said), " ")), true
 	}
 	return Why(pod, main), false
 }

@@ -98,7 +98,7 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 	rules := scrapeRules{wf: wf, byTemplate: map[string][]string{}}
 	for _, n := range wf.Status.Nodes {
 		node := nodeOf(wf, n)
-		node.Scrape = rules.of(&n)
+		node.Scrape, node.Job = rules.of(&n), rules.job(&n)
 		s.Nodes = append(s.Nodes, node)
 	}
 	slices.SortFunc(s.Nodes, func(a, b run.Node) int {

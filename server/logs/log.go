@@ -120,7 +120,7 @@ type Pod struct {
 	Created              time.Time
 	Gone                 bool   // the cluster has it no more
 	Waiting              string // what it waits for before it starts, in a sentence; empty when it does not
-	Stated               bool   // the program in it says so
+	Stated               bool   // the program in it says what that is, or that it waits no more
 }
 
 // Container is one container of a pod.

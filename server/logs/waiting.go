@@ -20,19 +20,27 @@ func (a *Archive) OnWaiting(f func(run string)) {
 	a.listener.changed = f
 }
 
-// Waiting says what the pod of a step waits for before it starts, empty when it does not. It is not known while the pods that
-// were there at the beginning have not all been looked at.
-func (a *Archive) Waiting(namespace, pod string) (why string, known bool) {
+// Wait is what the pod of a step waits for.
+type Wait struct {
+	Why     string    // empty: nothing
+	Stated  bool      // the program in the pod says so
+	Created time.Time // the pod; zero: there is none
+}
+
+// Waiting says what the pod of a step waits for before it starts. It is not known while the pods that were there at the beginning
+// have not all been looked at.
+func (a *Archive) Waiting(namespace, pod string) (w Wait, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t := a.names[namespace+"/"+pod]
-	switch {
-	case t == nil:
-		return "", a.looked
-	case !t.pod.Stated && time.Since(t.pod.Created) < briefly:
-		return "", true
+	if t == nil {
+		return Wait{}, a.looked
 	}
-	return t.pod.Waiting, true
+	w = Wait{t.pod.Waiting, t.pod.Stated, t.pod.Created}
+	if !w.Stated && time.Since(w.Created) < briefly {
+		w.Why = ""
+	}
+	return w, true
 }
 
 // noteWaiting has word of a pod sent when what it waits for counts; mu is held.

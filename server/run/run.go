@@ -78,6 +78,7 @@ type Node struct {
 	Harvested             bool     // ended, with its log and metrics in
 	LogRevision           int64    // of the run when the log was complete; 0: it is not yet
 	Scrape                []string // metrics to look for in the log while the node runs, as launcher/scrape writes rules
+	Job                   string   // the kind of distributed job that it runs, while it does; not kept
 	CachedFrom            *Origin  // the step whose outputs this one took instead of running; nil: it ran
 }
 
