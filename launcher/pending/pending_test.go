@@ -153,6 +153,16 @@ func TestOf(t *testing.T) {
 	require.Len(t, []rune(why), 401)
 }
 
+func TestAmount(t *testing.T) {
+	t.Parallel()
+	for want, amount := range map[string][2]string{
+		"1 CPU": {"cpu", "1000m"}, "0.7 CPUs": {"cpu", "700m"}, "10000 CPUs": {"cpu", "10k"}, "8Gi of memory": {"memory", "8Gi"},
+		"2 nvidia.com/gpu": {"nvidia.com/gpu", "2"}, "enough cpu": {"cpu", "0"},
+	} {
+		require.Equal(t, want, pending.Amount(amount[0], resource.MustParse(amount[1])))
+	}
+}
+
 func TestLacking(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"cpu", "memory"}, pending.Lacking("0/3 nodes are unavailable: 2 Insufficient cpu, 1 Insufficient memory, 1 Insufficient cpu."))

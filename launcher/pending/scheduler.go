@@ -141,7 +141,7 @@ func Amount(name string, q resource.Quantity) string {
 	case name == string(corev1.ResourceCPU) && q.CmpInt64(1) == 0:
 		return "1 CPU"
 	case name == string(corev1.ResourceCPU):
-		return fmt.Sprintf("%s CPUs", strconv.FormatFloat(q.AsApproximateFloat64(), 'g', 4, 64))
+		return strconv.FormatFloat(float64(q.MilliValue())/1000, 'f', -1, 64) + " CPUs"
 	case name == string(corev1.ResourceMemory), name == string(corev1.ResourceEphemeralStorage):
 		return q.String() + " of " + name
 	}

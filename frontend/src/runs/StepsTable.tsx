@@ -62,7 +62,7 @@ function useColumns(graph: Steps, onSelect: (id: string) => void): Column<Step>[
           <>
             <StatusBadge phase={step.phase} />
             {step.waiting && (
-              <Text size="sm" c="dimmed" mt={4} miw={180} lineClamp={3} title={step.waiting} className="break">
+              <Text size="sm" c="dimmed" mt={4} miw={220} lineClamp={6} title={step.waiting} className="break">
                 {step.waiting}
               </Text>
             )}
