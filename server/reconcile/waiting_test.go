@@ -124,3 +124,54 @@ func TestWaitingForALock(t *testing.T) {
 		require.Equal(t, want, n.Waiting)
 	}
 }
+
+// TestWaitingForAMoment: what a young pod waits for costs nothing: the run changes when its Workflow does.
+func TestWaitingForAMoment(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t)
+	start(t, b)
+	r := b.Start(t)
+	waitingStep(t, b, r, wfv1.NodePending, func(p *corev1.Pod) {
+		p.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour)) // young as long as the test takes
+		p.Status.Phase = corev1.PodPending
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/1 nodes are available: 1 Insufficient cpu.",
+		}}
+	})
+	n := untilNode(t, b, r, func(n run.Node) bool { return n.Phase == run.Pending })
+	require.Empty(t, n.Waiting)
+	before := b.Until(t, r.ID, func(run.Run) bool { return true }).Revision
+	changePod(t, b, r, func(p *corev1.Pod) { p.Status = corev1.PodStatus{Phase: corev1.PodRunning} })
+	b.Update(t, r, func(wf *wfv1.Workflow) {
+		n := wf.Status.Nodes[wf.Name]
+		n.Phase = wfv1.NodeRunning
+		wf.Status.Nodes[wf.Name] = n
+	})
+	untilNode(t, b, r, func(n run.Node) bool { return n.Phase == run.Running })
+	require.Equal(t, before+1, b.Until(t, r.ID, func(run.Run) bool { return true }).Revision)
+}
+
+// TestAJobThatStarts: a distributed step is pending before its launcher could say so, and runs when it says that.
+func TestAJobThatStarts(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t)
+	start(t, b)
+	r := b.Start(t)
+	b.Update(t, r, func(wf *wfv1.Workflow) {
+		wf.Spec.Templates[0].Container.Image, wf.Spec.Templates[0].Container.Command = "argosy-launcher", []string{"argosy-launcher", "mpijob"}
+	})
+	waitingStep(t, b, r, wfv1.NodeRunning, func(p *corev1.Pod) {
+		p.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Hour))
+		p.Status.Phase = corev1.PodRunning
+	})
+	b.Update(t, r, func(wf *wfv1.Workflow) {
+		n := wf.Status.Nodes[wf.Name]
+		n.TemplateName = wf.Spec.Templates[0].Name
+		wf.Status.Nodes[wf.Name] = n
+	})
+	n := untilNode(t, b, r, func(n run.Node) bool { return n.Waiting != "" })
+	require.Equal(t, []string{"its MPIJob is starting", run.Pending}, []string{n.Waiting, n.Shown()})
+	changePod(t, b, r, func(p *corev1.Pod) { p.Annotations[pending.Annotation] = "" })
+	n = untilNode(t, b, r, func(n run.Node) bool { return n.Waiting == "" })
+	require.Equal(t, run.Running, n.Shown())
+}
