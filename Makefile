@@ -68,16 +68,21 @@ bin/argosy-launcher:
 
 # What the API says of itself is Kubernetes' own version, as in Kubernetes' own builds: kubectl and Helm read it.
 KUBERNETES := $(shell sed -n 's|^\tk8s.io/kubernetes ||p' cluster/go.mod)
-CLUSTER_BUILD = cd cluster && CGO_ENABLED=0 ../build/compile.sh ../bin/ -trimpath \
-  -ldflags "-s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)"
+CLUSTER_BUILD = cd cluster && CGO_ENABLED=0 ../build/compile.sh ../bin/ -trimpath -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)$(1)"
 
-# By one command, so that the link of one does not hold up what the others compile.
+# The large program does not hold Argosy's version, so that it is linked again only when it has changed: that takes a minute.
 cluster-programs: cluster-assets
-	@echo "building argosy-cluster, argosy-podinit, argosy-controlplane (kube-apiserver, etcd, controllers: the first time takes some minutes)"
+	@echo "building argosy-controlplane (kube-apiserver, etcd, controllers), argosy-podinit, argosy-cluster"
 	@mkdir -p bin
-	@$(CLUSTER_BUILD) ./cmd/...
+	@$(CLUSTER_BUILD) ./cmd/argosy-controlplane ./cmd/argosy-podinit
+	@$(call CLUSTER_BUILD, -X main.version=$(VERSION)) ./cmd/argosy-cluster
 
-bin/argosy-cluster bin/argosy-controlplane bin/argosy-podinit: cluster-assets
+bin/argosy-cluster: cluster-assets
+	@echo "building $(@F)"
+	@mkdir -p bin
+	@$(call CLUSTER_BUILD, -X main.version=$(VERSION)) ./cmd/$(@F)
+
+bin/argosy-controlplane bin/argosy-podinit: cluster-assets
 	@echo "building $(@F)"
 	@mkdir -p bin
 	@$(CLUSTER_BUILD) ./cmd/$(@F)

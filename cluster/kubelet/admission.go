@@ -208,10 +208,19 @@ func (p *pod) room() *room { return p.k.rooms[p.obj.Spec.NodeName] }
 
 // setWaiting says of every container that is not started yet why.
 func setWaiting(s *corev1.PodStatus, reason, message string) {
+	eachWaiting(s, func(w *corev1.ContainerStateWaiting) { w.Reason, w.Message = reason, message })
+}
+
+// explainWaiting adds to the reason that containers wait for.
+func explainWaiting(s *corev1.PodStatus, message string) {
+	eachWaiting(s, func(w *corev1.ContainerStateWaiting) { w.Message = message })
+}
+
+func eachWaiting(s *corev1.PodStatus, change func(*corev1.ContainerStateWaiting)) {
 	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
 		for i := range list {
 			if w := list[i].State.Waiting; w != nil {
-				w.Reason, w.Message = reason, message
+				change(w)
 			}
 		}
 	}

@@ -40,20 +40,22 @@ func (p *pod) settle() {
 			unready = append(unready, c.Name)
 		}
 	}
-	began := false
+	began := 0
 	for _, c := range s.ContainerStatuses {
 		if !c.Ready {
 			unready = append(unready, c.Name)
 		}
-		began = began || c.State.Running != nil || c.State.Terminated != nil || c.RestartCount > 0
+		if c.State.Running != nil || c.State.Terminated != nil || c.RestartCount > 0 {
+			began++
+		}
 	}
-	if began {
+	if began == len(s.ContainerStatuses) { // as with every kubelet: a pod is pending while one of its containers has not started
 		s.Phase = corev1.PodRunning
 		if p.ran.IsZero() {
 			p.ran = time.Now()
 		}
 	}
-	if began || len(incomplete) == 0 {
+	if began > 0 || len(incomplete) == 0 {
 		setCondition(s, corev1.PodInitialized, corev1.ConditionTrue, "")
 	} else {
 		setCondition(s, corev1.PodInitialized, corev1.ConditionFalse, "ContainersNotInitialized", fmt.Sprintf("containers with incomplete status: %v", incomplete))

@@ -34,6 +34,7 @@ func (e *unsupportedError) Error() string { return e.what }
 // mountVolumes makes the pod's volumes, waiting for what they are made from.
 func (p *pod) mountVolumes() error {
 	p.volumes = map[string]string{}
+	told := false
 	for _, v := range p.obj.Spec.Volumes {
 		for attempt := 1; ; attempt++ {
 			folder, err := p.mountVolume(v)
@@ -48,13 +49,19 @@ func (p *pod) mountVolumes() error {
 				return err
 			}
 			if attempt%30 == mountPatience {
-				p.event(corev1.EventTypeWarning, "FailedMount", "MountVolume.SetUp failed for volume %q : %v", v.Name, err)
+				message := fmt.Sprintf("MountVolume.SetUp failed for volume %q : %v", v.Name, err)
+				p.event(corev1.EventTypeWarning, "FailedMount", "%s", message)
+				p.update(func(s *corev1.PodStatus) { explainWaiting(s, message) }) // for who does not read events
+				told = true
 			}
 			delay := min(time.Duration(attempt)*50*time.Millisecond, mountRetry)
 			if !p.pauseFor(delay, nil) {
 				return fmt.Errorf("volume %s: %w", v.Name, err)
 			}
 		}
+	}
+	if told {
+		p.update(func(s *corev1.PodStatus) { explainWaiting(s, "") })
 	}
 	return nil
 }

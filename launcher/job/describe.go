@@ -1,11 +1,14 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/argosy-ml/argosy/launcher/pending"
 )
 
 // describe says what the job waits for, empty when it runs or has ended.
@@ -96,30 +99,12 @@ func problem(pod *corev1.Pod) string {
 	case corev1.PodFailed:
 		return "failed" + because(pod.Status.Reason, pod.Status.Message)
 	}
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return "not scheduled" + because("", c.Message)
-		}
-	}
 	for _, c := range pod.Status.InitContainerStatuses {
-		if w := c.State.Waiting; w != nil && waitsForCause(w.Reason) {
-			return w.Reason + because("", w.Message)
-		}
 		if c.State.Running != nil {
 			return "its init container " + c.Name + " is at work"
 		}
 	}
-	for _, c := range pod.Status.ContainerStatuses {
-		if w := c.State.Waiting; w != nil && waitsForCause(w.Reason) {
-			return w.Reason + because("", w.Message)
-		}
-	}
-	return "starting"
-}
-
-// waitsForCause tells whether a waiting container has more to say than that it is on its way.
-func waitsForCause(reason string) bool {
-	return reason != "" && reason != "ContainerCreating" && reason != "PodInitializing"
+	return cmp.Or(pending.Why(pod, ""), "starting")
 }
 
 // because is ": reason: message", empty when there is neither.

@@ -65,15 +65,15 @@ func TestDescribeMPI(t *testing.T) {
 	running := corev1.PodRunning
 	spec := &Spec{Kind: &mpiJob, Roles: []Role{{Name: "worker", Replicas: 2}}}
 	for want, s := range map[string]state{
-		"waiting for mpi-operator to take the job up":                                                                       jobWith(&mpiJob, nil),
-		"the job is suspended: waiting until it is resumed":                                                                 jobWith(&mpiJob, nil, "Created", "Suspended"),
-		"waiting for 2 workers: 0 running, 2 not created yet":                                                               created(),
-		"waiting for 2 workers: 1 running, 1 not created yet":                                                               created(worker("w-0", running)),
-		"waiting for 2 workers: 0 running; pod w-0 and 1 more: ImagePullBackOff: no such image":                             created(worker("w-0", corev1.PodPending, waitingFor("ImagePullBackOff", "no such image")), worker("w-1", corev1.PodPending, waitingFor("ImagePullBackOff", "no such image"))),
-		"waiting for 2 workers: 1 running; pod w-1: not scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.": created(worker("w-0", running), worker("w-1", corev1.PodPending, unscheduled)),
-		"waiting for 2 workers: 0 running; pod w-0: its init container init-code is at work; pod w-1: starting":             created(worker("w-0", corev1.PodPending, atInit), worker("w-1", corev1.PodPending, waitingFor("ContainerCreating", ""))),
-		"all workers run: waiting for the job's launcher to be created":                                                     created(worker("w-0", running), worker("w-1", running)),
-		"waiting for the job's launcher; pod l: ErrImagePull: denied":                                                       created(worker("w-0", running), worker("w-1", running), launcher(corev1.PodPending, waitingFor("ErrImagePull", "denied"))),
+		"waiting for mpi-operator to take the job up":                                                                            jobWith(&mpiJob, nil),
+		"the job is suspended: waiting until it is resumed":                                                                      jobWith(&mpiJob, nil, "Created", "Suspended"),
+		"waiting for 2 workers: 0 running, 2 not created yet":                                                                    created(),
+		"waiting for 2 workers: 1 running, 1 not created yet":                                                                    created(worker("w-0", running)),
+		"waiting for 2 workers: 0 running; pod w-0 and 1 more: image cannot be pulled: no such image; it is tried again":         created(worker("w-0", corev1.PodPending, waitingFor("ImagePullBackOff", "no such image")), worker("w-1", corev1.PodPending, waitingFor("ImagePullBackOff", "no such image"))),
+		"waiting for 2 workers: 1 running; pod w-1: no node has enough nvidia.com/gpu free (3 nodes: too little nvidia.com/gpu)": created(worker("w-0", running), worker("w-1", corev1.PodPending, unscheduled)),
+		"waiting for 2 workers: 0 running; pod w-0: its init container init-code is at work; pod w-1: starting":                  created(worker("w-0", corev1.PodPending, atInit), worker("w-1", corev1.PodPending, waitingFor("ContainerCreating", ""))),
+		"all workers run: waiting for the job's launcher to be created":                                                          created(worker("w-0", running), worker("w-1", running)),
+		"waiting for the job's launcher; pod l: image cannot be pulled: denied; it is tried again":                               created(worker("w-0", running), worker("w-1", running), launcher(corev1.PodPending, waitingFor("ErrImagePull", "denied"))),
 	} {
 		require.Equal(t, want, describe(s, spec))
 	}
@@ -94,9 +94,9 @@ func TestDescribe(t *testing.T) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "tensorflow", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
 	}
 	for want, s := range map[string]state{
-		"waiting for training-operator to take the job up":                                                               jobWith(&tfJob, nil),
-		"waiting for 2 pods: 0 running, 2 not created yet":                                                               jobWith(&tfJob, nil, "Created"),
-		"waiting for 2 pods: 1 running; pod p-0: not scheduled: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.": jobWith(&tfJob, []*corev1.Pod{pod("w-0", corev1.PodRunning, runs), pod("p-0", corev1.PodPending, unscheduled)}, "Created", "Running"),
+		"waiting for training-operator to take the job up":                                                                    jobWith(&tfJob, nil),
+		"waiting for 2 pods: 0 running, 2 not created yet":                                                                    jobWith(&tfJob, nil, "Created"),
+		"waiting for 2 pods: 1 running; pod p-0: no node has enough nvidia.com/gpu free (3 nodes: too little nvidia.com/gpu)": jobWith(&tfJob, []*corev1.Pod{pod("w-0", corev1.PodRunning, runs), pod("p-0", corev1.PodPending, unscheduled)}, "Created", "Running"),
 		"": jobWith(&tfJob, []*corev1.Pod{pod("w-0", corev1.PodRunning, runs), pod("p-0", corev1.PodRunning, runs)}, "Created", "Running"),
 	} {
 		require.Equal(t, want, describe(s, spec))

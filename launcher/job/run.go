@@ -68,6 +68,7 @@ type Launcher struct {
 
 	out     *console
 	attempt int // of the job that runs, from 1
+	notice  *publisher
 }
 
 // New makes a launcher that talks to the cluster of config and writes to out.
@@ -103,6 +104,8 @@ func (l *Launcher) Run(ctx context.Context, pod string) error {
 		}
 		l.ID.Pod = own
 	}
+	l.notice = l.newPublisher(l.ID.Pod)
+	l.notice.say(ctx, fmt.Sprintf("its %s is starting", l.Spec.Kind.Title))
 	job, err := l.ensure(ctx)
 	for {
 		if ctx.Err() != nil {
@@ -184,7 +187,7 @@ func (l *Launcher) await(ctx context.Context, v *view, broken <-chan error, logs
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	// The first seconds need no word: that is how long it takes when all is well.
-	status := waiting{l: l, since: job.GetCreationTimestamp().Time, said: time.Now().Add(-statusEvery / 2)}
+	status := waiting{l: l, since: job.GetCreationTimestamp().Time, said: time.Now().Add(-statusEvery / 2), log: map[string]time.Time{}}
 	for {
 		select {
 		case <-ctx.Done():

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,10 +14,12 @@ import (
 )
 
 const (
-	// statusEvery is the least time between two lines about what is waited for.
+	// statusEvery is the least time between two sentences about what is waited for.
 	statusEvery = 3 * time.Second
-	// statusAgain is when an unchanged one is repeated, to show that there is life.
-	statusAgain = time.Minute
+	// statusAgain is when one is repeated in the log, to show that there is life.
+	statusAgain = 10 * time.Minute
+	// usersEvery is how often the launcher looks who has what the job needs.
+	usersEvery = 15 * time.Second
 	// unnoticed is when a job that no operator takes up gets a hint.
 	unnoticed = 15 * time.Second
 )
@@ -29,10 +30,14 @@ type waiting struct {
 	since time.Time
 	runs  time.Time // zero while it does not
 	last  string
-	said  time.Time
-	deaf  bool // events may not be read
+	said  time.Time            // when it changed last
+	log   map[string]time.Time // when each sentence was last printed
+	deaf  bool                 // events may not be read
 	asked time.Time
-	event string
+	event string   // the newest warning that the pods do not tell themselves
+	gangs []string // what the gang scheduler says
+	users string
+	found time.Time // when users was found
 }
 
 // saw notes since when the job runs: as it says itself where all its pods must run for that, or since the last of
@@ -108,34 +113,41 @@ func (l *Launcher) givenUp(ctx context.Context, s state, w *waiting) *FailedErro
 	return &FailedError{Code: 1, Cause: cause}
 }
 
-// report prints what is new; it returns a cause when there is nothing to wait for.
+// report prints and publishes what is new; it returns a cause when there is nothing to wait for.
 func (w *waiting) report(ctx context.Context, s state) string {
-	text := describe(s, w.l.Spec)
-	if text == "" {
+	if describe(s, w.l.Spec) == "" {
 		if w.last != "" {
 			w.l.out.say("the job runs, %s after its creation", time.Since(w.since).Round(100*time.Millisecond))
 			w.last = ""
 		}
+		w.l.notice.say(ctx, "")
 		return ""
 	}
 	if cause := w.warnings(ctx, s); cause != "" {
 		return cause
 	}
-	text = w.text(s)
-	age := time.Since(w.said)
-	switch {
-	case text != w.last && age > statusEvery:
-		w.l.out.say("%s", text)
-	case text == w.last && age > statusAgain:
-		w.l.out.say("still %s (for %s)", text, time.Since(w.since).Round(time.Second))
+	text := w.text(s)
+	if text != w.last && time.Since(w.said) > statusEvery {
+		w.last, w.said = text, time.Now()
+	}
+	if w.last == "" {
+		return ""
+	}
+	w.l.notice.say(ctx, w.last)
+	switch before := w.log[w.last]; {
+	case before.IsZero():
+		w.l.out.say("%s", w.last)
+	case time.Since(before) > statusAgain:
+		w.l.out.say("still %s (for %s)", w.last, time.Since(w.since).Round(time.Second))
 	default:
 		return ""
 	}
-	w.last, w.said = text, time.Now()
+	w.log[w.last] = time.Now()
 	return ""
 }
 
-// text is what the job waits for, with the last that was heard about it.
+// text is what the job waits for, in one sentence: room, if schedulers say so, or else what its pods say, or what the newest
+// warning about it is.
 func (w *waiting) text(s state) string {
 	text := describe(s, w.l.Spec)
 	if text == "" {
@@ -144,10 +156,29 @@ func (w *waiting) text(s state) string {
 	if !s.status.seen && time.Since(w.since) > unnoticed {
 		text += fmt.Sprintf("; is %s installed and running?", s.kind.operator)
 	}
+	if room := shortageOf(w.schedulers(s)); room != nil {
+		room.users = w.users
+		return room.text(w.l.Spec)
+	}
 	if w.event != "" {
-		text += "; last warning: " + w.event
+		text += "; " + w.event
 	}
 	return text
+}
+
+// schedulers gives what they say of the job and its pods.
+func (w *waiting) schedulers(s state) (said []string) {
+	if !placed(s) {
+		said = slices.Clone(w.gangs)
+	}
+	for _, p := range s.pods {
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && p.Status.Phase == corev1.PodPending {
+				said = append(said, c.Message)
+			}
+		}
+	}
+	return said
 }
 
 // warnings looks at the events of the job, where alone the operator says that it
@@ -173,30 +204,46 @@ func (w *waiting) warnings(ctx context.Context, s state) string {
 			if e.Reason == "ValidationError" && uid == s.job.GetUID() {
 				return s.kind.operator + " refuses it" + because("", e.Message)
 			}
-			w.event = summary(e.Reason, e.Message)
+			if !slices.Contains(toldByPods, e.Reason) {
+				w.event = summary(e.Reason, e.Message)
+			}
 		}
 	}
-	if gang := w.gang(ctx, s); gang != "" {
-		w.event = gang
+	w.gangs = w.gang(ctx, s)
+	if room := shortageOf(w.schedulers(s)); room != nil && time.Since(w.found) > usersEvery {
+		name := corev1.ResourceCPU
+		if len(room.names) > 0 {
+			name = corev1.ResourceName(room.names[0])
+		}
+		w.users, w.found = w.l.users(ctx, s, string(name)), time.Now()
 	}
 	return ""
 }
 
-// gang is why the gang scheduler has no place for the job: it says so of the job's PodGroup, while there are no pods yet.
-func (w *waiting) gang(ctx context.Context, s state) string {
+// toldByPods are reasons of events whose message the pod's own status has, too.
+var toldByPods = []string{"FailedScheduling", "Failed", "BackOff"}
+
+// gang is why the gang scheduler has no place for the job: it says so of the job's PodGroup, while there are no pods yet. Those
+// pods that are there say it themselves.
+func (w *waiting) gang(ctx context.Context, s state) (why []string) {
+	if placed(s) {
+		return nil
+	}
 	events, err := w.l.Events.List(ctx, metav1.ListOptions{FieldSelector: fields.Set{
 		"involvedObject.kind": "PodGroup", "involvedObject.name": s.kind.podGroup(s.job), "reason": "Unschedulable",
 	}.String()})
 	if err != nil {
-		return "" // as warnings found out
+		return nil // as warnings found out
 	}
-	var why []string
 	for _, e := range events.Items {
-		if !slices.Contains(why, e.Message) {
-			why = append(why, e.Message)
-		}
+		why = append(why, e.Message)
 	}
-	return summary("", strings.Join(why, "; "))
+	return why
+}
+
+// placed tells whether some pod of the job has a node, and so all of a gang.
+func placed(s state) bool {
+	return slices.ContainsFunc(s.pods, func(p *corev1.Pod) bool { return p.Spec.NodeName != "" })
 }
 
 // failedPod finds the first pod that failed.

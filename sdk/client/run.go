@@ -79,7 +79,8 @@ type Node struct {
 	DisplayName string      `json:"display_name,omitempty"`
 	Type        string      `json:"type,omitempty"` // Pod, DAG, Steps, Retry, Skipped, Suspend, StepGroup, TaskGroup
 	Template    string      `json:"template,omitempty"`
-	Phase       string      `json:"phase,omitempty"` // Pending, Running, Succeeded, Failed, Error, Skipped, Omitted
+	Phase       string      `json:"phase,omitempty"`   // Pending, Running, Succeeded, Failed, Error, Skipped, Omitted
+	Waiting     string      `json:"waiting,omitempty"` // what it waits for before it starts, in a sentence
 	Message     string      `json:"message,omitempty"`
 	ExitCode    string      `json:"exit_code,omitempty"`
 	StartedAt   time.Time   `json:"started_at,omitzero"`

@@ -150,7 +150,7 @@ func RunView(r run.Run, nodes []run.Node) *own.RunView {
 func ownNode(r run.Run, n run.Node) *own.Node {
 	node := &own.Node{
 		Id: n.ID, Name: n.Name, DisplayName: n.DisplayName, Type: n.Type, Template: n.Template,
-		Phase: n.Phase, Message: n.Message, ExitCode: n.ExitCode,
+		Phase: n.Shown(), Waiting: n.Waiting, Message: n.Message, ExitCode: n.ExitCode,
 		StartedAt: ownTime(n.StartedAt), FinishedAt: ownTime(n.FinishedAt),
 		PodName: n.PodName, Children: n.Children, BoundaryId: n.BoundaryID,
 		Inputs: ownParameters(n.Inputs), Outputs: ownParameters(n.Outputs), HasLog: hasLog(r, n),

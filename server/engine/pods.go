@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/argosy-ml/argosy/launcher/job"
+	"github.com/argosy-ml/argosy/launcher/pending"
 	"github.com/argosy-ml/argosy/server/logs"
 )
 
@@ -94,12 +95,19 @@ func (e *Engine) WatchPods(ctx context.Context, seen func(logs.Pod), synced func
 func slim(pod *corev1.Pod) *corev1.Pod {
 	s := &corev1.Pod{TypeMeta: pod.TypeMeta, ObjectMeta: metav1.ObjectMeta{
 		Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
-		Labels: pod.Labels, Annotations: map[string]string{}, DeletionTimestamp: pod.DeletionTimestamp,
+		Labels: pod.Labels, Annotations: map[string]string{}, CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp,
 	}, Status: pod.Status}
 	if isUnschedulable(pod) {
 		s.Spec = *placement(&pod.Spec)
+	} else {
+		for _, c := range pod.Spec.Containers {
+			s.Spec.Containers = append(s.Spec.Containers, corev1.Container{Name: c.Name, Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}})
+		}
 	}
-	for _, name := range slices.Concat([]string{common.AnnotationKeyNodeID, annotationNode, annotationRole, job.AnnotationScalesUp, job.AnnotationParameters}, ranks) {
+	s.Spec.SchedulingGates = pod.Spec.SchedulingGates
+	for _, name := range slices.Concat([]string{
+		common.AnnotationKeyNodeID, annotationNode, annotationRole, job.AnnotationScalesUp, job.AnnotationParameters, pending.Annotation,
+	}, ranks) {
 		if v, ok := pod.Annotations[name]; ok {
 			s.Annotations[name] = v
 		}
@@ -134,8 +142,9 @@ func podOf(pod *corev1.Pod) logs.Pod {
 		RunID: pod.Labels[labelRunID], NodeID: pod.Annotations[common.AnnotationKeyNodeID],
 		Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID),
 		Ended: pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed, Deleting: pod.DeletionTimestamp != nil,
-		Why: whyWaiting(pod),
+		Created: pod.CreationTimestamp.Time,
 	}
+	p.Waiting, p.Stated = pending.Of(pod, common.MainContainerName)
 	step := p.NodeID != ""
 	if !step {
 		p.NodeID, p.Role = pod.Annotations[annotationNode], cmp.Or(pod.Annotations[annotationRole], "job")
@@ -182,26 +191,4 @@ func containerOf(s corev1.ContainerStatus, step bool) logs.Container {
 		}
 	}
 	return c
-}
-
-// whyWaiting says what a pod waits for, empty when it does not.
-func whyWaiting(pod *corev1.Pod) string {
-	why := ""
-	for _, c := range pod.Status.Conditions {
-		if c.Status == corev1.ConditionFalse && c.Type == corev1.PodScheduled {
-			why = fmt.Sprintf("%s: %s", c.Reason, c.Message)
-		}
-	}
-	if pod.Status.Message != "" {
-		why = pod.Status.Message
-	}
-	for _, c := range pod.Status.ContainerStatuses {
-		if w := c.State.Waiting; w != nil && c.Name == common.MainContainerName && w.Reason != "" {
-			why = w.Reason
-			if w.Message != "" {
-				why += ": " + w.Message
-			}
-		}
-	}
-	return why
 }

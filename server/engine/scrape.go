@@ -43,6 +43,17 @@ func (s scrapeRules) of(n *wfv1.NodeStatus) []string {
 	return rules
 }
 
+// job gives the kind of distributed job that a node runs, now; empty for other nodes.
+func (s scrapeRules) job(n *wfv1.NodeStatus) string {
+	if n.Type != wfv1.NodeTypePod || n.Phase != wfv1.NodeRunning {
+		return ""
+	}
+	if t := s.template(n); t != nil && t.Container != nil {
+		return jobKind(t)
+	}
+	return ""
+}
+
 // inContainer is what Kubernetes makes of an argument, as far as our compiler writes it: $$ for $, and a brace that Argo must
 // not see.
 var inContainer = strings.NewReplacer("$$", "$", "$(ARGOSY_BRACE)", "{")

@@ -98,7 +98,7 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 	rules := scrapeRules{wf: wf, byTemplate: map[string][]string{}}
 	for _, n := range wf.Status.Nodes {
 		node := nodeOf(wf, n)
-		node.Scrape = rules.of(&n)
+		node.Scrape, node.Job = rules.of(&n), rules.job(&n)
 		s.Nodes = append(s.Nodes, node)
 	}
 	slices.SortFunc(s.Nodes, func(a, b run.Node) int {
@@ -113,7 +113,7 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 func nodeOf(wf *wfv1.Workflow, n wfv1.NodeStatus) run.Node {
 	r := run.Node{
 		ID: n.ID, Name: n.Name, DisplayName: n.DisplayName, Type: string(n.Type), Template: n.TemplateName,
-		Phase: string(n.Phase), Message: told(&n), BoundaryID: n.BoundaryID, Children: n.Children,
+		Phase: string(n.Phase), Message: told(&n), Waiting: waitingOf(&n), BoundaryID: n.BoundaryID, Children: n.Children,
 		StartedAt: n.StartedAt.Time, FinishedAt: n.FinishedAt.Time,
 	}
 	if n.TemplateRef != nil {

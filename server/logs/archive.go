@@ -47,13 +47,15 @@ type Archive struct {
 	wake    chan struct{} // pods came in
 	totals  totals
 
-	mu     sync.Mutex
-	life   context.Context //nolint:containedctx // of the recordings, which outlive the call that begins them
-	news   []sighting      // not dealt with yet
-	synced bool            // all pods that were there at the beginning are among those
-	pods   map[string]*tracked
-	names  map[string]*tracked // by namespace/name: the newest of the name
-	runs   map[string]*activity
+	mu       sync.Mutex
+	life     context.Context //nolint:containedctx // of the recordings, which outlive the call that begins them
+	news     []sighting      // not dealt with yet
+	looked   bool            // and those have been dealt with
+	synced   bool            // all pods that were there at the beginning are among those
+	pods     map[string]*tracked
+	names    map[string]*tracked // by namespace/name: the newest of the name
+	runs     map[string]*activity
+	listener listener
 }
 
 // activity is what goes on in a run.
@@ -68,7 +70,7 @@ func New(c Config) *Archive {
 	c.Limits = c.Limits.orUsual()
 	return &Archive{
 		c: c, follows: make(chan struct{}, c.Limits.Follows), reads: make(chan struct{}, readsAtOnce), wake: make(chan struct{}, 1),
-		pods: map[string]*tracked{}, names: map[string]*tracked{}, runs: map[string]*activity{},
+		pods: map[string]*tracked{}, names: map[string]*tracked{}, runs: map[string]*activity{}, listener: listener{due: map[string]time.Time{}},
 	}
 }
 

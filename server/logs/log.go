@@ -117,8 +117,10 @@ type Pod struct {
 	Rank                 int64
 	Containers           []Container
 	Ended, Deleting      bool
+	Created              time.Time
 	Gone                 bool   // the cluster has it no more
-	Why                  string // what it waits for, if it does
+	Waiting              string // what it waits for before it starts, in a sentence; empty when it does not
+	Stated               bool   // the program in it says what that is, or that it waits no more
 }
 
 // Container is one container of a pod.

@@ -58,6 +58,11 @@ func (a *Archive) observeAll(ctx context.Context) error {
 			a.mu.Unlock()
 			break
 		}
+		if len(news) == 0 && synced {
+			a.mu.Lock()
+			a.looked = true
+			a.mu.Unlock()
+		}
 		if len(news) == 0 && synced && !orphans {
 			if err := a.closeOrphans(ctx); err != nil && ctx.Err() == nil {
 				a.c.Log.Error("the logs of an earlier server cannot be looked up; will try again", "error", err)
@@ -108,6 +113,7 @@ func (a *Archive) observe(ctx context.Context, s sighting) error {
 	if p.Gone {
 		p.Containers = t.pod.Containers
 	}
+	before := t.pod
 	t.pod = p
 	a.pods[p.UID] = t
 	if old := a.names[name]; old == nil || !p.Gone {
@@ -117,6 +123,7 @@ func (a *Archive) observe(ctx context.Context, s sighting) error {
 		for _, c := range p.Containers {
 			a.container(t, c)
 		}
+		a.noteWaiting(before, p)
 	}
 	if p.Gone {
 		for _, r := range t.logs {
@@ -211,14 +218,4 @@ func (a *Archive) closeOrphans(ctx context.Context) error {
 		a.tell(l.RunID)
 	}
 	return nil
-}
-
-// Why tells what a pod waits for, as far as is known.
-func (a *Archive) Why(namespace, pod string) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if t := a.names[namespace+"/"+pod]; t != nil {
-		return t.pod.Why
-	}
-	return ""
 }

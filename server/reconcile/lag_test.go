@@ -19,7 +19,7 @@ func TestLag(t *testing.T) {
 	b := enginetest.New(t)
 	r := b.Start(t)
 	held := &heldStore{Store: b.Store, held: make(chan struct{}), reached: make(chan struct{}, 1)}
-	reconciler := reconcile.New(reconcile.Config{Store: held, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Feed: b.Feed, Log: b.Log})
+	reconciler := reconcile.New(reconcile.Config{Store: held, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Logs: b.Logs, Feed: b.Feed, Log: b.Log})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- reconciler.Run(ctx) }()

@@ -88,6 +88,7 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	defer r.records.wait()
 	defer r.decisions.wait()
 	g, ctx := errgroup.WithContext(ctx)
+	r.c.Logs.OnWaiting(func(run string) { r.records.poke(ctx, run) })
 	g.Go(func() error {
 		return r.c.Cluster.Watch(ctx, func(s run.Seen) {
 			if s.RunID == "" {
@@ -181,6 +182,9 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 	if run.Final(state.Status) && !run.Final(before.Status) {
 		r.metricsFirst(ctx, before, state.Nodes)
 	}
+	if err := r.addWaiting(ctx, before, state.Nodes); err != nil {
+		return ignoreMissing(err)
+	}
 	changed, err := r.c.Store.Record(ctx, id, state)
 	if err != nil {
 		return ignoreMissing(err)
@@ -222,7 +226,7 @@ func (r *Reconciler) vanished(ctx context.Context, before run.Run) error {
 		now := time.Now()
 		for i := range nodes {
 			if n := &nodes[i]; !ended(n.Phase) {
-				n.Phase, n.Message, n.FinishedAt = run.Error, "the workflow was deleted", now
+				n.Phase, n.Message, n.Waiting, n.FinishedAt = run.Error, "the workflow was deleted", "", now
 			}
 		}
 		_, err = r.c.Store.Record(ctx, before.ID, run.State{

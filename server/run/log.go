@@ -108,7 +108,7 @@ func (s *Service) tryLog(ctx context.Context, q logs.Query) (d *logs.Reader, aga
 	}
 	closing := Final(n.Phase) && !n.Harvested // it is just being read
 	if n.Harvested || !q.Follow && !closing || Final(r.Status) && r.Settled {
-		return nil, false, s.noLog(ctx, asked, r, n)
+		return nil, false, s.noLog(ctx, asked, n)
 	}
 	select {
 	case <-ctx.Done():
@@ -144,7 +144,7 @@ func noPod(n Node) error {
 }
 
 // noLog says why a step has no such log, as far as is known.
-func (s *Service) noLog(ctx context.Context, q logs.Query, r Run, n Node) error {
+func (s *Service) noLog(ctx context.Context, q logs.Query, n Node) error {
 	list, err := s.c.Logs.List(ctx, q.RunID, q.NodeID)
 	if err != nil {
 		return err
@@ -159,14 +159,13 @@ func (s *Service) noLog(ctx context.Context, q logs.Query, r Run, n Node) error 
 			names = append(names, name)
 		}
 	}
-	why := s.c.Logs.Why(r.Namespace, n.PodName)
 	switch {
 	case len(names) > 0:
 		return fault.New(fault.NotFound, "step %s, which is %s, has no such log; it has those of %s", n.DisplayName, n.Phase, strings.Join(names, ", "))
+	case n.Waiting != "":
+		return fault.New(fault.NotFound, "step %s has no log yet: it has not started: %s", n.DisplayName, n.Waiting)
 	case n.Message != "":
 		return fault.New(fault.NotFound, "step %s has no log: it is %s: %s", n.DisplayName, n.Phase, n.Message)
-	case why != "":
-		return fault.New(fault.NotFound, "step %s, which is %s, has no log: its container has not started: %s", n.DisplayName, n.Phase, why)
 	}
 	return fault.New(fault.NotFound, "step %s, which is %s, has no log: its container has not started", n.DisplayName, n.Phase)
 }

@@ -65,7 +65,8 @@ type Artifact struct {
 type Node struct {
 	ID, Name, DisplayName string
 	Type, Template        string
-	Phase, Message        string
+	Phase, Message        string // as the workflow engine says
+	Waiting               string // what it waits for before it starts, in a sentence; empty when it does not
 	ExitCode              string // empty: none known
 	PodName               string
 	BoundaryID            string
@@ -77,7 +78,17 @@ type Node struct {
 	Harvested             bool     // ended, with its log and metrics in
 	LogRevision           int64    // of the run when the log was complete; 0: it is not yet
 	Scrape                []string // metrics to look for in the log while the node runs, as launcher/scrape writes rules
+	Job                   string   // the kind of distributed job that it runs, while it does; not kept
 	CachedFrom            *Origin  // the step whose outputs this one took instead of running; nil: it ran
+}
+
+// Shown is the phase as people see it: a node that waits to start is pending, though a program of its pod runs, such as the
+// launcher of a job that has no place yet.
+func (n Node) Shown() string {
+	if n.Phase == Running && n.Waiting != "" {
+		return Pending
+	}
+	return n.Phase
 }
 
 // Origin is the step of another run (or of the same) that something comes from.

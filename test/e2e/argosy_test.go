@@ -261,11 +261,11 @@ type runView struct {
 
 // runNode is one node of a run.
 type runNode struct {
-	ID, Name, Type, Template, Phase, Message string
-	ExitCode                                 string `json:"exit_code"`
-	DisplayName                              string `json:"display_name"`
-	HasLog                                   bool   `json:"has_log"`
-	CachedFrom                               struct {
+	ID, Name, Type, Template, Phase, Message, Waiting string
+	ExitCode                                          string `json:"exit_code"`
+	DisplayName                                       string `json:"display_name"`
+	HasLog                                            bool   `json:"has_log"`
+	CachedFrom                                        struct {
 		RunID string `json:"run_id"`
 	} `json:"cached_from"`
 	Outputs []struct{ Name, Value string }

@@ -1688,7 +1688,7 @@ export interface components {
             /** @description The path of names from the root, unique in the run. */
             name?: string;
             outputs?: components["schemas"]["argosy.v1.Parameter"][];
-            /** @description Pending, Running, Succeeded, Failed, Error, Skipped or Omitted. */
+            /** @description Pending, Running, Succeeded, Failed, Error, Skipped or Omitted. A distributed step is Pending until its job runs. */
             phase?: string;
             pod_name?: string;
             /** Format: date-time */
@@ -1697,6 +1697,8 @@ export interface components {
             template?: string;
             /** @description Pod, DAG, Steps, StepGroup, TaskGroup, Retry, Skipped, Suspend or another of Argo's node types. */
             type?: string;
+            /** @description What the node waits for before it starts, in a sentence; absent when it does not wait, or only for a moment. */
+            waiting?: string;
         };
         /** @description Origin is a step of some run. */
         "argosy.v1.Origin": {

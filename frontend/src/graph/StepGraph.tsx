@@ -169,13 +169,14 @@ function StepCard({ id, data: { step, onSelect, chosen } }: NodeProps<StepNode>)
           <span className={classes.name} title={step.name}>
             {step.name}
           </span>
-          <span className={classes.line}>
+          <span className={classes.line} title={step.waiting}>
             {phase === undefined ? (
               [step.kind, step.note].filter(Boolean).join(' · ')
             ) : (
               <>
                 {word(phase)}
-                {hasRun(phase) && ' · '}
+                {(hasRun(phase) || step.waiting) && ' · '}
+                {step.waiting}
                 {hasRun(phase) && <Duration start={step.started} end={step.finished} live={!isFinal(phase)} />}
               </>
             )}

@@ -8,6 +8,8 @@ export interface Step {
   kind: string;
   /** Absent in a graph that does not run. */
   phase?: string;
+  /** What it waits for before it starts, in a sentence. */
+  waiting?: string;
   started?: string;
   finished?: string;
   /** More about a step of a graph that does not run: its template, when that has another name. */
@@ -30,6 +32,7 @@ export function runSteps(nodes: RunNode[]): Steps {
       name: stepName(node),
       kind: node.template && node.type === 'Pod' ? node.template : (node.type ?? ''),
       phase: node.phase ?? 'Pending',
+      waiting: node.waiting,
       started: node.started_at,
       finished: node.finished_at,
     }));

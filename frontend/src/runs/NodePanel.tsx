@@ -59,6 +59,11 @@ export function NodePanel({ run, node, tab, onTab, onClose }: NodePanelProps) {
         </Group>
         <CloseButton aria-label={t('node.close')} onClick={close} />
       </Group>
+      {node.waiting && (
+        <Text size="sm" px="md" pb={6} className="break" role="status">
+          {t('node.waits', { why: node.waiting })}
+        </Text>
+      )}
       <Tabs value={tab} onChange={(to) => onTab(to as NodeTab)} className={classes.nodeTabs} keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="log">{t('node.log')}</Tabs.Tab>
@@ -98,7 +103,7 @@ function NodeLog({ run, node }: { run: Run; node: RunNode }) {
   if (!runsSomething(node)) return explain(t('node.noLogKind', { type: node.type }));
   if (node.phase === 'Skipped' || node.phase === 'Omitted') return explain(t('node.notRun'));
   if (!node.has_log && (node.phase === 'Pending' || !node.phase)) {
-    const why = node.message ? `\n${t('node.pendingWhy', { message: node.message })}` : '';
+    const why = node.message && !node.waiting ? `\n${t('node.pendingWhy', { message: node.message })}` : '';
     return explain(t('node.pending') + why);
   }
   return <LazyLogView step={stepName(node)} url={logURL(run.id, node.id, true)} download={logURL(run.id, node.id)} />;

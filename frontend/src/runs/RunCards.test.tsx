@@ -1,11 +1,14 @@
-import { screen, within } from '@testing-library/react';
+import { cleanup, screen, within } from '@testing-library/react';
 import { HttpResponse, http } from 'msw';
 import { expect, it } from 'vitest';
-import type { Run } from '../api/client';
+import type { Run, RunNode } from '../api/client';
 import { renderAt } from '../test/render';
 import { server } from '../test/server';
 import { FailureBanner } from './FailureBanner';
 import { MetricsCard } from './MetricsCard';
+import { NodePanel } from './NodePanel';
+import { StepsTable } from './StepsTable';
+import { WaitingNote } from './WaitingNote';
 
 const run = (rest: object) => ({ id: 'r1', name: 'r1', status: 'Succeeded', ...rest }) as Run;
 
@@ -61,4 +64,38 @@ it('takes the last lines from the message of the step when a launcher put them t
   expect(await screen.findByText('MPIJob a-1 failed: command exited with code 2')).toBeTruthy();
   const tail = screen.getByRole('region', { name: 'Last lines of its log' });
   expect(tail.textContent).toBe('usage: x\nerror: no such optimizer');
+});
+
+it('says what a step waits for beside it, in its panel and at the head, and stops when it runs', async () => {
+  const waiting = 'secret "token" not found: create it in namespace kubeflow, and the step goes on';
+  const node = {
+    id: 'n1',
+    name: 'w.train',
+    display_name: 'train',
+    type: 'Pod',
+    phase: 'Pending',
+    message: 'x',
+    waiting,
+  };
+  const ignore = () => undefined;
+  const page = (nodes: RunNode[]) => () => {
+    const shown = run({ status: 'Running', nodes });
+    return (
+      <>
+        <WaitingNote run={shown} onShowStep={ignore} />
+        <StepsTable run={shown} selected={undefined} onSelect={ignore} />
+        <NodePanel run={shown} node={nodes[0] as RunNode} tab="log" onTab={ignore} onClose={ignore} />
+      </>
+    );
+  };
+  renderAt('/', '/', page([node]));
+  expect(await screen.findByText(`Step “train” waits: ${waiting}`)).toBeTruthy();
+  expect(within(screen.getByRole('row', { name: /train/ })).getByText(waiting)).toBeTruthy();
+  const panel = screen.getByRole('region', { name: 'Step train' });
+  expect(within(panel).getByText(`It waits: ${waiting}`)).toBeTruthy();
+  expect(within(panel).queryByText(/The cluster says/)).toBeNull();
+  cleanup();
+  renderAt('/', '/', page([{ ...node, phase: 'Succeeded', waiting: undefined, message: '' }]));
+  expect(await screen.findByRole('region', { name: 'Step train' })).toBeTruthy();
+  expect(screen.queryByText(/waits/)).toBeNull();
 });

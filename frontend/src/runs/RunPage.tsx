@@ -23,6 +23,7 @@ import { RunSummary } from './RunSummary';
 import { noNode, type RunSearch, type RunTab } from './runSearch';
 import { StepsTable } from './StepsTable';
 import { ThroughputCard } from './ThroughputCard';
+import { WaitingNote } from './WaitingNote';
 import { Warnings } from './Warnings';
 import { WorkflowYAML } from './WorkflowYAML';
 
@@ -77,6 +78,7 @@ function RunBody({ run }: { run: Run }) {
   return (
     <>
       <RunSummary run={run} />
+      <WaitingNote run={run} onShowStep={choose} />
       <FailureBanner run={run} onShowLog={(id) => show({ node: id, panel: 'log' })} />
       <Warnings warnings={run.warnings ?? []} />
       <div className={classes.measured}>

@@ -55,7 +55,20 @@ function useColumns(graph: Steps, onSelect: (id: string) => void): Column<Step>[
           </UnstyledButton>
         ),
       },
-      { id: 'status', header: t('field.status'), cell: ({ row }) => <StatusBadge phase={row.original.phase} /> },
+      {
+        id: 'status',
+        header: t('field.status'),
+        cell: ({ row: { original: step } }) => (
+          <>
+            <StatusBadge phase={step.phase} />
+            {step.waiting && (
+              <Text size="sm" c="dimmed" mt={4} miw={220} lineClamp={6} title={step.waiting} className="break">
+                {step.waiting}
+              </Text>
+            )}
+          </>
+        ),
+      },
       {
         id: 'duration',
         header: t('field.duration'),

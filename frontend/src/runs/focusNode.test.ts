@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../api/client';
-import { failedNode, likelyNode, measuredNode } from './focusNode';
+import { failedNode, likelyNode, measuredNode, waitingNode } from './focusNode';
 import { readRunSearch } from './runSearch';
 
 const run = (status: string, nodes: object[], metrics: object[] = []) =>
@@ -23,6 +23,19 @@ describe('likelyNode', () => {
   it('is the only step', () => expect(likelyNode(run('Running', [pod('a', 'Running')]))?.id).toBe('a'));
   it('is none of several', () => {
     expect(likelyNode(run('Succeeded', [pod('a', 'Succeeded'), pod('b', 'Succeeded')]))).toBeUndefined();
+  });
+});
+
+describe('waitingNode', () => {
+  const waits = (id: string, waiting: string) => ({ ...pod(id, 'Pending'), waiting });
+  it('is what all that is left waits for', () => {
+    expect(waitingNode(run('Running', [pod('a', 'Succeeded'), waits('b', 'room'), waits('c', 'room')]))?.id).toBe('b');
+  });
+  it('is none while something runs, when steps wait for several things, or when the run is over', () => {
+    expect(waitingNode(run('Running', [pod('a', 'Running'), waits('b', 'room')]))).toBeUndefined();
+    expect(waitingNode(run('Running', [waits('a', 'a secret'), waits('b', 'room')]))).toBeUndefined();
+    expect(waitingNode(run('Failed', [waits('b', 'room')]))).toBeUndefined();
+    expect(waitingNode(run('Running', [pod('a', 'Pending')]))).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Run, RunNode } from '../api/client';
-import { isFailure } from '../status/status';
+import { isFailure, isFinal } from '../status/status';
 
 /** Whether a node is a step that runs something and so has a log. */
 export const runsSomething = (node: RunNode) => node.type === 'Pod';
@@ -16,6 +16,14 @@ export function likelyNode(run: Run): RunNode | undefined {
   if (isFailure(run.status)) return failedNode(run);
   const pods = ((run.nodes ?? []) as RunNode[]).filter(runsSomething);
   return pods.length === 1 ? pods[0] : undefined;
+}
+
+/** The step that says what the whole run waits for: nothing runs, and all that wait do so for the same. */
+export function waitingNode(run: Run): RunNode | undefined {
+  const pods = ((run.nodes ?? []) as RunNode[]).filter(runsSomething);
+  if (isFinal(run.status) || pods.some((node) => node.phase === 'Running')) return undefined;
+  const waiting = pods.filter((node) => node.waiting);
+  return new Set(waiting.map((node) => node.waiting)).size === 1 ? waiting[0] : undefined;
 }
 
 /** The step whose throughput is worth a curve: one that reported a metric, else the one that runs. */

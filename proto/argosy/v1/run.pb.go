@@ -1944,7 +1944,7 @@ type Node struct {
 	Type string `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
 	// The template that the node runs.
 	Template string `protobuf:"bytes,5,opt,name=template,proto3" json:"template,omitempty"`
-	// Pending, Running, Succeeded, Failed, Error, Skipped or Omitted.
+	// Pending, Running, Succeeded, Failed, Error, Skipped or Omitted. A distributed step is Pending until its job runs.
 	Phase   string `protobuf:"bytes,6,opt,name=phase,proto3" json:"phase,omitempty"`
 	Message string `protobuf:"bytes,7,opt,name=message,proto3" json:"message,omitempty"`
 	// Of the main container; absent while it runs or when it has none.
@@ -1962,7 +1962,9 @@ type Node struct {
 	// Whether its log can be read now.
 	HasLog bool `protobuf:"varint,17,opt,name=has_log,json=hasLog,proto3" json:"has_log,omitempty"`
 	// The step whose outputs this one took instead of running, because it was given the same; absent when it ran.
-	CachedFrom    *Origin `protobuf:"bytes,18,opt,name=cached_from,json=cachedFrom,proto3" json:"cached_from,omitempty"`
+	CachedFrom *Origin `protobuf:"bytes,18,opt,name=cached_from,json=cachedFrom,proto3" json:"cached_from,omitempty"`
+	// What the node waits for before it starts, in a sentence; absent when it does not wait, or only for a moment.
+	Waiting       string `protobuf:"bytes,19,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2121,6 +2123,13 @@ func (x *Node) GetCachedFrom() *Origin {
 		return x.CachedFrom
 	}
 	return nil
+}
+
+func (x *Node) GetWaiting() string {
+	if x != nil {
+		return x.Waiting
+	}
+	return ""
 }
 
 // Origin is a step of some run.
@@ -2717,7 +2726,7 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\"5\n" +
 	"\tParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xf8\x04\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\x92\x05\n" +
 	"\x04Node\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
@@ -2741,7 +2750,8 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\tartifacts\x18\x10 \x03(\v2\x13.argosy.v1.ArtifactR\tartifacts\x12\x17\n" +
 	"\ahas_log\x18\x11 \x01(\bR\x06hasLog\x122\n" +
 	"\vcached_from\x18\x12 \x01(\v2\x11.argosy.v1.OriginR\n" +
-	"cachedFrom\"8\n" +
+	"cachedFrom\x12\x18\n" +
+	"\awaiting\x18\x13 \x01(\tR\awaiting\"8\n" +
 	"\x06Origin\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\"0\n" +

@@ -82,7 +82,7 @@ func (c *Cluster) Wait(p logs.Pod, why string, containers ...string) {
 		for _, name := range containers {
 			p.Containers = append(p.Containers, logs.Container{Name: name})
 		}
-		p.Why = why
+		p.Waiting = why
 		c.put(p)
 	})
 }

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,10 @@ func searchRuns(t *testing.T, s Store) {
 	requireKind(t, fault.NotFound, s.Retry(t.Context(), "run-000", 2, run.Again{Workflow: []byte("{}"), Parameters: []run.Parameter{{Name: "none"}}}))
 }
 
+func nodeIndex(s run.State, id string) int {
+	return slices.IndexFunc(s.Nodes, func(n run.Node) bool { return n.ID == id })
+}
+
 func listNodes(t *testing.T, s Store) {
 	accept(t, s, newRun(1))
 	accept(t, s, newRun(2))
@@ -97,6 +102,19 @@ func listNodes(t *testing.T, s Store) {
 	require.Equal(t, []string{"later"}, list(run.NodeQuery{Size: 2, Phases: []string{"Pending", "Failed"}}))
 	require.Equal(t, []string{"step"}, list(run.NodeQuery{Size: 2, Types: []string{"Pod"}, Name: "WF.s"}))
 	require.Empty(t, list(run.NodeQuery{Size: 2, Name: "_"}))
+	waits := newState(run.Running)
+	waits.Nodes[nodeIndex(waits, "step")].Phase, waits.Nodes[nodeIndex(waits, "step")].Waiting = run.Running, "needs room"
+	changed, err := s.Record(t.Context(), "run-001", waits)
+	require.NoError(t, err)
+	require.True(t, changed)
+	n, err := s.Node(t.Context(), "run-001", "step")
+	require.NoError(t, err)
+	require.Equal(t, []string{run.Running, "needs room"}, []string{n.Phase, n.Waiting})
+	require.Contains(t, list(run.NodeQuery{Size: 2, Phases: []string{"Pending"}}), "step", "it is found as people see it")
+	require.NotContains(t, list(run.NodeQuery{Size: 2, Phases: []string{"Running"}}), "step")
+	changed, err = s.Record(t.Context(), "run-001", waits)
+	require.NoError(t, err)
+	require.False(t, changed, "and costs nothing while it waits on")
 	_, err = s.ListNodes(t.Context(), "none", run.NodeQuery{Size: 1})
 	requireKind(t, fault.NotFound, err)
 	names, err := s.StepNames(t.Context(), "run-001", []string{"step", "none"})

@@ -14,6 +14,9 @@ import (
 // began is a node's place in lists: those that did not begin come last.
 const began = "CASE WHEN nodes.started_at = 0 THEN 9223372036854775807 ELSE nodes.started_at END"
 
+// shownPhase is run.Node's Shown.
+const shownPhase = "CASE WHEN nodes.phase = '" + run.Running + "' AND nodes.waiting <> '' THEN '" + run.Pending + "' ELSE nodes.phase END"
+
 // ListNodes implements run.Store. It reads the nodes of one run, by its index; whole rows only of the page.
 func (s *Store) ListNodes(ctx context.Context, id string, q run.NodeQuery) (page.Page[run.Node], error) {
 	row, err := s.read().RunRow(ctx, id)
@@ -21,7 +24,7 @@ func (s *Store) ListNodes(ctx context.Context, id string, q run.NodeQuery) (page
 		return page.Page[run.Node]{}, missing("run", id, err)
 	}
 	where := []condition{{"nodes.run = ?", []any{row.Seq}}}
-	for column, values := range map[string][]string{"nodes.phase": q.Phases, "nodes.type": q.Types} {
+	for column, values := range map[string][]string{shownPhase: q.Phases, "nodes.type": q.Types} {
 		if len(values) > 0 {
 			where = append(where, condition{column + " IN (?" + strings.Repeat(", ?", len(values)-1) + ")", anys(values)})
 		}

@@ -117,7 +117,7 @@ func nodeParams(seq int64, n run.Node, from query.CacheHitsRow) query.PutNodePar
 		Message: n.Message, ExitCode: n.ExitCode, PodName: n.PodName, BoundaryID: n.BoundaryID,
 		Children: toJSON(n.Children), Inputs: toJSON(n.Inputs), Outputs: toJSON(n.Outputs), Artifacts: toJSON(n.Artifacts),
 		StartedAt: micros(n.StartedAt), FinishedAt: micros(n.FinishedAt), Scrape: toJSON(n.Scrape),
-		FromRun: from.FromRun, FromNode: from.FromNode,
+		FromRun: from.FromRun, FromNode: from.FromNode, Waiting: n.Waiting,
 	}
 	p.Digest = digest([]byte(toJSON(p)))
 	return p
@@ -160,7 +160,7 @@ func nodeOf(row query.Node) (run.Node, error) {
 		ID: row.ID, Name: row.Name, DisplayName: row.DisplayName, Type: row.Type, Template: row.Template, Phase: row.Phase,
 		Message: row.Message, ExitCode: row.ExitCode, PodName: row.PodName, BoundaryID: row.BoundaryID,
 		StartedAt: timeOf(row.StartedAt), FinishedAt: timeOf(row.FinishedAt), LogKey: row.LogKey, Harvested: row.Harvested,
-		LogRevision: row.LogRevision,
+		LogRevision: row.LogRevision, Waiting: row.Waiting,
 	}
 	if row.FromRun != "" {
 		n.CachedFrom = &run.Origin{RunID: row.FromRun, NodeID: row.FromNode}

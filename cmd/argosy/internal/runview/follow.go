@@ -23,19 +23,20 @@ const logPatience = 10 * time.Second
 // Follower tells of a run as it goes. Its functions are never called at the same time.
 type Follower struct {
 	Client *client.Client
-	Step   func(client.Node)         // the phase of a step changed; nil: not told
+	Step   func(client.Node)         // the phase of a step changed, or what it waits for; nil: not told
 	Line   func(client.Node, string) // a step printed a line; nil: logs are not read
 	Lost   func(client.Node, error)  // a step's log could not be read to its end; nil: not told
 
 	mu     sync.Mutex
 	phases map[string]string
+	waits  map[[2]string]bool // by step and sentence: told
 	logs   sync.WaitGroup
 	opened map[string]bool
 }
 
 // Run follows the run to its end and gives it as it ended.
 func (f *Follower) Run(ctx context.Context, id string) (*client.Run, error) {
-	f.phases, f.opened = map[string]string{}, map[string]bool{}
+	f.phases, f.waits, f.opened = map[string]string{}, map[[2]string]bool{}, map[string]bool{}
 	logs, cancel := context.WithCancel(ctx)
 	defer f.logs.Wait()
 	defer cancel()
@@ -53,10 +54,11 @@ func (f *Follower) changed(ctx context.Context, r *client.Run) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, n := range Steps(r) {
-		if f.Step != nil && f.phases[n.ID] != n.Phase {
+		wait := [2]string{n.ID, n.Waiting}
+		if f.Step != nil && (f.phases[n.ID] != n.Phase || n.Waiting != "" && !f.waits[wait]) {
 			f.Step(n)
 		}
-		f.phases[n.ID] = n.Phase
+		f.phases[n.ID], f.waits[wait] = n.Phase, true
 		if f.Line != nil && n.HasLog && !f.opened[n.ID] {
 			f.opened[n.ID] = true
 			f.logs.Go(func() { f.read(ctx, r.ID, n) })

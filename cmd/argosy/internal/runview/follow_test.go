@@ -84,6 +84,28 @@ func TestFollower(t *testing.T) {
 	require.Contains(t, lost[0], "second ")
 }
 
+// Each sentence about what a step waits for is told once, however often it comes back.
+func TestFollowerTellsWhatStepsWaitFor(t *testing.T) {
+	t.Parallel()
+	c := serve(t, map[string]http.HandlerFunc{
+		"GET /apis/argosy/v1/runs/r/events": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			for _, step := range []string{
+				`"phase":"Pending"`, `"phase":"Pending","waiting":"needs 4 CPUs"`, `"phase":"Pending","waiting":"needs 4 CPUs"`,
+				`"phase":"Pending","waiting":"the image is pulled"`, `"phase":"Pending","waiting":"needs 4 CPUs"`, `"phase":"Running"`, `"phase":"Succeeded"`,
+			} {
+				fmt.Fprintf(w, "event: run\ndata: {\"id\":\"r\",\"status\":\"Succeeded\",\"nodes\":[{\"id\":\"a\",\"name\":\"a\",\"type\":\"Pod\",%s}]}\n\n", step)
+			}
+			fmt.Fprint(w, "event: end\ndata: {}\n\n")
+		},
+	})
+	var steps []string
+	f := Follower{Client: c, Step: func(n client.Node) { steps = append(steps, strings.TrimSpace(n.Phase+" "+n.Waiting)) }}
+	_, err := f.Run(t.Context(), "r")
+	require.NoError(t, err)
+	require.Equal(t, []string{"Pending", "Pending needs 4 CPUs", "Pending the image is pulled", "Running", "Succeeded"}, steps)
+}
+
 func TestFollowerOfNoRun(t *testing.T) {
 	t.Parallel()
 	c := serve(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, _ *http.Request) {
@@ -99,6 +121,7 @@ var failed = &client.Run{
 	Nodes: []client.Node{
 		{ID: "dag", Name: "run", Type: "DAG", Phase: client.Failed},
 		{ID: "c", DisplayName: "never", Type: "Skipped", Phase: "Omitted"},
+		{ID: "f", DisplayName: "later", Type: "Pod", Phase: client.Pending, Waiting: `secret "s" not found`},
 		{ID: "e", DisplayName: "other", Type: "Skipped", Phase: "Skipped", Message: "when '1 > 2' evaluated false"},
 		{
 			ID: "a", DisplayName: "train(1)", Template: "train", Type: "Pod", Phase: client.Failed, ExitCode: "7", HasLog: true, Message: "exit code 7",
@@ -120,7 +143,7 @@ func TestFindStep(t *testing.T) {
 	}
 	_, err := FindStep(failed, "dag")
 	require.True(t, client.IsNotFound(err))
-	require.EqualError(t, err, `run run has no step "dag"; it has: 'train(0)', 'train(1)', never, other`)
+	require.EqualError(t, err, `run run has no step "dag"; it has: 'train(0)', 'train(1)', never, later, other`)
 
 	looped := &client.Run{Name: "run", Nodes: []client.Node{
 		{ID: "a", Name: "run.loop(0:0.1).train(0)", DisplayName: "train(0)", Template: "train", Type: "Pod"},
@@ -149,6 +172,7 @@ func TestTables(t *testing.T) {
 train(0)   Error     5s
 train(1)   Failed    1m5s   7           world-size=2
 never      Omitted
+later      Pending                                     secret "s" not found
 other      Skipped                                     when '1 > 2' evaluated false
 METRIC       VALUE     STEP
 images/sec   134.660   train(1)
@@ -163,7 +187,8 @@ func TestStepLine(t *testing.T) {
 	var out bytes.Buffer
 	s := terminal.Plain(&out)
 	for _, n := range []client.Node{
-		{DisplayName: "train", Phase: client.Pending, Message: "no room\nfor it"},
+		{DisplayName: "train", Phase: client.Pending, Message: "Unschedulable: 0/1 nodes are available", Waiting: "no node has 4 CPUs free"},
+		{DisplayName: "train", Phase: client.Pending, Message: "PodInitializing"},
 		{DisplayName: "train", Phase: client.Running, StartedAt: at(0)},
 		{DisplayName: "train", Phase: client.Succeeded, StartedAt: at(0), FinishedAt: at(3)},
 		{DisplayName: "prep", Phase: client.Succeeded, Message: "taken from the cache", StartedAt: at(0), FinishedAt: at(0)},
@@ -173,7 +198,7 @@ func TestStepLine(t *testing.T) {
 	} {
 		StepLine(s, n)
 	}
-	require.Equal(t, "  · train Pending (no room)\n  · train Running\n  ✓ train Succeeded 3s\n  ✓ prep Succeeded (taken from the cache)\n  ✗ test Failed 3s\n  ✓ quick(2:b) Succeeded <1s\n  ✗ deleted Error\n", out.String())
+	require.Equal(t, "  · train Pending: no node has 4 CPUs free\n  · train Pending\n  · train Running\n  ✓ train Succeeded 3s\n  ✓ prep Succeeded (taken from the cache)\n  ✗ test Failed 3s\n  ✓ quick(2:b) Succeeded <1s\n  ✗ deleted Error\n", out.String())
 }
 
 func TestExplain(t *testing.T) {

@@ -1,6 +1,7 @@
 package runview
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 func StepTable(p output.Printer, r *client.Run) {
 	var rows [][]string
 	for _, n := range Steps(r) {
-		rows = append(rows, []string{n.Label(), p.Status(n.Phase), took(n), n.ExitCode, values(n.Outputs), whyNotRun(n)})
+		rows = append(rows, []string{n.Label(), p.Status(n.Phase), took(n), n.ExitCode, values(n.Outputs), cmp.Or(n.Waiting, whyNotRun(n))})
 	}
 	p.Rows("no steps yet", []string{"step", "status", "took", "exit code", "outputs", ""}, rows)
 }
@@ -71,7 +72,7 @@ func values(list []client.Parameter) string {
 	return strings.Join(parts, " ")
 }
 
-// StepLine tells on a screen that the phase of a step changed.
+// StepLine tells on a screen that the phase of a step changed, or what it waits for.
 func StepLine(s *terminal.Screen, n client.Node) {
 	mark := terminal.Pending
 	switch n.Phase {
@@ -87,8 +88,8 @@ func StepLine(s *terminal.Screen, n client.Node) {
 		} else if d := took(n); d != "" {
 			more = " " + d
 		}
-	} else if n.Phase == client.Pending && n.Message != "" {
-		more = " (" + oneLine(n.Message) + ")"
+	} else if n.Waiting != "" {
+		more = ": " + n.Waiting
 	}
 	s.Printf("  %s %s %s%s", s.Mark(mark), n.Label(), n.Phase, more)
 }

@@ -14,8 +14,8 @@ SELECT id, digest FROM nodes WHERE run = ?;
 INSERT INTO nodes (
     run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id,
     children, inputs, outputs, artifacts, started_at, finished_at, digest, scrape, revision,
-    from_run, from_node, log_key, harvested, log_revision
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)
+    from_run, from_node, waiting, log_key, harvested, log_revision
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)
 ON CONFLICT (run, id) DO UPDATE SET
     name = excluded.name, display_name = excluded.display_name, type = excluded.type, template = excluded.template,
     phase = excluded.phase, message = excluded.message, exit_code = excluded.exit_code,
@@ -25,6 +25,7 @@ ON CONFLICT (run, id) DO UPDATE SET
     boundary_id = excluded.boundary_id, children = excluded.children, inputs = excluded.inputs, outputs = excluded.outputs,
     artifacts = excluded.artifacts, started_at = excluded.started_at, finished_at = excluded.finished_at, digest = excluded.digest,
     scrape = excluded.scrape, revision = excluded.revision, from_run = excluded.from_run, from_node = excluded.from_node,
+    waiting = excluded.waiting,
     -- a node that was run again, under its old id, is to be harvested again
     harvested = CASE WHEN excluded.finished_at = nodes.finished_at THEN nodes.harvested ELSE 0 END;
 

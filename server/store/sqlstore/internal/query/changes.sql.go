@@ -10,7 +10,7 @@ import (
 )
 
 const changedNodes = `-- name: ChangedNodes :many
-SELECT run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id, children, inputs, outputs, artifacts, started_at, finished_at, log_key, harvested, digest, from_run, from_node, revision, log_revision, scrape FROM nodes
+SELECT run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id, children, inputs, outputs, artifacts, started_at, finished_at, log_key, harvested, digest, from_run, from_node, revision, log_revision, scrape, waiting FROM nodes
 WHERE run = ?1 AND revision > ?2 AND revision <= ?3
 ORDER BY started_at = 0, started_at, id
 `
@@ -56,6 +56,7 @@ func (q *Queries) ChangedNodes(ctx context.Context, arg ChangedNodesParams) ([]N
 			&i.Revision,
 			&i.LogRevision,
 			&i.Scrape,
+			&i.Waiting,
 		); err != nil {
 			return nil, err
 		}

@@ -101,6 +101,7 @@ type Node struct {
 	Revision    int64
 	LogRevision int64
 	Scrape      string
+	Waiting     string
 }
 
 type Pipeline struct {

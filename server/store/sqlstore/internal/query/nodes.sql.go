@@ -28,7 +28,7 @@ func (q *Queries) DeleteNode(ctx context.Context, arg DeleteNodeParams) (int64, 
 }
 
 const node = `-- name: Node :one
-SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.harvested, nodes.digest, nodes.from_run, nodes.from_node, nodes.revision, nodes.log_revision, nodes.scrape FROM nodes JOIN runs ON runs.seq = nodes.run
+SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.harvested, nodes.digest, nodes.from_run, nodes.from_node, nodes.revision, nodes.log_revision, nodes.scrape, nodes.waiting FROM nodes JOIN runs ON runs.seq = nodes.run
 WHERE runs.id = ? AND nodes.id = ?
 `
 
@@ -66,6 +66,7 @@ func (q *Queries) Node(ctx context.Context, arg NodeParams) (Node, error) {
 		&i.Revision,
 		&i.LogRevision,
 		&i.Scrape,
+		&i.Waiting,
 	)
 	return i, err
 }
@@ -167,7 +168,7 @@ func (q *Queries) NodePod(ctx context.Context, arg NodePodParams) (string, error
 }
 
 const nodes = `-- name: Nodes :many
-SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.harvested, nodes.digest, nodes.from_run, nodes.from_node, nodes.revision, nodes.log_revision, nodes.scrape FROM nodes JOIN runs ON runs.seq = nodes.run
+SELECT nodes.run, nodes.id, nodes.name, nodes.display_name, nodes.type, nodes.template, nodes.phase, nodes.message, nodes.exit_code, nodes.pod_name, nodes.boundary_id, nodes.children, nodes.inputs, nodes.outputs, nodes.artifacts, nodes.started_at, nodes.finished_at, nodes.log_key, nodes.harvested, nodes.digest, nodes.from_run, nodes.from_node, nodes.revision, nodes.log_revision, nodes.scrape, nodes.waiting FROM nodes JOIN runs ON runs.seq = nodes.run
 WHERE runs.id = ?
 ORDER BY nodes.started_at = 0, nodes.started_at, nodes.id
 `
@@ -207,6 +208,7 @@ func (q *Queries) Nodes(ctx context.Context, id string) ([]Node, error) {
 			&i.Revision,
 			&i.LogRevision,
 			&i.Scrape,
+			&i.Waiting,
 		); err != nil {
 			return nil, err
 		}
@@ -225,8 +227,8 @@ const putNode = `-- name: PutNode :exec
 INSERT INTO nodes (
     run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id,
     children, inputs, outputs, artifacts, started_at, finished_at, digest, scrape, revision,
-    from_run, from_node, log_key, harvested, log_revision
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)
+    from_run, from_node, waiting, log_key, harvested, log_revision
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)
 ON CONFLICT (run, id) DO UPDATE SET
     name = excluded.name, display_name = excluded.display_name, type = excluded.type, template = excluded.template,
     phase = excluded.phase, message = excluded.message, exit_code = excluded.exit_code,
@@ -236,6 +238,7 @@ ON CONFLICT (run, id) DO UPDATE SET
     boundary_id = excluded.boundary_id, children = excluded.children, inputs = excluded.inputs, outputs = excluded.outputs,
     artifacts = excluded.artifacts, started_at = excluded.started_at, finished_at = excluded.finished_at, digest = excluded.digest,
     scrape = excluded.scrape, revision = excluded.revision, from_run = excluded.from_run, from_node = excluded.from_node,
+    waiting = excluded.waiting,
     -- a node that was run again, under its old id, is to be harvested again
     harvested = CASE WHEN excluded.finished_at = nodes.finished_at THEN nodes.harvested ELSE 0 END
 `
@@ -263,6 +266,7 @@ type PutNodeParams struct {
 	Revision    int64
 	FromRun     string
 	FromNode    string
+	Waiting     string
 }
 
 func (q *Queries) PutNode(ctx context.Context, arg PutNodeParams) error {
@@ -289,6 +293,7 @@ func (q *Queries) PutNode(ctx context.Context, arg PutNodeParams) error {
 		arg.Revision,
 		arg.FromRun,
 		arg.FromNode,
+		arg.Waiting,
 	)
 	return err
 }

@@ -20,7 +20,7 @@ func (q *Queries) DeleteRunLabels(ctx context.Context, run int64) error {
 }
 
 const nodesByID = `-- name: NodesByID :many
-SELECT run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id, children, inputs, outputs, artifacts, started_at, finished_at, log_key, harvested, digest, from_run, from_node, revision, log_revision, scrape FROM nodes WHERE run = ?1 AND id IN (/*SLICE:ids*/?)
+SELECT run, id, name, display_name, type, template, phase, message, exit_code, pod_name, boundary_id, children, inputs, outputs, artifacts, started_at, finished_at, log_key, harvested, digest, from_run, from_node, revision, log_revision, scrape, waiting FROM nodes WHERE run = ?1 AND id IN (/*SLICE:ids*/?)
 `
 
 type NodesByIDParams struct {
@@ -74,6 +74,7 @@ func (q *Queries) NodesByID(ctx context.Context, arg NodesByIDParams) ([]Node, e
 			&i.Revision,
 			&i.LogRevision,
 			&i.Scrape,
+			&i.Waiting,
 		); err != nil {
 			return nil, err
 		}
