@@ -361,8 +361,8 @@ func TestLauncherRetries(t *testing.T) {
 func TestLauncherLosesPatience(t *testing.T) {
 	t.Parallel()
 	for cause, args := range map[string][]string{
-		"it did not start within the pending timeout of 2s, waiting for ": {"--pending-timeout=2s", "--selector=no=node"},
-		"it did not end within the running timeout of 2s":                 {"--running-timeout=2s"},
+		"it did not start within the pending timeout of 2s, needs room for 2 pods at once; ": {"--pending-timeout=2s", "--selector=no=node"},
+		"it did not end within the running timeout of 2s":                                    {"--running-timeout=2s"},
 	} {
 		t.Run(cause, func(t *testing.T) {
 			t.Parallel()

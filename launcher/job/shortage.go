@@ -20,6 +20,7 @@ type shortage struct {
 	names []string // of the resources; empty when they do not tell
 	gang  bool     // all pods are placed together or none is
 	users string   // who has what is missing
+	other string   // what else keeps nodes from taking a pod
 }
 
 // shortageOf reads what schedulers said; nil when it is not room that is missing.
@@ -27,6 +28,7 @@ func shortageOf(said []string) *shortage {
 	var s shortage
 	for _, message := range said {
 		s.gang = s.gang || pending.Gang(message) > 0
+		s.other = cmp.Or(s.other, pending.Causes(message))
 		for _, name := range pending.Lacking(message) {
 			if !slices.Contains(s.names, name) {
 				s.names = append(s.names, name)
@@ -65,6 +67,8 @@ func (s *shortage) text(spec *Spec) string {
 		return text + "; " + s.users
 	case len(s.names) > 0:
 		return text + "; the cluster has too little " + strings.Join(s.names, " and ") + " free"
+	case s.other != "":
+		return text + "; no node takes one (" + s.other + ")"
 	}
 	return text + "; the cluster has no room for that yet"
 }

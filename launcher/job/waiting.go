@@ -157,7 +157,9 @@ func (w *waiting) text(s state) string {
 		text += fmt.Sprintf("; is %s installed and running?", s.kind.operator)
 	}
 	if room := shortageOf(w.schedulers(s)); room != nil {
-		room.users = w.users
+		if room.other == "" || len(room.names) > 0 {
+			room.users = w.users
+		}
 		return room.text(w.l.Spec)
 	}
 	if w.event != "" {

@@ -147,6 +147,7 @@ func TestShortages(t *testing.T) {
 		"needs 4 workers with 1 CPU and 8Gi of memory each; the cluster has too little cpu and memory free":                    {spec(workers), []string{"0/3 nodes are available: 3 Insufficient memory, 1 Insufficient cpu."}},
 		"needs 4 workers with 1 CPU and 8Gi of memory and 8 nvidia.com/gpu each at once; the cluster has no room for that yet": {spec(workers), []string{"pod group is not ready, 4 Pending, 4 minAvailable; Pending: 4 Unschedulable"}},
 		"needs 1 ps with 1 CPU and 2 workers with 1 CPU each at once; the cluster has too little cpu free":                     {spec(Role{Name: "ps", Replicas: 1, CPU: cpu}, Role{Name: "worker", Replicas: 2, CPU: cpu}), []string{"resource in cluster is overused: overused cpu", "pod group is not ready, 3 Pending, 3 minAvailable"}},
+		"needs room for 2 pods at once; no node takes one (3 nodes: does not match the step's node selector)":                  {spec(Role{Name: "worker", Replicas: 2}), []string{"pod group is not ready, 2 Pending, 2 minAvailable", "0/3 nodes are unavailable: 3 node(s) didn't match Pod's node affinity/selector."}},
 		"needs room for 2 pods; the cluster has too little ephemeral-storage free":                                             {spec(Role{Name: "worker", Replicas: 2}), []string{"0/1 nodes are available: 1 Insufficient ephemeral-storage."}},
 	} {
 		room := shortageOf(tc.said)

@@ -41,6 +41,22 @@ func Gang(message string) int {
 	return 0
 }
 
+// Causes says in common words what keeps nodes from taking a pod, as a scheduler's message has it; empty when it has nothing of nodes.
+func Causes(message string) string {
+	match := verdict.FindStringSubmatch(strings.Join(strings.Fields(message), " "))
+	if match == nil {
+		return ""
+	}
+	var said []string
+	for _, cause := range parts(match[2]) {
+		if m := part.FindStringSubmatch(cause); m != nil {
+			cause = fmt.Sprintf("%s %s: %s", m[1], nodeWord(m[1]), plain(m[2]))
+		}
+		said = append(said, cause)
+	}
+	return strings.Join(said, ", ")
+}
+
 // unscheduled says why no node takes a pod.
 func unscheduled(pod *corev1.Pod, c corev1.PodCondition) string {
 	message := strings.Join(strings.Fields(c.Message), " ")
@@ -54,27 +70,17 @@ func unscheduled(pod *corev1.Pod, c corev1.PodCondition) string {
 	if match == nil {
 		return missing(pod, cmp.Or(message, "no node has been found for it"))
 	}
-	nodes, causes := match[1], parts(match[2])
-	if nodes == "0" {
+	if match[1] == "0" {
 		return "the cluster has no node"
+	}
+	if causes := parts(match[2]); len(causes) == 1 && !part.MatchString(causes[0]) { // of the pod, not of nodes
+		return missing(pod, causes[0])
 	}
 	lead := "no node takes it"
 	if names := Lacking(match[2]); len(names) > 0 {
 		lead = fmt.Sprintf("no node has %s free", wants(pod, names))
 	}
-	var said []string
-	for _, cause := range causes {
-		m := part.FindStringSubmatch(cause)
-		if m == nil {
-			if len(causes) == 1 { // of the pod, not of nodes
-				return missing(pod, cause)
-			}
-			said = append(said, cause)
-			continue
-		}
-		said = append(said, fmt.Sprintf("%s %s: %s", m[1], nodeWord(m[1]), plain(m[2])))
-	}
-	return fmt.Sprintf("%s (%s)", lead, strings.Join(said, ", "))
+	return fmt.Sprintf("%s (%s)", lead, Causes(message))
 }
 
 // gated names who holds a pod back; the server's own gate, which asks the cache, passes unnoticed.
