@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A worker with RDMA asks for a device and the right to lock memory; where there is no device it waits and says so. What
+// A worker with RDMA asks for a device and the right to lock memory; where there is no device yet it waits. What
 // serves the workers asks for neither.
 func TestLauncherAsksForRDMA(t *testing.T) {
 	t.Parallel()
@@ -23,7 +23,7 @@ func TestLauncherAsksForRDMA(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			c := shared(t)
-			l := c.launcher(t, kind, "true", append(args, "--rdma=true")...).start(t)
+			l := c.launcher(t, kind, "true", append(args, "--rdma=true")...).patiently(t).start(t)
 			l.said(t, "created ")
 			name := l.jobs(t.Context(), t)[0].GetName()
 			eventually(t, "the workers wait for a node with such a device", func(context.Context) bool {

@@ -3,6 +3,7 @@ package test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/exec"
@@ -85,6 +86,16 @@ func (l *launched) start(t *testing.T) *launched {
 		_ = l.cmd.Wait() // the code tells
 		l.ended <- l.cmd.ProcessState.ExitCode()
 	}()
+	return l
+}
+
+// patiently gives the launcher a pod of its own that says that the cluster adds nodes: a job that is too big waits instead of failing.
+func (l *launched) patiently(t *testing.T) *launched {
+	t.Helper()
+	own := podOf("patient-"+strings.ToLower(rand.Text()), "sleep 1000")
+	own.Annotations = map[string]string{"argosy.dev/scales-up": "true"}
+	l.c.createPod(t, own)
+	l.pod = own.Name
 	return l
 }
 
@@ -366,7 +377,7 @@ func TestLauncherLosesPatience(t *testing.T) {
 	} {
 		t.Run(cause, func(t *testing.T) {
 			t.Parallel()
-			l := shared(t).launcher(t, "pytorchjob", "trap exit TERM; sleep 1000 & wait", append(args, "--workers=2")...).start(t)
+			l := shared(t).launcher(t, "pytorchjob", "trap exit TERM; sleep 1000 & wait", append(args, "--workers=2")...).patiently(t).start(t)
 			l.ends(t, 1)
 			require.Contains(t, l.output(t, "termination"), cause)
 			require.Empty(t, l.jobs(t.Context(), t), "it holds nothing any more")
@@ -377,10 +388,19 @@ func TestLauncherLosesPatience(t *testing.T) {
 // Why a gang has no place is said while it waits, though it has no pods yet.
 func TestLauncherTellsWhyGangWaits(t *testing.T) {
 	t.Parallel()
-	l := shared(t).launcher(t, "pytorchjob", "true", "--workers=2", "--cpu=10000").start(t)
+	l := shared(t).launcher(t, "pytorchjob", "true", "--workers=2", "--cpu=10000").patiently(t).start(t)
 	l.said(t, "needs 1 master with 10000 CPUs and 1 worker with 10000 CPUs at once; the cluster has too little cpu free")
 	require.NoError(t, l.cmd.Process.Signal(syscall.SIGTERM))
 	l.ends(t, 143)
+}
+
+// What the cluster can never hold is not created at all.
+func TestLauncherRefusesWhatNeverFits(t *testing.T) {
+	t.Parallel()
+	l := shared(t).launcher(t, "pytorchjob", "true", "--workers=2", "--cpu=10000").start(t)
+	l.ends(t, 1)
+	require.Regexp(t, `^asks 10000 CPUs for each master; this cluster has [0-9.]+: lower the CPU limit of the step, or add a larger node`, l.output(t, "termination"))
+	require.Empty(t, l.jobs(t.Context(), t))
 }
 
 // All pods go, but not before what they printed was read.

@@ -189,7 +189,6 @@ func TestRefusesPods(t *testing.T) {
 	}()
 	p := <-ended
 	require.Equal(t, "too-big", p.Name)
-	require.Equal(t, "asks 4 CPUs; this cluster has 2: lower cpu_limit, or add a larger node", p.Why)
 	cancel()
 	require.NoError(t, <-done, "the watch ends when no pod is looked at any more")
 	pods, err := kube.CoreV1().Pods("kubeflow").List(t.Context(), metav1.ListOptions{})
@@ -197,6 +196,7 @@ func TestRefusesPods(t *testing.T) {
 	for _, p := range pods.Items {
 		require.Equal(t, p.Name == "too-big", p.Status.Phase == corev1.PodFailed, p.Name)
 		if p.Name == "too-big" {
+			require.Equal(t, "asks 4 CPUs; this cluster has 2: lower cpu_limit, or add a larger node", p.Status.Message)
 			require.Equal(t, "wait", p.Status.ContainerStatuses[0].Name, "the user's container never began")
 			require.False(t, p.Status.ContainerStatuses[0].State.Terminated.FinishedAt.IsZero(), "Argo reads when the step ended")
 		}
