@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"expvar"
 	"fmt"
 	"net"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver"
+	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -71,8 +73,9 @@ func etcdConfig(h home.Home) (*embed.Config, error) {
 	// One member has no peers: nothing listens for any, and the addresses it advertises by default are never dialled.
 	cfg.ListenPeerUrls = nil
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
-	// A lone member elects itself after at most one election timeout: keep it short, but wake up no more often than needed for that.
-	cfg.TickMs, cfg.ElectionMs = 100, 500
+	// The only member is elected by lead. An election timeout that ended while the log is still being applied could make raft panic (see there).
+	cfg.TickMs, cfg.ElectionMs = 100, 5000
+	cfg.InitialElectionTickAdvance = false
 	cfg.BackendBatchInterval = 500 * time.Millisecond // the log is synced with every write; this is when the file of all objects follows
 	// The apiserver opens a connection for each kind of object, and most of them say little.
 	cfg.GRPCAdditionalServerOptions = []grpc.ServerOption{grpc.SharedWriteBuffer(true), grpc.ReadBufferSize(readBuffer)}
@@ -88,13 +91,16 @@ func etcdConfig(h home.Home) (*embed.Config, error) {
 	return cfg, nil
 }
 
-// lead has the only member take the lead at once: by itself it would wait for another leader first, for 100 to 500 ms. It is told so with the
-// message by which a leader hands over.
+// lead has the only member take the lead as soon as it may: by itself it would wait for another leader first, for an election timeout. It is told so
+// with the message by which a leader hands over. The message must wait until raft has applied what it had committed before the start: until then
+// raft looks there for changes of membership, and panics when etcd has already compacted these entries.
 func lead(ctx context.Context, member *etcdserver.EtcdServer) {
 	self := uint64(member.MemberID())
-	for member.Leader() == 0 { // it stands for election when it has heard of its own membership
-		if member.Process(ctx, raftpb.Message{Type: raftpb.MsgTimeoutNow, From: self, To: self}) != nil {
-			return // it ends
+	for member.Leader() == 0 {
+		if s, ok := raftStatus(); ok && s.Commit > 0 && s.Applied >= s.Commit {
+			if member.Process(ctx, raftpb.Message{Type: raftpb.MsgTimeoutNow, From: self, To: self}) != nil {
+				return // it ends
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -102,4 +108,14 @@ func lead(ctx context.Context, member *etcdserver.EtcdServer) {
 		case <-time.After(time.Millisecond):
 		}
 	}
+}
+
+// raftStatus is raft's own view of this process's member, which etcd publishes among its variables.
+func raftStatus() (raft.Status, bool) {
+	f, ok := expvar.Get("raft.status").(expvar.Func)
+	if !ok {
+		return raft.Status{}, false
+	}
+	s, ok := f.Value().(raft.Status)
+	return s, ok
 }
