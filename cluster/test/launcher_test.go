@@ -228,7 +228,7 @@ func TestLauncherSetsEverything(t *testing.T) {
 	c := shared(t)
 	l := c.launcher(t, "tfjob", `echo "$FLAVOUR in $PWD with $(cat /cfg/hostname 2>/dev/null | wc -l) file"; df /dev/shm | tail -1; until [ -e `+filepath.Join(c.home.Shared(), c.namespace)+` ]; do sleep 0.1; done`,
 		"--workers=1", "--role-replicas=ps=1", "--role-command=ps=sleep 1000", "--env=FLAVOUR=sweet $(HOME) $$", "--annotation=sidecar.istio.io/inject=false", "--label=team=vision",
-		"--data=/etc:/cfg", "--shm=64Mi", "--cpu=1", "--memory=512Mi", "--role-memory=ps=256Mi", "--selector=kubernetes.io/os=linux", "--toleration=spot=yes:NoSchedule",
+		"--data=/etc:/cfg", "--shm=64Mi", "--cpu=100m", "--memory=512Mi", "--role-memory=ps=256Mi", "--selector=kubernetes.io/os=linux", "--toleration=spot=yes:NoSchedule",
 		"--gang=true", "--queue=default", "--affinity=ps,worker", "--network=ENI", "--shell=bash", "--working-dir=/var", "--ttl-after-finished=1h", "--tensorboard=true", "--tensorboard-image=host", "--logdir=/cfg").start(t)
 	l.said(t, "[worker-0,0]<stdout>:sweet $(HOME) $$ in /var with 1 file\n")
 	l.said(t, "/dev/shm")

@@ -67,9 +67,9 @@ func (c *cluster) testCPULimit(t *testing.T) {
 	how := node.Annotations["argosy.dev/limits"]
 	script, want := "nproc", "1\n"
 	if !strings.HasPrefix(how, "no control groups") {
-		script, want = "cat /sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)/cpu.max", "90000 100000\n"
+		script, want = "cat /sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)/cpu.max", "20000 100000\n"
 	}
-	p := c.runPod(t, podOf("limited", script, limited(corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("900m")})))
+	p := c.runPod(t, podOf("limited", script, limited(corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("200m")})))
 	require.Equal(t, corev1.PodSucceeded, p.Status.Phase)
 	require.Equal(t, want, c.log(t, "limited", "main"))
 	_, out := exitCode(t, "status", "--home", string(c.home))
