@@ -127,12 +127,18 @@ func TestFaults(t *testing.T) {
 		change func(machine)
 		says   string
 	}{
-		"macOS": {"run", program("uname", "echo Darwin"),
-			"error: the embedded cluster needs the namespaces of Linux, which Darwin does not have: use a Linux virtual machine (WSL 2, Lima, Multipass), or build the command alone (go build ./cmd/argosy) and run argosy server on a cluster you have"},
-		"32 bits": {"build", program("uname", `case $1 in -s) echo Linux ;; -m) echo armv7l ;; -r) echo 6.1.0 ;; esac`),
-			"error: Argosy is made for x86_64 and aarch64, and this machine is armv7l: use another machine"},
-		"old kernel": {"run", program("uname", `case $1 in -s) echo Linux ;; -m) echo aarch64 ;; -r) echo 5.4.0-100-generic ;; esac`),
-			"error: Linux 5.4.0-100-generic is too old; the cluster needs 5.6 or newer: use a newer kernel, or a newer release of this system"},
+		"macOS": {
+			"run", program("uname", "echo Darwin"),
+			"error: the embedded cluster needs the namespaces of Linux, which Darwin does not have: use a Linux virtual machine (WSL 2, Lima, Multipass), or build the command alone (go build ./cmd/argosy) and run argosy server on a cluster you have",
+		},
+		"32 bits": {
+			"build", program("uname", `case $1 in -s) echo Linux ;; -m) echo armv7l ;; -r) echo 6.1.0 ;; esac`),
+			"error: Argosy is made for x86_64 and aarch64, and this machine is armv7l: use another machine",
+		},
+		"old kernel": {
+			"run", program("uname", `case $1 in -s) echo Linux ;; -m) echo aarch64 ;; -r) echo 5.4.0-100-generic ;; esac`),
+			"error: Linux 5.4.0-100-generic is too old; the cluster needs 5.6 or newer: use a newer kernel, or a newer release of this system",
+		},
 		"no Go":       {"build", without("go"), "error: there is no go on the PATH, which compiles Argosy: install Go 1.26.0 or newer (https://go.dev/doc/install)"},
 		"old Go":      {"run", program("go", `[ "$1" != version ] || echo go version go1.24.4 linux/amd64`), "error: Go 1.24.4 is too old; Argosy needs 1.26.0 or newer: install it (https://go.dev/doc/install), or let yours fetch it (GOTOOLCHAIN=auto make run)"},
 		"very old Go": {"run", program("go", `[ "$1" != version ] || echo go version go1.9.2 linux/amd64`), "error: Go 1.9.2 is too old; Argosy needs 1.26.0 or newer: install it (https://go.dev/doc/install)"},

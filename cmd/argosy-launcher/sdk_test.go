@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
@@ -106,10 +105,6 @@ func (k kindOfJob) launched(t *testing.T) (image string, spec *job.Spec, err err
 	image, _ = c.Image.Constant()
 	spec, err = job.Parse(args)
 	return image, spec, err
-}
-
-func (k kindOfJob) kind() *job.Kind {
-	return job.Kinds()[slices.IndexFunc(job.Kinds(), func(of *job.Kind) bool { return of.Command == k.command })]
 }
 
 // What is set in the SDK arrives in the job, to the byte, for every kind: the files are those of launcher/job.

@@ -99,40 +99,49 @@ func TestShort(t *testing.T) {
 		says    string // empty: it may fit
 	}{
 		"the CPUs of a job": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, named(job(group("worker", 2, "cpu", "2")), "cpu", "cpu_limit"),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			named(job(group("worker", 2, "cpu", "2")), "cpu", "cpu_limit"),
 			"asks 2 workers x 2 CPUs = 4; this cluster has 2: lower cpu_limit, or add nodes",
 		},
 		"the CPUs of a job that has a launcher": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, job(group("launcher", 1), group("worker", 3, "cpu", "900m")),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			job(group("launcher", 1), group("worker", 3, "cpu", "900m")),
 			"asks 3 workers x 0.9 CPUs = 2.7; this cluster has 2: lower the CPU limit of the step, or add nodes",
 		},
 		"the memory of a job": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, named(job(group("worker", 2, "cpu", "1", "memory", "5Gi")), "memory", "memory_limit"),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			named(job(group("worker", 2, "cpu", "1", "memory", "5Gi")), "memory", "memory_limit"),
 			"asks 2 workers x 5Gi of memory = 10Gi; this cluster has 7.7Gi: lower memory_limit, or add nodes",
 		},
 		"the GPUs of a job": {
-			capacity.Cluster{Nodes: []corev1.Node{gpus("a"), gpus("b")}}, named(job(group("worker", 3, "nvidia.com/gpu", "4")), "nvidia.com/gpu", "gpus"),
+			capacity.Cluster{Nodes: []corev1.Node{gpus("a"), gpus("b")}},
+			named(job(group("worker", 3, "nvidia.com/gpu", "4")), "nvidia.com/gpu", "gpus"),
 			"asks 3 workers x 4 GPUs = 12; this cluster has 8: lower gpus, or add nodes",
 		},
 		"two resources of a job": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, job(group("worker", 2, "cpu", "2", "memory", "5Gi")),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			job(group("worker", 2, "cpu", "2", "memory", "5Gi")),
 			"asks 2 workers x 2 CPUs = 4 and 2 workers x 5Gi of memory = 10Gi; this cluster has 2 CPUs and 7.7Gi of memory: " +
 				"lower the CPU limit of the step and the memory limit of the step, or add nodes",
 		},
 		"several roles": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, job(group("worker", 1, "cpu", "1"), group("ps", 2, "cpu", "1")),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			job(group("worker", 1, "cpu", "1"), group("ps", 2, "cpu", "1")),
 			"asks 1 worker x 1 CPU + 2 ps x 1 CPU = 3; this cluster has 2: lower the CPU limit of the step, or add nodes",
 		},
 		"a job whose pods do not go into the nodes' gaps": {
-			capacity.Cluster{Nodes: []corev1.Node{node("a", "cpu", "5"), node("b", "cpu", "4")}}, job(group("worker", 3, "cpu", "3")),
+			capacity.Cluster{Nodes: []corev1.Node{node("a", "cpu", "5"), node("b", "cpu", "4")}},
+			job(group("worker", 3, "cpu", "3")),
 			"asks 3 workers with 3 CPUs each; the 2 nodes of this cluster hold 2 of them: lower the CPU limit of the step, or add nodes",
 		},
 		"more pods than nodes take": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, job(group("worker", 111)),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			job(group("worker", 111)),
 			"asks 111 workers x 1 place on a node = 111; this cluster has 110: lower the number of pods of the step, or add nodes",
 		},
 		"the CPUs of a pod": {
-			capacity.Cluster{Nodes: []corev1.Node{small(), node("b", "cpu", "4", "memory", "1Gi")}}, job(group("", 1, "cpu", "6")),
+			capacity.Cluster{Nodes: []corev1.Node{small(), node("b", "cpu", "4", "memory", "1Gi")}},
+			job(group("", 1, "cpu", "6")),
 			"asks 6 CPUs; the largest node of this cluster has 4: lower the CPU limit of the step, or add a larger node",
 		},
 		"the memory of a pod": {
@@ -141,27 +150,33 @@ func TestShort(t *testing.T) {
 			"asks 1000Ti of memory; this cluster has 7.7Gi: lower the memory request of the step, or add a larger node",
 		},
 		"a GPU of a pod": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, named(job(group("worker", 1, "nvidia.com/gpu", "1", "cpu", "2")), "nvidia.com/gpu", "gpus"),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			named(job(group("worker", 1, "nvidia.com/gpu", "1", "cpu", "2")), "nvidia.com/gpu", "gpus"),
 			"asks 1 GPU for each worker; this cluster has none: lower gpus, or add nodes that have GPUs",
 		},
 		"GPUs and CPUs of a pod": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, named(job(group("worker", 1, "nvidia.com/gpu", "1", "cpu", "4")), "nvidia.com/gpu", "gpus", "cpu", "cpu_limit"),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			named(job(group("worker", 1, "nvidia.com/gpu", "1", "cpu", "4")), "nvidia.com/gpu", "gpus", "cpu", "cpu_limit"),
 			"asks 4 CPUs and 1 GPU for each worker; this cluster has 2 CPUs and no GPUs: lower cpu_limit and gpus, or add a larger node",
 		},
 		"another device": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, job(group("", 1, "rdma/hca", "1")),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			job(group("", 1, "rdma/hca", "1")),
 			"asks 1 rdma/hca; this cluster has none: lower the number of rdma/hca of the step, or add nodes that have rdma/hca",
 		},
 		"the disk of a pod": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, job(group("", 1, "ephemeral-storage", "80Gi")),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			job(group("", 1, "ephemeral-storage", "80Gi")),
 			"asks 80Gi of disk; this cluster has 50Gi: lower the disk (ephemeral-storage) limit of the step, or add a larger node",
 		},
 		"huge pages": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, job(group("", 1, "hugepages-2Mi", "64Mi")),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			job(group("", 1, "hugepages-2Mi", "64Mi")),
 			"asks 64Mi of hugepages-2Mi; this cluster has none: lower the hugepages-2Mi limit of the step, or add nodes that have hugepages-2Mi",
 		},
 		"an init container, beside what goes on, and the overhead": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, job(with(group("", 1, "cpu", "500m"), func(p *corev1.PodSpec) {
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			job(with(group("", 1, "cpu", "500m"), func(p *corev1.PodSpec) {
 				side := corev1.Container{Resources: corev1.ResourceRequirements{Limits: resources("cpu", "500m")}, RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}
 				p.InitContainers = []corev1.Container{side, {Resources: corev1.ResourceRequirements{Requests: resources("cpu", "1400m")}}}
 				p.Overhead = resources("cpu", "200m")
@@ -169,31 +184,38 @@ func TestShort(t *testing.T) {
 			"asks 2.1 CPUs; this cluster has 2: lower the CPU limit of the step, or add a larger node",
 		},
 		"no node that has all": {
-			capacity.Cluster{Nodes: []corev1.Node{node("a", "cpu", "8", "memory", "2Gi"), node("b", "cpu", "2", "memory", "16Gi")}}, job(group("", 1, "cpu", "4", "memory", "8Gi")),
+			capacity.Cluster{Nodes: []corev1.Node{node("a", "cpu", "8", "memory", "2Gi"), node("b", "cpu", "2", "memory", "16Gi")}},
+			job(group("", 1, "cpu", "4", "memory", "8Gi")),
 			"asks 4 CPUs and 8Gi of memory; none of the 2 nodes of this cluster has all of it: lower the CPU limit of the step and the memory limit of the step, or add a larger node",
 		},
 		"a node selector": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, job(with(group("worker", 1), func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{"gpu": "v100"} })),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			job(with(group("worker", 1), func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{"gpu": "v100"} })),
 			"asks for a node with the label gpu=v100; this cluster has none: change the node selector of the step, or label a node",
 		},
 		"a node affinity": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}}, job(with(group("", 1), affinity(corev1.NodeSelectorOpNotIn, "small"))),
+			capacity.Cluster{Nodes: []corev1.Node{small()}},
+			job(with(group("", 1), affinity(corev1.NodeSelectorOpNotIn, "small"))),
 			"asks for a node with what its node affinity requires; this cluster has none: change the node selector of the step, or label a node",
 		},
 		"the nodes that a job may run on": {
-			capacity.Cluster{Nodes: []corev1.Node{small(), node("b", "cpu", "64")}}, job(with(group("worker", 2, "cpu", "2"), affinity(corev1.NodeSelectorOpIn, "small"))),
+			capacity.Cluster{Nodes: []corev1.Node{small(), node("b", "cpu", "64")}},
+			job(with(group("worker", 2, "cpu", "2"), affinity(corev1.NodeSelectorOpIn, "small"))),
 			"asks 2 workers x 2 CPUs = 4; the 1 node that they may run on has 2: lower the CPU limit of the step, or add nodes",
 		},
 		"a taint": {
-			capacity.Cluster{Nodes: []corev1.Node{tainted(small(), train)}}, job(group("", 1)),
+			capacity.Cluster{Nodes: []corev1.Node{tainted(small(), train)}},
+			job(group("", 1)),
 			"asks for a node without the taint dedicated=train:NoSchedule; every node of this cluster has it: add a toleration to the step, or a node without a taint",
 		},
 		"the disk of the embedded cluster": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}, Classes: local}, claim("", "100Ti"),
+			capacity.Cluster{Nodes: []corev1.Node{small()}, Classes: local},
+			claim("", "100Ti"),
 			"asks for a volume of 100Ti for data; the disk of this cluster has 50Gi: ask for a smaller volume",
 		},
 		"a storage class that is not there": {
-			capacity.Cluster{Nodes: []corev1.Node{small()}, Classes: local}, claim("fast", "1Gi"),
+			capacity.Cluster{Nodes: []corev1.Node{small()}, Classes: local},
+			claim("fast", "1Gi"),
 			"asks for a volume of the storage class fast for data; this cluster has local: name another class, or create it",
 		},
 

@@ -28,7 +28,11 @@ func onNodes(l *Launcher, cpus ...string) *corefake.Clientset {
 			Status:     corev1.NodeStatus{Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("24Gi")}},
 		})
 	}
+	if l.ID.Pod != nil {
+		_ = client.Tracker().Add(l.ID.Pod)
+	}
 	l.Survey = &survey.Survey{Core: client.CoreV1(), Storage: client.StorageV1()}
+	l.Pods = client.CoreV1().Pods(l.ID.Namespace)
 	return client
 }
 

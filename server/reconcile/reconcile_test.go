@@ -31,16 +31,23 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(storetest.Main(m), goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
 }
 
+// watched is closed when a resource is watched: a fake cluster does not pass on what changes between the list and the watch.
+func watched(fake *clienttesting.Fake, tracker clienttesting.ObjectTracker, resource string) <-chan struct{} {
+	begun := make(chan struct{})
+	once := sync.OnceFunc(func() { close(begun) })
+	fake.PrependWatchReactor(resource, func(a clienttesting.Action) (bool, watch.Interface, error) {
+		w, err := tracker.Watch(a.GetResource(), a.GetNamespace())
+		once()
+		return true, w, err
+	})
+	return begun
+}
+
 // start reconciles until the test, or what it returns, ends it. It returns once the cluster is watched.
 func start(t *testing.T, b *enginetest.Bundle) (stop func()) {
 	t.Helper()
-	watched := make(chan struct{})
-	var once sync.Once
-	b.Argo.PrependWatchReactor("workflows", func(a clienttesting.Action) (bool, watch.Interface, error) {
-		w, err := b.Argo.Tracker().Watch(a.GetResource(), a.GetNamespace())
-		once.Do(func() { close(watched) })
-		return true, w, err
-	})
+	workflows := watched(&b.Argo.Fake, b.Argo.Tracker(), "workflows")
+	pods := watched(&b.Kube.Fake, b.Kube.Tracker(), "pods")
 	archive := b.Archive()
 	r := reconcile.New(reconcile.Config{Store: b.Store, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Logs: archive, Feed: b.Feed, Log: b.Log})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -52,10 +59,12 @@ func start(t *testing.T, b *enginetest.Bundle) (stop func()) {
 		require.NoError(t, errors.Join(<-done, <-done))
 	})
 	t.Cleanup(stop)
-	select {
-	case <-watched:
-	case <-time.After(20 * time.Second):
-		t.Fatal("the cluster is not watched")
+	for _, begun := range []<-chan struct{}{workflows, pods} {
+		select {
+		case <-begun:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the cluster is not watched")
+		}
 	}
 	return stop
 }
