@@ -78,7 +78,7 @@ func etcdConfig(h home.Home) (*embed.Config, error) {
 	cfg.InitialElectionTickAdvance = false
 	cfg.BackendBatchInterval = 500 * time.Millisecond // the log is synced with every write; this is when the file of all objects follows
 	// The apiserver opens a connection for each kind of object, and most of them say little.
-	cfg.GRPCAdditionalServerOptions = []grpc.ServerOption{grpc.SharedWriteBuffer(true), grpc.ReadBufferSize(readBuffer)}
+	cfg.GRPCAdditionalServerOptions = []grpc.ServerOption{grpc.ReadBufferSize(readBuffer)}
 	// Room for more than a busy hour; compaction keeps it from being needed. A full etcd takes no more writes at all.
 	cfg.QuotaBackendBytes = 8 << 30
 	logging := zap.NewProductionConfig()
