@@ -43,9 +43,11 @@ func (a *Archive) Waiting(namespace, pod string) (w Wait, known bool) {
 	return w, true
 }
 
-// noteWaiting has word of a pod sent when what it waits for counts; mu is held.
+// noteWaiting has word of a pod sent when what it waits for counts, and when the pod is seen for the first time: what the store says may be
+// of before the server started. mu is held.
 func (a *Archive) noteWaiting(before, now Pod) {
-	if now.Gone || now.Role != "" || before.Waiting == now.Waiting && before.Stated == now.Stated {
+	first := before.UID == ""
+	if now.Gone || now.Role != "" || first && now.Ended || !first && before.Waiting == now.Waiting && before.Stated == now.Stated {
 		return
 	}
 	if now.Stated || before.Stated {
@@ -53,7 +55,7 @@ func (a *Archive) noteWaiting(before, now Pod) {
 		return
 	}
 	due := now.Created.Add(briefly)
-	if soon := time.Now(); due.Before(soon) {
+	if soon := time.Now(); due.Before(soon) || now.Waiting == "" {
 		due = soon
 	}
 	due = due.Truncate(time.Second).Add(time.Second) // so that many pods of a run cost one word
