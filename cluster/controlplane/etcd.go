@@ -91,8 +91,8 @@ func etcdConfig(h home.Home) (*embed.Config, error) {
 	return cfg, nil
 }
 
-// lead has the only member take the lead as soon as it may: by itself it would wait for another leader first, for an election timeout. It is told so
-// with the message by which a leader hands over. The message must wait until raft has applied what it had committed before the start: until then
+// lead makes the only member stand for election as soon as it may: by itself it would first wait an election timeout for another leader. lead sends
+// it the message with which a leader hands over. The message must wait until raft has applied what it had committed before the start: until then
 // raft looks there for changes of membership, and panics when etcd has already compacted these entries.
 func lead(ctx context.Context, member *etcdserver.EtcdServer) {
 	self := uint64(member.MemberID())

@@ -44,7 +44,7 @@ type Cluster struct {
 	Volumes []corev1.PersistentVolume
 }
 
-// Short tells what of a demand the cluster can never hold; nil when it may hold all of it.
+// Short returns the part of a demand that the cluster can never hold, or nil when it may hold all of it.
 func (c *Cluster) Short(d Demand) *Shortage {
 	if len(c.Nodes) == 0 { // a cluster that is just starting
 		return nil
@@ -97,8 +97,8 @@ func (c *Cluster) onOne(s speaker, g *Group) *Shortage {
 	return nil
 }
 
-// onAll checks that all pods fit at the same time: the pods of each group, exactly, and all groups together, by the sums of what
-// they ask for.
+// onAll checks that all pods fit at the same time. Within a group the check is exact; across groups it compares the sums of their
+// requests.
 func (c *Cluster) onAll(s speaker, groups []Group) *Shortage {
 	for i := range groups {
 		g := &groups[i]

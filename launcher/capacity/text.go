@@ -105,7 +105,7 @@ func (s speaker) total(groups []Group, nodes []corev1.Node) *Shortage {
 	return &Shortage{Asks: list(asks, "and"), Has: where + has, Change: "lower " + s.setters(&groups[0], lacks) + ", or add nodes"}
 }
 
-// fragmented is about pods of which each fits on a node, and not all on the nodes there are.
+// fragmented describes pods that fit on a node one by one, but not all on the nodes of the cluster.
 func (s speaker) fragmented(g *Group, need amounts, room int) *Shortage {
 	each, lacks := everything(need)
 	return &Shortage{

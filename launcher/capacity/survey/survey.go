@@ -1,4 +1,4 @@
-// Package survey reads of a cluster what package capacity needs, for whoever is about to ask something of it.
+// Package survey reads the nodes, claims and storage classes that package capacity judges by.
 package survey
 
 import (
@@ -30,7 +30,7 @@ type Survey struct {
 	at    time.Time
 }
 
-// Short tells what of a demand the cluster can never hold; nil when it may hold all, as far as it can be seen. The demand's
+// Short returns the part of a demand that the cluster can never hold, or nil when it may hold all that this account can see. The demand's
 // claims are joined by those of its pods. The error is that of reading the nodes: what may not be read of volumes is not checked.
 func (s *Survey) Short(ctx context.Context, namespace string, d capacity.Demand) (*capacity.Shortage, error) {
 	nodes, err := s.read(ctx)
