@@ -17,11 +17,11 @@ LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/internal/version.Version=$(V
 TOOL     = go tool -modfile=tools/go.mod
 NPM      = npm --prefix frontend --no-audit --no-fund --no-update-notifier --loglevel=error
 
-ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/... ./test/bench/... ./build/...
+ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/... ./test/bench/... ./test/docs/... ./build/...
 # Those whose tests run on either database.
 STORE_USERS = ./server/app ./server/gateway ./server/reconcile ./server/run
 # Packages with all of Kubernetes inside: the race detector would compile it a second time (docs/adr/0005).
-WHOLE_KUBERNETES = /(controllers|controlplane|cmd/argosy-controlplane|test)$$
+WHOLE_KUBERNETES = /(control/controllers(/quick)?|control/plane|cmd/argosy-controlplane|test)$$
 # Tests of clusters mostly wait for pods, so more of them run at a time than there are processors.
 BESIDE = -parallel 4
 BINARIES := bin/argosy bin/argosy-launcher bin/argosy-cluster bin/argosy-controlplane bin/argosy-podinit bin/argoexec
@@ -145,6 +145,14 @@ test-portable: ## the command for macOS and Windows builds, and its store works 
 	@for os in darwin windows; do echo "building argosy for $$os"; export CGO_ENABLED=0 GOOS=$$os GOARCH=amd64; go build -o /dev/null ./cmd/argosy && go vet ./cmd/argosy/... ./server/store/... || exit 1; done
 	CGO_ENABLED=0 go test -count=1 ./server/store/...
 
+# A crash test of an hour: how often each part of a cluster is killed, and the whole of it.
+KILLS  ?= 200
+STARTS ?= 100
+
+.PHONY: test-kills
+test-kills: cluster-assets ## kill every part of a cluster KILLS times under traffic, then all of it STARTS times, and print what was lost (test-cluster does so a few times)
+	cd cluster && ARGOSY_TEST_KILLS=$(KILLS) ARGOSY_TEST_STARTS=$(STARTS) go test -count=1 -timeout 5h -v -run '^TestKills$$' ./test
+
 .PHONY: test-cluster
 test-cluster: cluster-assets ## unit tests of the embedded cluster, and the built cluster under test
 	cd cluster && go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -race -timeout 15m $$(go list ./... | grep -vE '$(WHOLE_KUBERNETES)')
@@ -185,6 +193,22 @@ bench-cluster: build bin/dagu ## the embedded cluster's speed and size, beside s
 .PHONY: bench-api
 bench-api: build ## the API server on stores of 200,000 and 1,000,000 runs, with query plans (10 minutes; BENCH="-sizes 200000 -json FILE")
 	@go run -trimpath ./test/bench/api -bin bin $(BENCH)
+
+# A store of UI_RUNS runs is made once and kept in .build.
+UI_RUNS ?= 200000
+
+.PHONY: bench-ui
+bench-ui: build ## the UI in Chromium on a server with 200,000 runs: first list, large graph, long log, comparison (10 minutes)
+	@build/packages.sh test
+	@mkdir -p .build/bench-ui
+	@[ -f .build/bench-ui/argosy.db ] || go run -trimpath ./test/bench/api -sizes $(UI_RUNS) -fill $(CURDIR)/.build/bench-ui/argosy.db
+	@node frontend/bench/ui.mjs $(CURDIR)/bin $(CURDIR)/.build/bench-ui $(CURDIR)/.build/bench-ui.json
+
+.PHONY: screenshots
+screenshots: build ## take the pictures of README and docs from real runs, light and dark (docs/images)
+	@build/packages.sh test
+	@rm -rf .build/screenshots-home && mkdir -p .build/screenshots-home
+	@node frontend/bench/screenshots.mjs $(CURDIR)/bin $(CURDIR)/.build/screenshots-home $(CURDIR)/samples/mpi_run $(CURDIR)/docs/images
 
 .PHONY: bin/dagu
 bin/dagu:

@@ -53,7 +53,7 @@ func healthy() machine {
 	return m
 }
 
-// check runs check.sh on the machine, in a tree from which nothing was built.
+// check runs check.sh on the machine, in a tree without anything built.
 func (m machine) check(t *testing.T, goal string) (code int, says string) {
 	t.Helper()
 	root := t.TempDir()

@@ -11,6 +11,6 @@ done
 # A folder is newer when a file in it was added or removed; the log of HEAD, when something was committed or checked out.
 head=$(git rev-parse --git-path logs/HEAD 2>/dev/null || echo Makefile)
 newer=$(find Makefile go.mod go.sum build cluster cmd compiler frontend launcher manifests proto sdk server "$head" "$(command -v go)" \
-	\( -path cluster/bootstrap/crds -o -path frontend/node_modules -o -path frontend/dist \) -prune -o \
-	-newer "$stamp" ! -path cluster/bootstrap ! -path frontend -print -quit)
+	\( -path cluster/control/bootstrap/crds -o -path frontend/node_modules -o -path frontend/dist \) -prune -o \
+	-newer "$stamp" ! -path cluster/control/bootstrap ! -path frontend -print -quit)
 [ -z "$newer" ]

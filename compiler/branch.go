@@ -8,8 +8,8 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// choice adds the template for an If with several branches: a task for each, of which one at most is run, and
-// outputs that are those of the one that was.
+// choice adds the template for an If with several branches: a task for each, at most one of which runs, and
+// outputs that take the values of the one that ran.
 func (l *lowering) choice(name string, n graph.Node) ([]graph.Ref, error) {
 	at := len(l.templates)
 	l.templates = append(l.templates, template{Name: name})

@@ -12,7 +12,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// What the compiler takes of a graph that nobody recorded, Argo takes too; the rest it refuses, and never panics.
+// Argo accepts every graph made by hand that the compiler accepts. The compiler refuses the others and never panics.
 func TestGraphsByHandAreRefusedOrValid(t *testing.T) {
 	t.Parallel()
 	recorded := map[string][]byte{}

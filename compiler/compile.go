@@ -54,12 +54,15 @@ type inputSpec struct {
 	Description string     `json:"description,omitempty"`
 	Default     *string    `json:"default,omitempty"`
 	Optional    bool       `json:"optional"`
+	// Beside what Kubeflow Pipelines writes: the limits of a number, which Argosy's server checks.
+	Minimum json.Number `json:"minimum,omitempty"`
+	Maximum json.Number `json:"maximum,omitempty"`
 }
 
 func annotations(g *graph.Pipeline) (map[string]text, error) {
 	spec := pipelineSpec{Name: g.Name, Description: g.Description}
 	for _, p := range g.Params {
-		in := inputSpec{Name: p.Name, Type: p.Type, Description: p.Description}
+		in := inputSpec{Name: p.Name, Type: p.Type, Description: p.Description, Minimum: json.Number(p.Min), Maximum: json.Number(p.Max)}
 		if !p.Required {
 			in.Default, in.Optional = &p.Default, true
 		}

@@ -2,18 +2,16 @@ package compiler
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/argosy-ml/argosy/sdk/dsl"
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// compiled is a pipeline of which all is right.
+// compiled is a checked pipeline without faults.
 type compiled struct {
 	graph    *graph.Pipeline
 	workflow []byte
@@ -37,7 +35,7 @@ func compileAll(pipelines []*dsl.Pipeline, with changes) ([]compiled, error) {
 		return nil, err
 	}
 	if with.image != "" && !slices.ContainsFunc(all, func(c compiled) bool { return c.inImage }) {
-		return nil, fmt.Errorf("--image %s: no step runs a function of the program (dsl.Func)", with.image)
+		return nil, wrongUse{fmt.Errorf("--image %s: no step runs a function of the program (dsl.Func)", with.image)}
 	}
 	return all, nil
 }
@@ -55,8 +53,8 @@ func compileWith(p *dsl.Pipeline, with changes) (compiled, error) {
 	return compiled{g, workflow, functions}, err
 }
 
-// checkSame compiles once more and refuses pipelines that come out differently, so that nobody finds out by a package
-// that changes without a change of its source.
+// checkSame compiles once more and refuses a pipeline that comes out differently, before it becomes a package
+// that changes while its source stays the same.
 func checkSame(pipelines []func() *dsl.Pipeline, first []compiled, with changes) error {
 	recorded, err := record(pipelines)
 	if err != nil {
@@ -133,11 +131,15 @@ func (a assignments) apply(g *graph.Pipeline) error {
 	for _, given := range a {
 		i := slices.IndexFunc(g.Params, func(p graph.Param) bool { return p.Name == given.name })
 		if i < 0 {
-			errs = append(errs, fmt.Errorf("--param %s: pipeline %q has no such parameter; %s", given.name, g.Name, known(g.Params)))
+			errs = append(errs, wrongUse{fmt.Errorf("--param %s: pipeline %q has no such parameter; %s", given.name, g.Name, known(g.Params))})
 			continue
 		}
-		if err := fits(g.Params[i].Type, given.value); err != nil {
-			errs = append(errs, fmt.Errorf("--param %s=%s: %w", given.name, given.value, err))
+		err := g.Params[i].Accepts(given.value)
+		if strings.Contains(given.value, "{{") {
+			err = errors.New("the value holds {{, which Argo would take for a variable")
+		}
+		if err != nil {
+			errs = append(errs, wrongUse{fmt.Errorf("--param %s=%s: %w", given.name, given.value, err)})
 			continue
 		}
 		g.Params[i].Default = given.value
@@ -154,34 +156,4 @@ func known(params []graph.Param) string {
 		names[i] = p.Name
 	}
 	return "it has " + strings.Join(names, ", ")
-}
-
-// fits says whether a parameter of type t can have the value.
-func fits(t graph.Type, value string) error {
-	if strings.Contains(value, "{{") {
-		return errors.New("the value holds {{, which Argo would take for a variable")
-	}
-	switch t {
-	case graph.Integer:
-		if _, err := strconv.ParseInt(value, 10, 64); err != nil {
-			return errors.New("the parameter is a whole number")
-		}
-	case graph.Float:
-		if _, err := strconv.ParseFloat(value, 64); err != nil {
-			return errors.New("the parameter is a number")
-		}
-	case graph.Bool:
-		if _, err := strconv.ParseBool(value); err != nil {
-			return errors.New("the parameter is true or false")
-		}
-	case graph.List:
-		if json.Unmarshal([]byte(value), &[]any{}) != nil {
-			return errors.New(`the parameter is a JSON list, such as ["a","b"]`)
-		}
-	case graph.Object:
-		if json.Unmarshal([]byte(value), &map[string]any{}) != nil {
-			return errors.New(`the parameter is a JSON object, such as {"a":1}`)
-		}
-	}
-	return nil
 }

@@ -112,9 +112,9 @@ func TestConditionsAsArgoSeesThem(t *testing.T) {
 
 			quoted, err := json.Marshal(when)
 			require.NoError(t, err)
-			early, err := template.Replace(string(quoted), map[string]string{"workflow.name": "w"}, true)
+			early, err := template.Replace(string(quoted), map[string]any{"workflow.name": "w"}, true)
 			require.NoError(t, err)
-			late, err := template.Replace(early, map[string]string{"inputs.parameters.x-y": test.value}, false)
+			late, err := template.Replace(early, map[string]any{"inputs.parameters.x-y": test.value}, false)
 			require.NoError(t, err)
 			require.Equal(t, `"`+test.want+`"`, late)
 		})
@@ -126,7 +126,11 @@ func given(t reporter, text string, values map[string]string) string {
 	t.Helper()
 	quoted, err := json.Marshal(text)
 	require.NoError(t, err)
-	filled, err := template.Replace(string(quoted), values, false)
+	all := map[string]any{}
+	for name, value := range values {
+		all[name] = value
+	}
+	filled, err := template.Replace(string(quoted), all, false)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal([]byte(filled), &text))
 	return text

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/sdk/draw"
@@ -37,7 +36,7 @@ func (o *options) write(stdout io.Writer, all []compiled) error {
 		}
 		data, err := Pack(file, c.workflow)
 		if err != nil {
-			return err
+			return wrongUse{err}
 		}
 		if o.dryRun {
 			fmt.Fprintf(stdout, "would write %s: pipeline %s, %s, %d bytes\n", file, c.graph.Name, count(steps(c.graph.Nodes)+steps(c.graph.Exit), "step"), len(data))
@@ -101,7 +100,7 @@ func (o *options) start(ctx context.Context, stdout io.Writer, c compiled) error
 		return err
 	}
 	n := client.NewRun{
-		Name:        c.graph.Name + "-" + time.Now().Format("20060102-150405"),
+		Name:        client.RunName(c.graph.Name),
 		Description: c.graph.Description,
 		Manifest:    string(c.workflow),
 	}

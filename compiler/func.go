@@ -15,7 +15,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// funcCommand is the first argument by which a step starts a pipeline program to run one of its functions:
+// funcCommand is the first argument of a pipeline program that a step starts to run one of its functions:
 // argosy-func PIPELINE FUNCTION -in NAME=VALUE -out NAME=FILE ...
 const funcCommand = "argosy-func"
 

@@ -76,7 +76,7 @@ func TestFunctionsRunWithWhatWasWired(t *testing.T) {
 	for _, arg := range c.Args {
 		arg = given(t, arg, map[string]string{"inputs.parameters.rate": "0.5"})
 		arg = strings.ReplaceAll(arg, "/tmp/inputs/1-data", data)
-		args = append(args, strings.ReplaceAll(arg, "/tmp/outputs", folder+"/out"))
+		args = append(args, strings.ReplaceAll(arg, "/tmp/output-", folder+"/out/"))
 	}
 	require.NoError(t, functions().RunFunc(t.Context(), "train", args))
 	for name, want := range map[string]string{"model": "SOME DATA!", "final-loss": "0.25", "seen": `["a","b","x=y"]`} {

@@ -28,7 +28,7 @@ func FuzzPrograms(f *testing.F) {
 	f.Fuzz(func(t *testing.T, tape []byte) { checkProgram(t, tape) })
 }
 
-// The same with tapes that are long and of no plan, of which a fuzzer makes few.
+// The same with long random tapes, which a fuzzer rarely makes.
 func TestRandomProgramsAreToldOrCompile(t *testing.T) {
 	t.Parallel()
 	random := rand.NewChaCha8([32]byte{1})

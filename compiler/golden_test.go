@@ -38,6 +38,8 @@ var goldens = map[string]func() *dsl.Pipeline{
 	"functions": functions,
 	"collected": collected,
 	"shared":    shared,
+	"managed":   managed,
+	"pasted":    pasted,
 }
 
 var alpine = dsl.Lit("alpine:3.22")

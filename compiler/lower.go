@@ -32,6 +32,7 @@ type shared struct {
 	subs      map[string]graph.Sub
 	called    map[string]string // the templates of subs
 	required  map[string]bool   // parameters without a default
+	pasted    bool              // Kubernetes reads the values in commands and variables
 	pipeline  string
 	program   string                 // where steps find the program that recorded the pipeline
 	kept      func() (string, error) // its copy on this machine, where it is in no image
@@ -53,7 +54,7 @@ func (s *shared) lowering(sub bool) *lowering {
 }
 
 func lower(g *graph.Pipeline) (*workflow, error) {
-	s := &shared{taken: map[string]bool{}, subs: map[string]graph.Sub{}, called: map[string]string{}, required: map[string]bool{}, pipeline: g.Name}
+	s := &shared{taken: map[string]bool{}, subs: map[string]graph.Sub{}, called: map[string]string{}, required: map[string]bool{}, pipeline: g.Name, pasted: g.Settings.Pasted}
 	if g.Settings.Program == "" {
 		s.kept = sync.OnceValues(keepProgram)
 	}
@@ -90,8 +91,10 @@ func lower(g *graph.Pipeline) (*workflow, error) {
 		inner.prepare(sub)
 		lists = append(lists, list{inner, sub.Nodes})
 	}
-	if err := share(lists); err != nil {
-		return nil, err
+	if !s.pasted { // Kubernetes would read the arguments by which the steps differ
+		if err := share(lists); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := l.dag(wf.Spec.Entrypoint, g.Nodes, nil, nil); err != nil {
 		return nil, err
@@ -289,7 +292,7 @@ func (l *lowering) task(n graph.Node, outside func(graph.Ref) source) (task, []g
 	t := task{Name: n.Name, Dependencies: n.After}
 	where := func(r graph.Ref) source {
 		if n.Each != nil && r.Loop == n.Name {
-			return item(n.Each.Item)
+			return item(r, n.Each.Item)
 		}
 		return outside(r)
 	}
@@ -370,8 +373,8 @@ func (l *lowering) step(name string, n graph.Node) (template, error) {
 	t := template{Name: name, Inputs: l.declare(l.needs(n))}
 	p := &pod{
 		fill:  func(t graph.Text) text { return render(t, l.source) },
-		arg:   func(t graph.Text) text { return renderArg(t, l.source) },
-		word:  func(t graph.Text) text { return renderWord(t, l.source) },
+		arg:   func(t graph.Text) text { return l.renderArg(t, l.source) },
+		word:  func(t graph.Text) text { return l.renderWord(t, l.source) },
 		where: l.source,
 		t:     &t,
 	}
@@ -382,7 +385,11 @@ func (l *lowering) step(name string, n graph.Node) (template, error) {
 			return t, fmt.Errorf("step %s: %w", n.Name, err)
 		}
 	}
-	p.main(&run)
+	if run.Resource != nil {
+		p.resource(run.Resource)
+	} else {
+		p.main(&run)
+	}
 	p.mounts = run.Mounts
 	settings := n.Pod
 	if settings == nil {
@@ -392,9 +399,9 @@ func (l *lowering) step(name string, n graph.Node) (template, error) {
 		return t, fmt.Errorf("step %s: %w", n.Name, err)
 	}
 	for _, o := range n.Container.Outputs {
-		from := &valueFrom{Path: text(o.Path)}
+		from := &valueFrom{Path: text(o.Path), JSONPath: text(o.JSONPath)}
 		if o.Default != nil {
-			d := renderArg(graph.Text{{Text: *o.Default}}, nil)
+			d := l.renderArg(graph.Text{{Text: *o.Default}}, nil)
 			from.Default = &d
 		}
 		t.Outputs.Parameters = append(t.Outputs.Parameters, parameter{Name: o.Name, ValueFrom: from})

@@ -22,6 +22,7 @@ const (
 	exitOK          = 0
 	exitFailure     = 1
 	exitUsage       = 2
+	exitRefused     = 3
 	exitEnvironment = 4
 )
 
@@ -38,7 +39,8 @@ const (
 //	--validate           check all pipelines, also that each compiles to the same bytes twice
 //	--dry-run            say what would be written or started, and do nothing
 //
-// The exit code is 0, 1 for faults in a pipeline, 2 for a wrong command line, 4 when no server answers.
+// The exit code is 0, 1 for faults in a pipeline, 2 for a wrong command line or parameter, 3 when the server refuses a name or
+// state, 4 when no server answers.
 func Main(pipelines ...func() *dsl.Pipeline) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args, os.Stdout, os.Stderr, pipelines)
@@ -69,14 +71,27 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, pipelines
 		return exitUsage
 	}
 	err = o.do(ctx, stdout, pipelines)
-	switch {
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+	}
+	return code(err)
+}
+
+// wrongUse is a fault of the command line that shows only when the pipelines are known.
+type wrongUse struct{ error }
+
+// code is the exit code of a command that ended with err.
+func code(err error) int {
+	switch wrong := (wrongUse{}); {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &wrong), client.IsInvalid(err):
+		return exitUsage
+	case client.IsNotFound(err), client.IsConflict(err):
+		return exitRefused
 	case client.IsUnreachable(err):
-		fmt.Fprintln(stderr, err)
 		return exitEnvironment
 	}
-	fmt.Fprintln(stderr, err)
 	return exitFailure
 }
 
@@ -191,9 +206,9 @@ func choose(pipelines []*dsl.Pipeline, name string, several bool) ([]*dsl.Pipeli
 	case len(pipelines) == 0:
 		return nil, errors.New("the program has no pipelines: pass their functions to compiler.Main")
 	case name != "":
-		return nil, fmt.Errorf("there is no pipeline %q: the program has %s", name, list)
+		return nil, wrongUse{fmt.Errorf("there is no pipeline %q: the program has %s", name, list)}
 	case len(pipelines) > 1 && !several:
-		return nil, fmt.Errorf("the program has several pipelines: choose one with --pipeline, or give a folder with -o DIR/ for all: %s", list)
+		return nil, wrongUse{fmt.Errorf("the program has several pipelines: choose one with --pipeline, or give a folder with -o DIR/ for all: %s", list)}
 	}
 	return pipelines, nil
 }

@@ -40,6 +40,8 @@ func (l *lowering) input(r graph.Ref) string {
 		name = "call"
 	case r.Index:
 		name = r.Loop + "-index"
+	case r.Field != "":
+		name = r.Loop + "-item-" + r.Field
 	default:
 		name = r.Loop + "-item"
 	}

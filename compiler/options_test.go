@@ -42,7 +42,7 @@ func TestParamsBecomeDefaults(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"whole=1.5":             "whole number",
-		"rate=fast":             "is a number",
+		"rate=fast":             "it must be a number",
 		"flag=maybe":            "true or false",
 		`list={"a":1}`:          "JSON list",
 		"object=[1]":            "JSON object",

@@ -66,7 +66,7 @@ func packZip(workflow []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// writeFile replaces a file in one step, so that nobody finds half of it.
+// writeFile replaces a file in one step, so that readers never see half of it.
 func writeFile(file string, data []byte) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
 	if err != nil {

@@ -61,6 +61,14 @@ func (p *pod) container(list, name string, c *graph.Container) container {
 	return out
 }
 
+// resource turns what a step does to an object of Kubernetes into Argo's, which hands it to its executor in a variable.
+func (p *pod) resource(r *graph.Resource) {
+	p.t.Resource = &resource{
+		Action: r.Action, MergeStrategy: r.MergeStrategy, Owned: r.Owned, SuccessCondition: p.arg(r.SuccessCondition),
+		FailureCondition: p.arg(r.FailureCondition), Flags: all(r.Flags, p.arg), Manifest: p.arg(r.Manifest),
+	}
+}
+
 // braces says whether a brace of the container is hidden in a variable.
 func (c *container) braces() bool {
 	has := func(t text) bool { return strings.Contains(string(t), "$("+brace+")") }
@@ -172,6 +180,9 @@ func (p *pod) settings(g *graph.Pod) error {
 // beside turns a container beside the step's own into Argo's, which gives it the mounts of the step's own too. Those that it
 // has itself would then be there twice.
 func (p *pod) beside(list string, s graph.Sidecar) userContainer {
+	if s.OwnMounts {
+		return userContainer{Name: s.Name, container: p.container(list, s.Name, &s.Container)}
+	}
 	c, mirror := s.Container, true
 	c.Mounts = nil
 	for _, m := range s.Container.Mounts {
@@ -214,7 +225,7 @@ func (p *pod) retry(r *graph.Retry) *retryStrategy {
 	return out
 }
 
-// The annotations and the label by which the cache is told what is good enough: those of Kubeflow Pipelines, and Argosy's own.
+// The annotations and the label that tell the cache how old a result may be: Kubeflow Pipelines', and Argosy's own.
 const (
 	staleness = "pipelines.kubeflow.org/max_cache_staleness"
 	caching   = "pipelines.kubeflow.org/enable_caching"

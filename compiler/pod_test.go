@@ -113,7 +113,7 @@ func TestLateValuesOfOptions(t *testing.T) {
 	require.NoError(t, err)
 	tmpl := validate(t, manifest).GetTemplateByName("values")
 
-	deadline, err := template.Replace(`"`+tmpl.ActiveDeadlineSeconds.String()+`"`, map[string]string{"inputs.parameters.limit": "1h30m0s"}, false)
+	deadline, err := template.Replace(`"`+tmpl.ActiveDeadlineSeconds.String()+`"`, map[string]any{"inputs.parameters.limit": "1h30m0s"}, false)
 	require.NoError(t, err)
 	require.Equal(t, `"5400"`, deadline)
 	require.JSONEq(t, `{"hostname":"{{inputs.parameters.name}}","containers":[
@@ -124,7 +124,7 @@ func TestLateValuesOfOptions(t *testing.T) {
 	require.Equal(t, corev1.ResourceList{"cpu": tmpl.Container.Resources.Limits["cpu"]}, tmpl.Container.Resources.Limits)
 }
 
-// A patch may hold values that are no text, beside resources that are values: both arrive in one patch.
+// A patch may hold values other than text, beside resources that are values: both arrive in one patch.
 func TestPatchWithValues(t *testing.T) {
 	t.Parallel()
 	p := dsl.New("p")

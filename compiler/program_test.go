@@ -69,7 +69,7 @@ func TestCompileDirStopsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, compiler.CompileDir(ctx, "testdata/programs/two", "-", "", os.Stdout), context.Canceled)
 }
 
-// Whatever somebody writes who has not read the manual: every mistake is told, at its line, and all at once.
+// Programs by authors who have not read the manual: the compiler reports every mistake at its line, all at once.
 func TestFaultsOfOddPipelines(t *testing.T) {
 	t.Parallel()
 	err := compiler.RunDir(t.Context(), "testdata/programs/odd", []string{"--validate"}, os.Stdout)

@@ -12,8 +12,18 @@ func render(t graph.Text, where func(graph.Ref) source) text {
 }
 
 // renderArg writes a text that Kubernetes reads too: there $(NAME) is an environment variable and $$ is $.
-func renderArg(t graph.Text, where func(graph.Ref) source) text {
-	return renderWith(t, func(r graph.Ref) text { return where(r).literal() }, func(s string, _, beforeRef bool) string { return escape(s, beforeRef, nil) })
+func (s *shared) renderArg(t graph.Text, where func(graph.Ref) source) text {
+	return renderWith(t, s.value(where), func(t string, _, beforeRef bool) string { return escape(t, beforeRef && !s.pasted, nil) })
+}
+
+// value writes references where Kubernetes reads the text.
+func (s *shared) value(where func(graph.Ref) source) func(graph.Ref) text {
+	return func(r graph.Ref) text {
+		if s.pasted {
+			return where(r).tag()
+		}
+		return where(r).literal()
+	}
 }
 
 // brace is an environment variable that holds a brace. Argo takes {{ for the beginning of a variable, and has no way to
@@ -21,9 +31,9 @@ func renderArg(t graph.Text, where func(graph.Ref) source) text {
 const brace = "ARGOSY_BRACE"
 
 // renderWord writes a text of a command or an environment variable, in which braces may stand too.
-func renderWord(t graph.Text, where func(graph.Ref) source) text {
-	return renderWith(t, func(r graph.Ref) text { return where(r).literal() }, func(s string, afterRef, beforeRef bool) string {
-		return escape(s, beforeRef, func(i int) bool { return hides(s, i, afterRef, beforeRef) })
+func (s *shared) renderWord(t graph.Text, where func(graph.Ref) source) text {
+	return renderWith(t, s.value(where), func(t string, afterRef, beforeRef bool) string {
+		return escape(t, beforeRef && !s.pasted, func(i int) bool { return hides(t, i, afterRef, beforeRef) })
 	})
 }
 

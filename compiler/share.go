@@ -173,7 +173,7 @@ func (m *sharer) blank() graph.Node {
 			continue
 		}
 		if !isFile {
-			blank[i], m.written[i] = nothing, renderWord(t, m.from.source)
+			blank[i], m.written[i] = nothing, m.from.renderWord(t, m.from.source)
 			continue
 		}
 		r := place{name: "\x00" + strconv.Itoa(i), file: true}.own()

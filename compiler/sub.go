@@ -52,7 +52,7 @@ func (l *lowering) callArguments(c *graph.Call, where func(graph.Ref) source) pa
 		case len(refs) == 1 && isFolder(refs[0]):
 			out.Artifacts = append(out.Artifacts, l.collected(a.Name, refs[0], where))
 		case a.Import != nil:
-			imported := locate(a.Import, func(t graph.Text) text { return renderArg(t, where) })
+			imported := locate(a.Import, func(t graph.Text) text { return l.renderArg(t, where) })
 			imported.Name = a.Name
 			out.Artifacts = append(out.Artifacts, imported)
 		case files[a.Name]:

@@ -46,12 +46,24 @@ func (s source) operand() string {
 	return member(s.path)
 }
 
-// item is the source of a loop's current item. Argo leaves the escapes of JSON in an item that is text.
-func item(t graph.Type) source {
-	if t == graph.String {
-		return source{"item", `fromJSON("\"" + item + "\"")`}
+// itemText is a loop's item that is text. Up to 3.7.9 Argo leaves the escapes of JSON in it, 3.7.18 does not: what is the inside of a
+// JSON string is read as one. So there a text whose backslashes all look like escapes of JSON, such as a\tb, loses them; any other
+// text arrives as it is.
+const itemText = `(item matches "^([^\"\\\\[:cntrl:]]|\\\\([\"\\\\/bfnrt]|u[0-9a-fA-F]{4}))*$" ? fromJSON("\"" + item + "\"") : item)`
+
+// item is the source of a loop's current item. Argo leaves the escapes of JSON in fields that are text.
+func item(r graph.Ref, t graph.Type) source {
+	path := "item"
+	if r.Field != "" {
+		path, t = "item."+r.Field, r.FieldType
 	}
-	return source{path: "item"}
+	switch {
+	case t != graph.String:
+		return source{path: path}
+	case r.Field == "":
+		return source{path, itemText}
+	}
+	return source{path, `fromJSON("\"" + ` + member(path) + ` + "\"")`}
 }
 
 // gathered is the source of a list of the values that an output of a loop had. Argo makes every value a text,

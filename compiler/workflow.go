@@ -52,6 +52,7 @@ type parameter struct {
 
 type valueFrom struct {
 	Path       text   `yaml:"path,omitempty"`
+	JSONPath   text   `yaml:"jsonPath,omitempty"`
 	Expression string `yaml:"expression,omitempty"`
 	Parameter  string `yaml:"parameter,omitempty"`
 	Default    *text  `yaml:"default,omitempty"`
@@ -115,10 +116,22 @@ type template struct {
 
 	Container *container `yaml:"container,omitempty"`
 	Script    *script    `yaml:"script,omitempty"`
+	Resource  *resource  `yaml:"resource,omitempty"`
 
 	Sidecars     []userContainer `yaml:"sidecars,omitempty"`
 	PodSpecPatch text            `yaml:"podSpecPatch,omitempty"`
 	DAG          *dag            `yaml:"dag,omitempty"`
+}
+
+// resource is what a step does to an object of Kubernetes.
+type resource struct {
+	Action           string `yaml:"action"`
+	MergeStrategy    string `yaml:"mergeStrategy,omitempty"`
+	Owned            bool   `yaml:"setOwnerReference,omitempty"`
+	SuccessCondition text   `yaml:"successCondition,omitempty"`
+	FailureCondition text   `yaml:"failureCondition,omitempty"`
+	Flags            []text `yaml:"flags,omitempty"`
+	Manifest         text   `yaml:"manifest"`
 }
 
 type podMetadata struct {

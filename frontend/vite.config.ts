@@ -20,6 +20,6 @@ export default defineConfig({
     include: ['src/**/*.test.{ts,tsx}'],
     restoreMocks: true,
     // Other work may share the machine.
-    testTimeout: 30_000,
+    testTimeout: 300_000,
   },
 });

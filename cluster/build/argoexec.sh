@@ -19,7 +19,7 @@ fi
 version=$(go list -m -f '{{.Version}}' $module)
 
 # The same versions and the same compiler give the same program.
-stamp="$version $(go env GOVERSION) $(cat go.mod "$self" cmd/argoexec/*.go emissary/*.go | sha256sum | cut -d' ' -f1)"
+stamp="$version $(go env GOVERSION) $(cat go.mod "$self" cmd/argoexec/*.go runtime/emissary/*.go | sha256sum | cut -d' ' -f1)"
 if [ -x "$output" ] && [ -f "$work/stamp" ] && [ "$(cat "$work/stamp")" = "$stamp" ]; then
 	exit 0
 fi

@@ -3,7 +3,7 @@
 # Usage: cluster/build/crds.sh
 set -eu
 cd "$(dirname "$0")/.."
-out=bootstrap/crds
+out=control/bootstrap/crds
 
 dir() { go list -m -f '{{.Dir}}' "$1"; }
 

@@ -23,7 +23,7 @@ type Finding struct {
 	Mend  []string `json:"mend,omitempty"` // lines for a shell; those that begin with # explain
 }
 
-// Report is what a program is told. Version is that of the program that looked.
+// Report is the doctor's answer to a program. Version is that of the program that looked.
 type Report struct {
 	Version  string    `json:"version"`
 	Findings []Finding `json:"findings"`
@@ -58,6 +58,7 @@ type Facts struct {
 	OpenFiles    uint64 // hard limit
 	GPUs         int
 	MissingTools []Tool
+	Python       Python
 
 	MissingPrograms []string // paths of those that belong beside this one
 	OtherBuilds     []string // those that were built from something else, and what differs

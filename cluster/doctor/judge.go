@@ -10,7 +10,7 @@ import (
 func Judge(f Facts) []Finding {
 	findings := []Finding{
 		f.system(), f.namespaces(), f.userIDs(), f.dataFolder(), f.overlay(), f.limits(),
-		f.memory(), f.disk(), f.openFiles(), f.inotify(), f.programs(), f.tools(), f.gpus(),
+		f.memory(), f.disk(), f.openFiles(), f.inotify(), f.programs(), f.tools(), f.python(), f.gpus(),
 	}
 	return slices.DeleteFunc(findings, func(c Finding) bool { return c.Says == "" })
 }
@@ -48,7 +48,7 @@ func (f Facts) namespaces() Finding {
 		return Finding{Check: "namespaces", Level: Block, Says: f.Namespaces, Mend: f.mendNamespaces()}
 	}
 	if f.Root {
-		return ok("namespaces", "pods get mount, network and process namespaces of their own")
+		return ok("namespaces", "pods get user, mount, network and process namespaces of their own")
 	}
 	return ok("namespaces", "this user may make user namespaces, and pods get theirs in them")
 }
@@ -82,23 +82,6 @@ func (f Facts) mendNamespaces() []string {
 	}
 }
 
-func (f Facts) userIDs() Finding {
-	if f.Root {
-		return Finding{}
-	}
-	const lacks = "pods have one user id: the user that an image names is not obeyed, and programs that change theirs fail (sshd and mpirun work)"
-	ranges := fmt.Sprintf("sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 %s", f.User)
-	switch {
-	case !f.IDHelpers && !f.IDRanges:
-		return Finding{"user ids", Warn, "newuidmap is not installed and there are no ranges in /etc/subuid and /etc/subgid: " + lacks, []string{f.install("uidmap"), ranges}}
-	case !f.IDHelpers:
-		return Finding{"user ids", Warn, "newuidmap is not installed: " + lacks, []string{f.install("uidmap")}}
-	case !f.IDRanges:
-		return Finding{"user ids", Warn, fmt.Sprintf("%s has no ranges in /etc/subuid and /etc/subgid: %s", f.User, lacks), []string{ranges}}
-	}
-	return ok("user ids", "newuidmap and ranges in /etc/subuid and /etc/subgid: pods have users of their own")
-}
-
 func (f Facts) dataFolder() Finding {
 	if f.Folder == "" {
 		return Finding{}
@@ -114,30 +97,4 @@ func (f Facts) overlay() Finding {
 		return Finding{"overlay", Block, f.Overlay, []string{"argosy up --home FOLDER    # on a local disk with ext4, xfs or btrfs"}}
 	}
 	return ok("overlay", "pods can write over the files of this machine without changing them")
-}
-
-func (f Facts) limits() Finding {
-	if f.NoCgroups == "" {
-		return ok("limits", "control groups keep each container within its CPU and memory")
-	}
-	says := f.NoCgroups + ": CPU is limited to whole processors, and memory is added up several times a second"
-	scope := "systemd-run --user --scope -p Delegate=yes argosy up"
-	if f.Root {
-		scope = "systemd-run --scope -p Delegate=yes argosy up"
-	}
-	mend := []string{scope}
-	switch {
-	case f.NoCgroup2:
-		mend = []string{"# boot with systemd.unified_cgroup_hierarchy=1 on the kernel's command line"}
-	case !f.Systemd:
-		mend = []string{"# inside a container, start that container with a writable /sys/fs/cgroup:", "docker run --privileged --cgroupns=private ..."}
-	case f.NoControl && !f.Root:
-		mend = []string{
-			"sudo mkdir -p /etc/systemd/system/user@.service.d",
-			`printf '[Service]\nDelegate=cpu cpuset io memory pids\n' | sudo tee /etc/systemd/system/user@.service.d/delegate.conf`,
-			"sudo systemctl daemon-reload    # then log in again",
-			scope,
-		}
-	}
-	return Finding{"limits", Warn, says, mend}
 }

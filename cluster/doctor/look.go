@@ -13,10 +13,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/argosy-ml/argosy/cluster/cgroup"
-	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/machine"
+	"github.com/argosy-ml/argosy/cluster/host/home"
 	"github.com/argosy-ml/argosy/cluster/node"
+	"github.com/argosy-ml/argosy/cluster/runtime/cgroup"
+	"github.com/argosy-ml/argosy/cluster/runtime/machine"
 )
 
 // podPath is where pods look for programs.
@@ -38,6 +38,7 @@ func Look(ctx context.Context, h home.Home) Facts {
 	_, err := os.Stat("/run/systemd/system")
 	f.Systemd = err == nil
 	f.lookAtPrograms()
+	f.Python = lookAtPython(ctx)
 	if m, err := machine.Look("/"); err == nil {
 		f.GPUs, f.MilliCPU, f.Memory = len(m.GPUs), m.MilliCPU, uint64(m.Memory)
 	}
@@ -67,7 +68,7 @@ func (f *Facts) lookAtFolder(ctx context.Context, h home.Home) error {
 		if st, err := os.Stat(at); err == nil && st.IsDir() {
 			break
 		} else if err == nil {
-			return fmt.Errorf("%s is no folder", at)
+			return fmt.Errorf("%s is not a folder", at)
 		} else if !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -129,7 +130,7 @@ next:
 	return missing
 }
 
-// fileSystem names the file systems that are told apart; others are "local".
+// fileSystem names the file systems that matter; others are "local".
 func fileSystem(magic int64) string {
 	names := map[int64]string{
 		unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs", unix.TMPFS_MAGIC: "tmpfs",

@@ -6,7 +6,7 @@
 // supervisor starts; the holder, first process of the sandbox, which owns the
 // pods' network; the kubelet, which may die and is started again while the pods,
 // held by processes of their own, go on. When the node dies, however it dies,
-// the kernel ends everything in the sandbox. A fourth, egress, is there while
+// the kernel ends everything in the sandbox. A fourth, uplink, is there while
 // pods talk to the outside.
 package node
 
@@ -18,22 +18,25 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/kubelet"
+	"github.com/argosy-ml/argosy/cluster/host/home"
+	"github.com/argosy-ml/argosy/cluster/node/kubelet/images"
+	"github.com/argosy-ml/argosy/cluster/node/kubelet/nodestatus"
 )
 
 // LimitsAnnotation says on a Node how the limits of its containers are enforced.
-const LimitsAnnotation = kubelet.LimitsAnnotation
+const LimitsAnnotation = nodestatus.LimitsAnnotation
 
 // Descriptors that the processes of the node hand down.
 const (
 	listenerFD = 3 // the kubelet's HTTPS listener, of the host's loopback
 	lifelineFD = 4 // ends when the node is gone
 	outsideFD  = 5 // takes the packets that leave the sandbox
+
+	nodeNetworkFD = 4 // of the kubelet: the network namespace of pods with hostNetwork
 )
 
 // ImageModes are what the names of images can stand for, the default first.
-var ImageModes = kubelet.ImageModes
+var ImageModes = images.Modes
 
 // options are the same for all three processes.
 type options struct {
@@ -44,8 +47,16 @@ type options struct {
 	images   string   // what the names of images stand for
 	insecure []string // registries that may speak plain http
 
+	hostPaths []string // folders of the machine that pods may have as volumes
+	hostShow  []string // folders of the machine that pods see although they are hidden
+
+	stockArgo bool // the work of Argo's executor is its own
+
 	cgroup   string // folder for the groups of containers; empty: there are none
 	noCgroup string // why there are none
+
+	root    string   // where the machine's root file system is seen without what is mounted there; empty: nowhere but at /
+	covered []string // folders of the machine that pods see empty
 }
 
 func (o options) args(command ...string) []string {
@@ -53,6 +64,19 @@ func (o options) args(command ...string) []string {
 		"--nodes", itoa(o.nodes), "--gpus", itoa(o.gpus), "--images", o.images, "--cgroup", o.cgroup, "--no-cgroup", o.noCgroup)
 	for _, r := range o.insecure {
 		args = append(args, "--insecure-registry", r)
+	}
+	for _, dir := range o.hostPaths {
+		args = append(args, "--host-path", dir)
+	}
+	for _, dir := range o.hostShow {
+		args = append(args, "--host-show", dir)
+	}
+	if o.stockArgo {
+		args = append(args, "--stock-argo")
+	}
+	args = append(args, "--root", o.root)
+	for _, c := range o.covered {
+		args = append(args, "--covered", c)
 	}
 	return args
 }
@@ -83,11 +107,16 @@ func Command() *cobra.Command {
 	cmd.PersistentFlags().IntVar(&o.port, "port", 0, "port of the kubelet's listener, for the Node object")
 	cmd.PersistentFlags().IntVar(&o.nodes, "nodes", 1, "number of nodes")
 	cmd.PersistentFlags().IntVar(&o.gpus, "gpus", -1, "number of GPUs that each node pretends to have (-1: those that are found)")
-	cmd.PersistentFlags().StringVar(&o.images, "images", kubelet.ImagesAuto, "what the names of images stand for")
+	cmd.PersistentFlags().StringVar(&o.images, "images", images.Auto, "what the names of images stand for")
 	cmd.PersistentFlags().StringSliceVar(&o.insecure, "insecure-registry", nil, "registries that may speak plain http")
+	cmd.PersistentFlags().StringArrayVar(&o.hostPaths, "host-path", nil, "folders of the machine that pods may have as volumes")
+	cmd.PersistentFlags().StringArrayVar(&o.hostShow, "host-show", nil, "folders of the machine that pods see although they are hidden")
+	cmd.PersistentFlags().BoolVar(&o.stockArgo, "stock-argo", false, "leave the work of Argo's executor to the executor")
 	cmd.PersistentFlags().StringVar(&o.cgroup, "cgroup", "", "folder for the control groups of containers, for the node's own processes")
 	cmd.PersistentFlags().StringVar(&o.noCgroup, "no-cgroup", "", "why there is no such folder")
-	cmd.AddCommand(holderCommand(&o), kubeletCommand(&o), egressCommand())
+	cmd.PersistentFlags().StringVar(&o.root, "root", "", "where the machine's root file system is seen without what is mounted there, for the node's own processes")
+	cmd.PersistentFlags().StringArrayVar(&o.covered, "covered", nil, "folder of the machine that pods see empty, for the node's own processes")
+	cmd.AddCommand(holderCommand(&o), kubeletCommand(&o), uplinkCommand())
 	return cmd
 }
 

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/podnet"
+	"github.com/argosy-ml/argosy/cluster/host/home"
+	"github.com/argosy-ml/argosy/cluster/net/podnet"
 )
 
 // Restarts of the kubelet.
@@ -32,16 +32,21 @@ func hold(ctx context.Context, o options, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		// It says nothing more, but it ends with the node. Ending the first process of a pid namespace ends them all.
+		// It sends nothing more, but it ends with the node. Ending the first process of a pid namespace ends them all.
 		_, _ = io.Copy(io.Discard, os.NewFile(lifelineFD, "lifeline"))
 		os.Exit(1)
 	}()
-	network, err := startNetwork(ctx, home.Home(o.home), log)
+	nodeNetwork, err := podnet.OpenNode()
+	if err != nil {
+		return fmt.Errorf("set up the network of pods with hostNetwork: %w", err)
+	}
+	defer nodeNetwork.Close()
+	network, err := startNetwork(ctx, home.Home(o.home), nodeNetwork, log)
 	if err != nil {
 		return err
 	}
 	defer network.stop()
-	return newKeeper(o, log).keep(ctx)
+	return newKeeper(o, nodeNetwork, log).keep(ctx)
 }
 
 // furnish prepares the sandbox's file systems and network.
@@ -55,8 +60,8 @@ func furnish(log *slog.Logger) error {
 	if err := podnet.Setup(); err != nil {
 		return fmt.Errorf("set up the pods' network: %w", err)
 	}
-	if err := openWayOut(); err != nil {
-		log.Warn("pods have no way out to the machine's network", "err", err)
+	if err := openUplink(); err != nil {
+		log.Warn("pods have no uplink to the machine's network", "err", err)
 	}
 	return nil
 }
@@ -67,12 +72,13 @@ func furnish(log *slog.Logger) error {
 type keeper struct {
 	o       options
 	log     *slog.Logger
+	network *os.File // namespace of pods with hostNetwork
 	changes chan os.Signal
 	kubelet int
 }
 
-func newKeeper(o options, log *slog.Logger) *keeper {
-	k := &keeper{o: o, log: log, changes: make(chan os.Signal, 1)}
+func newKeeper(o options, network *os.File, log *slog.Logger) *keeper {
+	k := &keeper{o: o, log: log, network: network, changes: make(chan os.Signal, 1)}
 	signal.Notify(k.changes, syscall.SIGCHLD)
 	return k
 }
@@ -109,7 +115,7 @@ func (k *keeper) keep(ctx context.Context) error {
 
 func (k *keeper) start() error {
 	pid, err := syscall.ForkExec("/proc/self/exe", k.o.args("kubelet"), &syscall.ProcAttr{
-		Env: os.Environ(), Files: []uintptr{0, 1, 2, listenerFD},
+		Env: os.Environ(), Files: []uintptr{0, 1, 2, listenerFD, k.network.Fd()},
 	})
 	if err != nil {
 		return fmt.Errorf("start the kubelet: %w", err)
@@ -118,7 +124,7 @@ func (k *keeper) start() error {
 	return nil
 }
 
-// await returns when the kubelet is gone. When the context ends it is told to go.
+// await returns when the kubelet is gone. It stops the kubelet when the context ends.
 func (k *keeper) await(ctx context.Context) syscall.WaitStatus {
 	told := ctx.Done()
 	var late <-chan time.Time

@@ -31,7 +31,7 @@ func mapIDs(ctx context.Context, pid int, log *slog.Logger) error {
 		if err == nil {
 			return nil
 		}
-		// Once one map is written it stays; there is no way back to a single id.
+		// A map that was written stays: a single id is impossible from then on.
 		return fmt.Errorf("map user ids: %w (the ranges of this user stand in /etc/subuid and /etc/subgid)", err)
 	}
 	why := "newuidmap is not installed"
@@ -51,7 +51,7 @@ func mapRange(ctx context.Context, helper string, pid, own int, r idRange) error
 }
 
 func mapSingle(pid int) error {
-	// The kernel lets an ordinary user map its group only when nobody inside can drop groups, which may be used to keep somebody out.
+	// The kernel lets an ordinary user map its group only when processes inside cannot drop groups, since a group may serve to deny access.
 	for _, f := range [][2]string{
 		{"setgroups", "deny"}, {"uid_map", fmt.Sprintf("0 %d 1", os.Getuid())}, {"gid_map", fmt.Sprintf("0 %d 1", os.Getgid())},
 	} {

@@ -14,12 +14,13 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/argosy-ml/argosy/cluster/cgroup"
-	"github.com/argosy-ml/argosy/cluster/dialer"
-	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/kubelet"
-	"github.com/argosy-ml/argosy/cluster/machine"
-	"github.com/argosy-ml/argosy/cluster/pki"
+	"github.com/argosy-ml/argosy/cluster/control/pki"
+	"github.com/argosy-ml/argosy/cluster/host/home"
+	"github.com/argosy-ml/argosy/cluster/net/dialer"
+	"github.com/argosy-ml/argosy/cluster/node/kubelet"
+	"github.com/argosy-ml/argosy/cluster/node/kubelet/admission"
+	"github.com/argosy-ml/argosy/cluster/runtime/cgroup"
+	"github.com/argosy-ml/argosy/cluster/runtime/machine"
 )
 
 func runKubelet(ctx context.Context, o options, log *slog.Logger) error {
@@ -76,9 +77,12 @@ func kubeletConfig(o options, log *slog.Logger) (kubelet.Config, error) {
 	groups, limits := limitsOf(o)
 	return kubelet.Config{
 		Cgroups: groups, Limits: limits,
-		Nodes: kubelet.Nodes(m, o.nodes, o.gpus),
-		Home:  string(h), Listener: listener, Port: o.port, Helpers: filepath.Dir(self),
+		NodeNetwork: os.NewFile(nodeNetworkFD, "network of the node"),
+		Nodes:       admission.Nodes(m, o.nodes, o.gpus),
+		HostPaths:   o.hostPaths, HostShow: o.hostShow,
+		Home: string(h), Listener: listener, Port: o.port, Helpers: filepath.Dir(self),
 		Client: client, TLS: pair, ClientCAs: pool, CA: ca,
+		Root: o.root, Covered: o.covered, StockArgo: o.stockArgo,
 		Images: o.images, ImageStore: h.Images(), Dial: dialer.DialContext(h.Socket("dial")), InsecureRegistries: o.insecure,
 		Log: log,
 	}, nil

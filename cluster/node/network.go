@@ -6,14 +6,15 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 
-	"github.com/argosy-ml/argosy/cluster/dialer"
-	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/nameserver"
-	"github.com/argosy-ml/argosy/cluster/podnet"
-	"github.com/argosy-ml/argosy/cluster/relay"
-	"github.com/argosy-ml/argosy/cluster/services"
+	"github.com/argosy-ml/argosy/cluster/host/home"
+	"github.com/argosy-ml/argosy/cluster/net/dialer"
+	"github.com/argosy-ml/argosy/cluster/net/dns"
+	"github.com/argosy-ml/argosy/cluster/net/podnet"
+	"github.com/argosy-ml/argosy/cluster/net/relay"
+	"github.com/argosy-ml/argosy/cluster/net/services"
 )
 
 // relayed are the services on the gateway: port there, and name of the socket.
@@ -24,11 +25,11 @@ var relayed = map[uint16]string{443: "apiserver", 9000: "s3"}
 // while pods have connections.
 type network struct {
 	cancel context.CancelFunc
-	names  *nameserver.Server
+	names  *dns.Server
 	work   sync.WaitGroup
 }
 
-func startNetwork(ctx context.Context, h home.Home, log *slog.Logger) (_ *network, err error) {
+func startNetwork(ctx context.Context, h home.Home, nodeNetwork *os.File, log *slog.Logger) (_ *network, err error) {
 	client, err := clientConfig(h)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,8 @@ func startNetwork(ctx context.Context, h home.Home, log *slog.Logger) (_ *networ
 			return nil, err
 		}
 	}
-	proxy := &services.Proxy{Directory: directory, NodeIP: podnet.Gateway, Via: via, Log: log}
+	onNode := func(listen func() error) error { return podnet.In(nodeNetwork, listen) }
+	proxy := &services.Proxy{Directory: directory, NodeIP: podnet.Node, OnNode: onNode, Via: via, Log: log}
 	n.work.Go(func() { proxy.Run(ctx) })
 	return n, n.startNames(ctx, h, directory, log)
 }
@@ -87,7 +89,7 @@ func (n *network) startNames(ctx context.Context, h home.Home, directory *servic
 		_ = packets.Close()
 		return fmt.Errorf("name server: %w", err)
 	}
-	n.names = nameserver.Start(packets, streams, nameserver.Config{
+	n.names = dns.Start(packets, streams, dns.Config{
 		Directory: directory, Pods: podnet.Subnet, Services: podnet.ServiceRange,
 		Resolv: "/etc/resolv.conf", Dial: dialer.DialContext(h.Socket("dial")), Log: log,
 	})

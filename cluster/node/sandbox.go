@@ -15,9 +15,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/argosy-ml/argosy/cluster/cgroup"
-	"github.com/argosy-ml/argosy/cluster/dialer"
-	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/host/home"
+	"github.com/argosy-ml/argosy/cluster/net/dialer"
+	"github.com/argosy-ml/argosy/cluster/runtime/cgroup"
+	"github.com/argosy-ml/argosy/cluster/runtime/idmap"
 )
 
 // stopLimit is how long the sandbox gets to end its pods before it is ended with them.
@@ -50,7 +51,7 @@ func run(ctx context.Context, o options, log *slog.Logger) error {
 	})
 	outside.Go(func() error {
 		defer cancel()
-		return serveWayOut(serving, o, ours, log)
+		return serveUplink(serving, o, ours, log)
 	})
 	err = runSandbox(ctx, o, theirs, log)
 	stop()
@@ -80,11 +81,16 @@ func runSandbox(ctx context.Context, o options, outside *os.File, log *slog.Logg
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID}
 	cmd.Args = o.args("holder")
 	ordinary := os.Geteuid() != 0
+	start := cmd.Start
 	if ordinary {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		cmd.Args = o.args("holder", "--wait")
+	} else if idmap.Needed() {
+		if start, err = startShifted(cmd, o); err != nil {
+			return err
+		}
 	}
-	if err := cmd.Start(); err != nil {
+	if err := start(); err != nil {
 		return fmt.Errorf("make the sandbox's namespaces: %w", err)
 	}
 	_ = lifeline.Close()
@@ -127,7 +133,7 @@ func runSandbox(ctx context.Context, o options, outside *os.File, log *slog.Logg
 
 // becomeRoot waits until the node has mapped the sandbox's user ids and starts
 // the holder anew: a program gets the powers of its user when it is started,
-// and until now the user was nobody.
+// and until now the user had no id.
 func becomeRoot(o options) error {
 	if _, err := io.ReadFull(os.NewFile(lifelineFD, "lifeline"), make([]byte, 1)); err != nil {
 		return fmt.Errorf("the node is gone: %w", err)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -104,11 +106,10 @@ spec:
 		require.NoError(t, err)
 		var names []string
 		for _, p := range pods.Items {
-			names = append(names, p.Name)
+			names = append(names, p.Annotations[common.AnnotationKeyNodeName])
 		}
-		all := strings.Join(names, " ")
-		require.Contains(t, all, "tidy-kept")
-		require.Contains(t, all, "tidy-failed")
-		return !strings.Contains(all, "tidy-gone")
+		require.Contains(t, names, "tidy.kept")
+		require.Contains(t, names, "tidy.failed")
+		return !slices.Contains(names, "tidy.gone")
 	})
 }

@@ -109,7 +109,7 @@ func (a *argo) summary(t *testing.T, wf *wfv1.Workflow) string {
 			continue
 		}
 		phase := p.Status.Phase
-		if wf.Spec.Shutdown != "" { // Argo's own `wait` is told to end too, and fails if it has not begun to listen
+		if wf.Spec.Shutdown != "" { // Argo's own `wait` gets the order to end too, and fails if it has not begun to listen
 			phase = ""
 		}
 		write(map[string]any{p.Name: map[string]any{"phase": phase, "reason": p.Status.Reason, "message": p.Status.Message}})

@@ -2,6 +2,7 @@ package test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,6 +32,41 @@ func nodeIs(wf *wfv1.Workflow, name string, phase wfv1.NodePhase) bool {
 		}
 	}
 	return false
+}
+
+// TestArgoDeadlines: a workflow whose deadline comes before there is a pod, or while it is suspended, ends when it is due.
+func TestArgoDeadlines(t *testing.T) {
+	t.Parallel()
+	a := newArgo(t, shared(t))
+	manifests := map[string]string{}
+	for i := range 5 {
+		manifests[fmt.Sprintf("short-%d", i)] = `
+spec:
+  entrypoint: main
+  activeDeadlineSeconds: 1
+  templates: [{name: main, container: {image: host, command: [sleep, "1000"]}}]
+`
+	}
+	manifests["suspended"] = `
+spec:
+  entrypoint: main
+  activeDeadlineSeconds: 3
+  templates:
+    - {name: main, steps: [[{name: wait, template: wait}], [{name: after, template: after}]]}
+    - {name: wait, suspend: {duration: 2.3s}}
+    - {name: after, container: {image: host, command: [sleep, "1000"]}}
+`
+	for name, manifest := range manifests {
+		wf := parseWorkflow(t, manifest)
+		wf.Name = name
+		a.submit(t, wf)
+	}
+	for name := range manifests {
+		wf := a.finish(t, name)
+		require.Equal(t, wfv1.WorkflowFailed, wf.Status.Phase, "%s", describe(wf))
+		took := wf.Status.FinishedAt.Sub(wf.Status.StartedAt.Time)
+		require.Less(t, took, workflowLimit, "%s", describe(wf))
+	}
 }
 
 func TestArgoSuspendAndResume(t *testing.T) {
@@ -99,7 +135,7 @@ spec:
 	require.Contains(t, wf.Status.Message, "pod deleted")
 }
 
-// endless is a workflow that runs until it is told to end, with an exit handler.
+// endless is a workflow that runs until it is stopped, with an exit handler.
 const endless = `
 metadata: {name: endless}
 spec:

@@ -2,6 +2,7 @@ package test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,11 +163,31 @@ func TestRetainedClaim(t *testing.T) {
 	require.Equal(t, "kept\n", string(b))
 }
 
+// Programs that the compiler of pipelines keeps are volumes to be read, in a cluster that lists no folder for them.
+func TestKeptPrograms(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	cache, err := os.UserCacheDir()
+	require.NoError(t, err)
+	folder := filepath.Join(cache, "argosy", "programs")
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	program, err := os.CreateTemp(folder, "of-a-test")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.Remove(program.Name())) })
+	_, err = program.WriteString("#!/bin/sh\necho it runs\n")
+	require.NoError(t, errors.Join(err, program.Chmod(0o755), program.Close()))
+	file := corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: program.Name(), Type: ptr(corev1.HostPathFile)}}
+	p := c.runPod(t, podOf("program", "/v; ( echo x > /v ) 2>/dev/null || echo and stays", mounted(file)))
+	require.Equal(t, corev1.PodSucceeded, p.Status.Phase, "%+v", p.Status)
+	require.Equal(t, "it runs\nand stays\n", c.log(t, "program", "main"))
+}
+
 // Volumes that somebody made by hand: a folder of the machine, by hostPath or local, and never one of the cluster's own.
 func TestStaticVolumes(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
-	folder := t.TempDir()
+	folder, err := os.MkdirTemp(hostFolder, "")
+	require.NoError(t, err)
 	require.NoError(t, os.Chmod(folder, 0o777))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "data"), []byte("of the machine\n"), 0o644))
 	sources := map[string]corev1.PersistentVolumeSource{

@@ -24,19 +24,46 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/host/home"
 )
 
 // binaries is where TestMain has make put what it builds; what is up to date there is not built again.
 const binaries = "../../bin"
 
+// hostFolder is a folder of this machine that all clusters give to pods as volumes. homeFolder lies in a home; of it they show pods the
+// folder `shown`.
+var hostFolder, homeFolder string
+
+func makeFolders() (err error) {
+	if hostFolder, err = os.MkdirTemp("", "argosy-host"); err != nil {
+		return err
+	}
+	base := "/home"
+	if os.Geteuid() != 0 {
+		if base, err = os.UserHomeDir(); err != nil {
+			return err
+		}
+	}
+	if homeFolder, err = os.MkdirTemp(base, "argosy-home"); err != nil {
+		return err
+	}
+	shown := filepath.Join(homeFolder, "shown")
+	return errors.Join(
+		os.Mkdir(shown, 0o755), os.WriteFile(filepath.Join(shown, "tool"), []byte("tool\n"), 0o644), os.WriteFile(filepath.Join(homeFolder, "key"), []byte("key\n"), 0o644),
+		os.Chmod(homeFolder, 0o755), os.Chmod(hostFolder, 0o777)) // for clusters of other users
+}
+
 func TestMain(m *testing.M) {
-	if err := build(); err != nil {
+	err := build()
+	if err == nil {
+		err = makeFolders()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()
-	if err := stopShared(); err != nil {
+	if err := errors.Join(stopShared(), os.RemoveAll(hostFolder), os.RemoveAll(homeFolder)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = max(code, 1)
 	}
@@ -67,6 +94,7 @@ type cluster struct {
 	any    dynamic.Interface
 
 	namespace string // of the test's objects
+	secret    string // name of a file that its caller had open
 }
 
 // up starts a cluster, waits until it is ready, and stops it when the test ends.
@@ -78,7 +106,16 @@ func up(t *testing.T, dir string, args ...string) *cluster {
 // upCommand runs pods on this machine's files unless the flags say otherwise: what a test's pods run must not depend on
 // whether there is a way to a registry.
 func upCommand(dir string, args ...string) *exec.Cmd {
-	return command(append([]string{"up", "--home", dir, "--images", "host"}, args...)...)
+	return command(append([]string{"up", "--home", dir, "--images", "host", "--host-path", hostFolder, "--host-show", filepath.Join(homeFolder, "shown")}, args...)...)
+}
+
+// folderForPods is one of the test's own in hostFolder.
+func folderForPods(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp(hostFolder, "")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
+	return folder
 }
 
 // start is up for a command of the test's own making.
@@ -108,7 +145,7 @@ func upAs(t *testing.T, uid int, args ...string) *cluster {
 	home := filepath.Join(dir, "home")
 	require.NoError(t, os.Mkdir(home, 0o700))
 	require.NoError(t, os.Chown(home, uid, uid))
-	cmd := exec.Command(filepath.Join(dir, "argosy-cluster"), append([]string{"up", "--home", home, "--images", "host"}, args...)...)
+	cmd := exec.Command(filepath.Join(dir, "argosy-cluster"), append([]string{"up", "--home", home, "--images", "host", "--host-path", hostFolder, "--host-show", filepath.Join(homeFolder, "shown")}, args...)...)
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), "HOME="+home)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
@@ -123,7 +160,16 @@ func launch(dir string, cmd *exec.Cmd) (*cluster, error) {
 	if err != nil {
 		return c, err
 	}
-	if err := c.cmd.Start(); err != nil {
+	secret, err := callersFile()
+	if err != nil {
+		return c, err
+	}
+	// The files between are closed.
+	c.cmd.ExtraFiles = append(make([]*os.File, secretFD-3), secret)
+	err = c.cmd.Start()
+	c.secret = filepath.Base(secret.Name())
+	_ = secret.Close()
+	if err != nil {
 		c.ended <- err
 		return c, err
 	}
@@ -143,7 +189,7 @@ func launch(dir string, cmd *exec.Cmd) (*cluster, error) {
 	case err := <-c.ended:
 		c.ended <- err
 		return c, fmt.Errorf("argosy-cluster up ended: %w\n%s", err, c.stderr)
-	case <-time.After(3 * time.Minute):
+	case <-time.After(patience):
 		return c, fmt.Errorf("argosy-cluster up is not ready\n%s", c.stderr)
 	}
 	if c.config, err = clientcmd.BuildConfigFromFlags("", c.home.Kubeconfig()); err != nil {
@@ -155,6 +201,21 @@ func launch(dir string, cmd *exec.Cmd) (*cluster, error) {
 	}
 	c.any, err = dynamic.NewForConfig(c.config)
 	return c, err
+}
+
+// secretFD is what the caller of a cluster has open, and the cluster knows nothing of.
+const secretFD = 77
+
+func callersFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "argosy-secret-of-the-caller")
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.WriteString(f.Name())
+	if err := errors.Join(err, os.Remove(f.Name())); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // stop ends the cluster as Ctrl-C does. Only the first call does something.
@@ -171,7 +232,7 @@ func (c *cluster) wait(t *testing.T) error {
 	case err := <-c.ended:
 		c.ended <- err
 		return err
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatalf("the supervisor does not end\n%s", c.stderr)
 		return nil
 	}
@@ -216,15 +277,18 @@ func exitCode(t *testing.T, args ...string) (int, string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
+// patience only guards against hanging: machines may be as slow and as busy as they are.
+const patience = 3 * time.Minute
+
 // eventually waits for a condition that has no signal to wait for.
 func eventually(t *testing.T, what string, f func(context.Context) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for !f(ctx) {
 		select {
 		case <-ctx.Done():
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not within %v: %s", patience, what)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

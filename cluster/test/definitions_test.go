@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,6 +29,28 @@ func TestSchemasAreCompletedWithTheFirstObject(t *testing.T) {
 	_, err = jobs.Create(t.Context(), paddleJob(t, `"host"`), metav1.CreateOptions{})
 	require.NoError(t, err)
 	c.awaitWholeSchema(t)
+}
+
+// What nothing here acts on is refused with words: its author would rely on it.
+func TestAdmissionThatIsNotServedIsRefused(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	for kind, why := range map[string]string{
+		"ValidatingWebhookConfiguration":   "this cluster calls no admission webhooks, so nothing would be checked",
+		"MutatingWebhookConfiguration":     "this cluster calls no admission webhooks, so nothing would be changed",
+		"ValidatingAdmissionPolicy":        "this cluster evaluates no admission policies",
+		"ValidatingAdmissionPolicyBinding": "this cluster evaluates no admission policies",
+	} {
+		gvr, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: kind})
+		_, err := c.any.Resource(gvr).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": map[string]any{"name": "unserved"},
+		}}, metav1.CreateOptions{})
+		require.True(t, apierrors.IsForbidden(err), "%s: %v", kind, err)
+		require.ErrorContains(t, err, why)
+		list, err := c.any.Resource(gvr).List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		require.Empty(t, list.Items, kind)
+	}
 }
 
 var paddlejobs = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "paddlejobs"}

@@ -49,11 +49,10 @@ func TestDiskThatIsNearlyFull(t *testing.T) {
 		require.NoError(t, err)
 		return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeDiskPressure })
 	})
-	c.createPod(t, podOf("waits", "true"))
-	c.awaitUnschedulable(t, "waits", "untolerated taint")
+	waits := c.createRepelled(t, "waits", "untolerated taint", func(*corev1.PodSpec) {})
 	require.NoError(t, os.WriteFile(filepath.Join(c.home.Shared(), "over"), nil, 0o644))
 	require.Equal(t, corev1.PodSucceeded, c.awaitPod(t, "there-before", "ends", ended).Status.Phase)
 
 	require.NoError(t, os.Remove(large.Name()))
-	require.Equal(t, corev1.PodSucceeded, c.awaitPod(t, "waits", "ends", ended).Status.Phase)
+	require.Equal(t, corev1.PodSucceeded, c.awaitPod(t, waits, "ends", ended).Status.Phase)
 }

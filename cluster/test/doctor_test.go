@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/argosy-ml/argosy/cluster/doctor"
-	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/host/home"
 )
 
 // withoutNamespaces is argosy-cluster for an ordinary user who gets no user namespaces: the limit on them counts inside

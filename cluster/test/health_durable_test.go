@@ -21,15 +21,15 @@ func TestHealthOutlivesTheKubelet(t *testing.T) {
 	claim := c.claim(t, "health")
 	c.createPod(t, podOf("patient", "touch /v/well; trap 'echo told main >> /v/log; exit 1' TERM; while :; do sleep 0.02; done", mounted(claim), func(s *corev1.PodSpec) {
 		main := &s.Containers[0]
-		main.ReadinessProbe = &corev1.Probe{ProbeHandler: well, PeriodSeconds: 1}
-		main.LivenessProbe = &corev1.Probe{ProbeHandler: well, PeriodSeconds: 1, FailureThreshold: 2}
-		main.StartupProbe = &corev1.Probe{ProbeHandler: well, PeriodSeconds: 1, FailureThreshold: 30}
+		main.ReadinessProbe = &corev1.Probe{ProbeHandler: well, PeriodSeconds: 1, TimeoutSeconds: 60}
+		main.LivenessProbe = &corev1.Probe{ProbeHandler: well, PeriodSeconds: 1, TimeoutSeconds: 60, FailureThreshold: 2}
+		main.StartupProbe = &corev1.Probe{ProbeHandler: well, PeriodSeconds: 1, TimeoutSeconds: 60, FailureThreshold: 600}
 		main.Lifecycle = &corev1.Lifecycle{PostStart: run("echo started >> /v/log"), PreStop: run("echo stopping >> /v/log")}
 		s.RestartPolicy = corev1.RestartPolicyAlways
 		side := corev1.Container{
 			Name: "side", Image: "host", VolumeMounts: main.VolumeMounts, RestartPolicy: ptr(corev1.ContainerRestartPolicyAlways),
 			Command:      []string{"sh", "-c", "touch /v/side; trap 'echo told side >> /v/log; exit 0' TERM; while :; do sleep 0.02; done"},
-			StartupProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"test", "-e", "/v/side"}}}, PeriodSeconds: 1},
+			StartupProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"test", "-e", "/v/side"}}}, PeriodSeconds: 1, TimeoutSeconds: 60, FailureThreshold: 600},
 		}
 		s.InitContainers = []corev1.Container{side}
 	}))

@@ -52,7 +52,7 @@ func TestIdleClusterIsQuiet(t *testing.T) {
 	}
 }
 
-// What runs on a timer for the sake of measurements that nobody reads is off.
+// Timers for measurements without a reader are off.
 func TestNothingIsMeasuredForNobody(t *testing.T) {
 	t.Parallel()
 	c := shared(t)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestImages(t *testing.T) {
@@ -338,7 +339,10 @@ spec:
 
 func (i imageTest) testStopSignal(t *testing.T) {
 	image := i.hub.push(t, "team/stop:v1", boxImage(t, func(c *v1.Config) { c.StopSignal = "USR1" }))
-	i.createPod(t, podFrom("stop", image, "echo waits , wait", func(s *corev1.PodSpec) { s.ActiveDeadlineSeconds = ptr(int64(2)) }))
+	i.createPod(t, podFrom("stop", image, "echo waits , wait"))
+	i.awaitLog(t, "stop", "waits")
+	_, err := i.kube.CoreV1().Pods(i.namespace).Patch(t.Context(), "stop", types.StrategicMergePatchType, []byte(`{"spec": {"activeDeadlineSeconds": 1}}`), metav1.PatchOptions{})
+	require.NoError(t, err)
 	i.awaitPod(t, "stop", "ends", ended)
 	require.Equal(t, "waits\ngot user defined signal 1\n", i.log(t, "stop", "main"))
 }

@@ -54,7 +54,7 @@ func TestTensorBoardServesWhatTheJobWrites(t *testing.T) {
 	code, out := exitCode(t, "image", "load", "--home", string(c.home), saved)
 	require.Zero(t, code, out)
 
-	logs := t.TempDir()
+	logs := folderForPods(t)
 	require.NoError(t, os.MkdirAll(filepath.Join(logs, "$(HOME)"), 0o755))
 	const script = `
 job=$(hostname); job=${job%-worker-0}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A worker with RDMA asks for a device and the right to lock memory; where there is no device yet it waits. What
+// A worker with RDMA asks for a device and the right to lock memory; it waits until there is a device. What
 // serves the workers asks for neither.
 func TestLauncherAsksForRDMA(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,8 @@ func TestLauncherCountsOnWhenKilledBetweenAttempts(t *testing.T) {
 	c := shared(t)
 	c.createPod(t, podOf("own", "sleep 1000"))
 	const keep = "test.argosy.dev/keep"
-	l := c.launcher(t, "paddlejob", "sleep 1; exit 3", "--workers=1", "--retries=1")
+	wait, open := c.gate("is-kept-" + c.namespace)
+	l := c.launcher(t, "paddlejob", wait+"; exit 3", "--workers=1", "--retries=1")
 	l.pod = "own"
 	l.start(t)
 	l.said(t, "created PaddleJob")
@@ -103,6 +104,7 @@ func TestLauncherCountsOnWhenKilledBetweenAttempts(t *testing.T) {
 		require.NoError(t, err)
 	}
 	finalizers(`["` + keep + `"]`)
+	open(t)
 	l.said(t, "starting it again: attempt 2 of 2")
 	eventually(t, "the first job goes", func(ctx context.Context) bool { return l.jobs(ctx, t)[0].GetDeletionTimestamp() != nil })
 	require.NoError(t, l.cmd.Process.Kill())

@@ -205,12 +205,11 @@ func TestLauncherRunsJobs(t *testing.T) {
 	}
 }
 
-// Workers listen where they are told to, and the launcher's pod is without the volumes when that is wanted.
+// Workers listen on the given port, and the launcher's pod has no volumes when the step asks for that.
 func TestLauncherSetsPortAndVolumesOfMPIJobs(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
-	folder := t.TempDir()
-	require.NoError(t, os.Chmod(folder, 0o755))
+	folder := folderForPods(t)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "data"), nil, 0o600))
 	l := c.launcher(t, "mpijob", "ls /set || echo the launcher is bare\nmpirun sh -c 'ls /set; grep -l :08AE.*0A /proc/net/tcp'",
 		"--workers=2", "--ssh-port=2222", "--data="+folder+":/set", "--mounts-on-launcher=false").start(t)
@@ -226,9 +225,11 @@ func TestLauncherSetsPortAndVolumesOfMPIJobs(t *testing.T) {
 func TestLauncherSetsEverything(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
+	folder := folderForPods(t)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "hostname"), []byte("mine\n"), 0o644))
 	l := c.launcher(t, "tfjob", `echo "$FLAVOUR in $PWD with $(cat /cfg/hostname 2>/dev/null | wc -l) file"; df /dev/shm | tail -1; until [ -e `+filepath.Join(c.home.Shared(), c.namespace)+` ]; do sleep 0.1; done`,
 		"--workers=1", "--role-replicas=ps=1", "--role-command=ps=sleep 1000", "--env=FLAVOUR=sweet $(HOME) $$", "--annotation=sidecar.istio.io/inject=false", "--label=team=vision",
-		"--data=/etc:/cfg", "--shm=64Mi", "--cpu=100m", "--memory=512Mi", "--role-memory=ps=256Mi", "--selector=kubernetes.io/os=linux", "--toleration=spot=yes:NoSchedule",
+		"--data="+folder+":/cfg", "--shm=64Mi", "--cpu=100m", "--memory=512Mi", "--role-memory=ps=256Mi", "--selector=kubernetes.io/os=linux", "--toleration=spot=yes:NoSchedule",
 		"--gang=true", "--queue=default", "--affinity=ps,worker", "--network=ENI", "--shell=bash", "--working-dir=/var", "--ttl-after-finished=1h", "--tensorboard=true", "--tensorboard-image=host", "--logdir=/cfg").start(t)
 	l.said(t, "[worker-0,0]<stdout>:sweet $(HOME) $$ in /var with 1 file\n")
 	l.said(t, "/dev/shm")
@@ -353,7 +354,7 @@ func TestLauncherRetries(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			l := shared(t).launcher(t, kind, "if [ -e /mark/seen ]; then echo loss=1; exit 0; fi; echo loss=9; touch /mark/seen; exit 3",
-				"--data="+t.TempDir()+":/mark", "--workers=1", "--retries=2", "--metric=loss:RAW:max").start(t)
+				"--data="+folderForPods(t)+":/mark", "--workers=1", "--retries=2", "--metric=loss:RAW:max").start(t)
 			said := l.ends(t, 0)
 			require.Contains(t, said, again)
 			require.Contains(t, l.output(t, "metrics"), `"numberValue":1,`, said)
@@ -372,8 +373,9 @@ func TestLauncherRetries(t *testing.T) {
 func TestLauncherLosesPatience(t *testing.T) {
 	t.Parallel()
 	for cause, args := range map[string][]string{
-		"it did not start within the pending timeout of 2s, needs room for 2 pods at once; ": {"--pending-timeout=2s", "--selector=no=node"},
-		"it did not end within the running timeout of 2s":                                    {"--running-timeout=2s"},
+		// The operators may have to start first, and then find no room.
+		"it did not start within the pending timeout of 30s, needs room for 2 pods at once; ": {"--pending-timeout=30s", "--selector=no=node"},
+		"it did not end within the running timeout of 2s":                                     {"--running-timeout=2s"},
 	} {
 		t.Run(cause, func(t *testing.T) {
 			t.Parallel()
@@ -425,7 +427,7 @@ func TestLauncherCleans(t *testing.T) {
 	require.Len(t, l.jobs(t.Context(), t), 1, "the job itself stays")
 }
 
-// A kind that the cluster does not have is told so.
+// A step of a kind that the cluster lacks fails with that reason.
 func TestLauncherMissesKind(t *testing.T) {
 	t.Parallel()
 	l := shared(t).launcher(t, "mxjob", "true").start(t)

@@ -26,8 +26,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/argosy-ml/argosy/cluster/bootstrap"
-	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/control/bootstrap"
+	"github.com/argosy-ml/argosy/cluster/host/home"
 )
 
 func TestCluster(t *testing.T) {

@@ -166,7 +166,7 @@ func mounted(v corev1.VolumeSource, change ...func(*corev1.VolumeMount)) func(*c
 }
 
 func volumeCases(t *testing.T) []specCase {
-	host, err := os.MkdirTemp("", "argosy-host")
+	host, err := os.MkdirTemp(hostFolder, "")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(host)) })
 	require.NoError(t, os.WriteFile(filepath.Join(host, "f"), []byte("of the host\n"), 0o644))
@@ -236,7 +236,7 @@ func securityCases(users bool) []specCase {
 		return func(s *corev1.PodSpec) { s.Containers[0].SecurityContext = &sc }
 	}
 	var cases []specCase
-	if users { // with one user id there is nobody else to be
+	if users { // one user id allows no other user
 		group := func(s *corev1.PodSpec) {
 			s.SecurityContext = &corev1.PodSecurityContext{FSGroup: ptr(int64(3000)), RunAsUser: ptr(int64(1500)), SupplementalGroups: []int64{4000}, RunAsNonRoot: ptr(true)}
 			mounted(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})(s)
@@ -272,9 +272,10 @@ func securityCases(users bool) []specCase {
 			}), "CapBnd:0000000000000400\nNoNewPrivs:1\n",
 		},
 		specCase{
-			"privileged", "mount -t tmpfs none /mnt && echo mounted; test $(grep CapBnd /proc/self/status | cut -f2) != 00000000a08c65fb && echo all",
+			"privileged", "mount -t tmpfs none /mnt && echo mounted; grep -qE 'CapBnd:.*a[08]0425fb' /proc/self/status || echo all",
 			own(corev1.SecurityContext{Privileged: ptr(true)}), "mounted\nall\n",
 		},
+		specCase{"a terminal", "echo $TERM", func(s *corev1.PodSpec) { s.Containers[0].TTY = true }, "xterm\r\n"},
 		specCase{
 			"sysctls", "cat /proc/sys/net/ipv4/ip_local_port_range /proc/sys/kernel/shm_rmid_forced | tr '\\t' ' '",
 			func(s *corev1.PodSpec) {
@@ -288,9 +289,9 @@ func securityCases(users bool) []specCase {
 
 func nameCases() []specCase {
 	return []specCase{
-		{"hostAliases", "grep -w 192.0.2.7 /etc/hosts; getent hosts alias.example | tr -s ' '", func(s *corev1.PodSpec) {
+		{"hostAliases", "head -n 1 /etc/hosts; grep -w 192.0.2.7 /etc/hosts; getent hosts alias.example | tr -s ' '", func(s *corev1.PodSpec) {
 			s.HostAliases = []corev1.HostAlias{{IP: "192.0.2.7", Hostnames: []string{"alias", "alias.example"}}}
-		}, "192.0.2.7 alias alias.example\n192.0.2.7 alias alias.example\n"},
+		}, "# Kubernetes-managed hosts file.\n192.0.2.7\talias\talias.example\n192.0.2.7 alias alias.example\n"},
 		{"hostname", "hostname; cat /etc/hostname", func(s *corev1.PodSpec) { s.Hostname, s.Subdomain = "mine", "sub" }, "mine\nmine\n"},
 		{"setHostnameAsFQDN", "hostname | cut -d. -f1,2,4-", func(s *corev1.PodSpec) {
 			s.Hostname, s.Subdomain, s.SetHostnameAsFQDN = "mine", "sub", ptr(true)
@@ -302,7 +303,7 @@ func nameCases() []specCase {
 		{"dnsPolicy Default", "grep -c svc.cluster.local /etc/resolv.conf; grep -c nameserver /etc/resolv.conf", func(s *corev1.PodSpec) { s.DNSPolicy = corev1.DNSDefault }, "0\n1\n"},
 		{
 			"shared processes", `until pgrep -f '^sleep 98[7]'; do sleep 0.02; done >/dev/null; ps -o args= -p 1; ls -A /proc/1/root 2>/dev/null
-pkill -f '^sleep 98[7]'; until test -e /v/over; do sleep 0.02; done; sleep 0.3; pgrep -f '^sleep 98[6]' || echo nothing left`,
+pkill -f '^sleep 98[7]'; until test -e /v/over; do sleep 0.02; done; while pgrep -f '^sleep 98[6]' >/dev/null; do sleep 0.02; done; echo nothing left`,
 			func(s *corev1.PodSpec) {
 				s.ShareProcessNamespace = ptr(true)
 				mounted(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})(s)

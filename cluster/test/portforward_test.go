@@ -17,7 +17,7 @@ func TestPortForward(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
 	server := c.podserver(t)
-	// On the pod's loopback: nobody else's packets get there.
+	// On the pod's loopback, which other pods' packets cannot reach.
 	c.createPod(t, podOf("server", "exec "+server+" -listen 127.0.0.1:8080"))
 	c.awaitLog(t, "server", "listening")
 	url := c.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(c.namespace).Name("server").SubResource("portforward").URL()

@@ -96,12 +96,13 @@ func TestLiveness(t *testing.T) {
 			t.Parallel()
 			name := "live-" + kind
 			pod := c.probed(t, name, kind, func(ctr *corev1.Container) {
-				ctr.LivenessProbe = &corev1.Probe{ProbeHandler: handler, PeriodSeconds: 1, FailureThreshold: 2, TerminationGracePeriodSeconds: ptr(int64(1))}
+				ctr.StartupProbe = &corev1.Probe{ProbeHandler: handler, PeriodSeconds: 1, TimeoutSeconds: 60, FailureThreshold: 600} // the server may take its time
+				ctr.LivenessProbe = &corev1.Probe{ProbeHandler: handler, PeriodSeconds: 1, TimeoutSeconds: 60, FailureThreshold: 2, TerminationGracePeriodSeconds: ptr(int64(1))}
 				ctr.Command[2] = "touch /v/well; echo life; " + ctr.Command[2]
 			})
 			pod.Spec.RestartPolicy = corev1.RestartPolicyAlways
 			c.createPod(t, pod)
-			c.awaitLog(t, name, "listening")
+			c.awaitPod(t, name, "has started", isReady)
 			c.exec(t, name, nil, "rm", "/v/well")
 			p := c.awaitPod(t, name, "is restarted", func(p *corev1.Pod) bool {
 				return len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].RestartCount == 1 && p.Status.ContainerStatuses[0].State.Running != nil
@@ -113,8 +114,8 @@ func TestLiveness(t *testing.T) {
 	}
 	t.Run("a pod that is not restarted fails", func(t *testing.T) {
 		t.Parallel()
-		p := c.runPod(t, podOf("live-never", "trap 'exit 9' TERM; while :; do sleep 0.05; done", func(s *corev1.PodSpec) {
-			s.Containers[0].LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"sh", "-c", "echo unwell; exit 1"}}}, PeriodSeconds: 1, FailureThreshold: 1}
+		p := c.runPod(t, podOf("live-never", "trap 'exit 9' TERM; touch /tmp/heeds; while :; do sleep 0.05; done", func(s *corev1.PodSpec) {
+			s.Containers[0].LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"sh", "-c", "test -e /tmp/heeds || exit 0; echo unwell; exit 1"}}}, PeriodSeconds: 1, TimeoutSeconds: 60, FailureThreshold: 1}
 		}))
 		require.Equal(t, corev1.PodFailed, p.Status.Phase)
 		require.EqualValues(t, 9, p.Status.ContainerStatuses[0].State.Terminated.ExitCode, "it was told before it was killed")
@@ -170,14 +171,14 @@ func TestSidecars(t *testing.T) {
 		}
 	}
 	claim := c.claim(t, "order")
-	pod := podOf("ordered", "echo start main >> /v/log; trap 'echo end main >> /v/log; exit 0' TERM; while :; do sleep 0.02; done", func(s *corev1.PodSpec) {
+	pod := podOf("ordered", "echo start main >> /v/log; trap 'echo end main >> /v/log; exit 0' TERM; touch /v/main-is-up; while :; do sleep 0.02; done", func(s *corev1.PodSpec) {
 		s.Volumes = []corev1.Volume{{Name: "v", VolumeSource: claim}}
 		s.Containers[0].VolumeMounts = all
 		up := func(name string) *corev1.Probe {
-			return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"test", "-e", "/v/" + name + "-is-up"}}}, PeriodSeconds: 1, FailureThreshold: 30}
+			return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"test", "-e", "/v/" + name + "-is-up"}}}, PeriodSeconds: 1, TimeoutSeconds: 60, FailureThreshold: 600}
 		}
 		one, two := sidecar("one", "sleep 0.5; touch /v/one-is-up"), sidecar("two", "touch /v/two-is-up")
-		one.StartupProbe, two.StartupProbe = up("one"), up("two")
+		one.StartupProbe, two.StartupProbe, s.Containers[0].StartupProbe = up("one"), up("two"), up("main") // what is up has its trap
 		init := corev1.Container{Name: "init", Image: "host", VolumeMounts: all, Command: []string{"sh", "-c", "test -e /v/one-is-up && echo init >> /v/log"}}
 		s.InitContainers = []corev1.Container{one, init, two}
 	})
@@ -243,7 +244,7 @@ func TestHooks(t *testing.T) {
 		stream, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("hook-http", &corev1.PodLogOptions{Follow: true}).Stream(t.Context())
 		require.NoError(t, err)
 		defer stream.Close()
-		require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), "hook-http", metav1.DeleteOptions{GracePeriodSeconds: ptr(int64(3))}))
+		require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), "hook-http", metav1.DeleteOptions{GracePeriodSeconds: ptr(int64(60))}))
 		var b strings.Builder
 		buf := make([]byte, 4096)
 		for !strings.Contains(b.String(), "GET /bye") {

@@ -85,7 +85,7 @@ func TestPodsWaitForWhatTheyNeed(t *testing.T) {
 		"volume":     {mounted(cm("none")), "FailedMount", `MountVolume.SetUp failed for volume "v" : configmap "none" not found`},
 		"volume-key": {mounted(cm("cm", corev1.KeyToPath{Key: "z", Path: "z"})), "FailedMount", `MountVolume.SetUp failed for volume "v" : configmap references non-existent config key: z`},
 		"secret":     {mounted(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "none"}}), "FailedMount", `secret "none" not found`},
-		"host-path":  {mounted(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/etc", Type: ptr(corev1.HostPathFile)}}), "FailedMount", "hostPath type check failed: /etc is not a file"},
+		"host-path":  {mounted(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: hostFolder, Type: ptr(corev1.HostPathFile)}}), "FailedMount", "hostPath type check failed: " + hostFolder + " is not a file"},
 		"env-object": {env(corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "none"}, Key: "k"}}), "Failed", `Error: secret "none" not found`},
 		"env-key":    {env(corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "cm"}, Key: "k"}}), "Failed", fmt.Sprintf("Error: couldn't find key k in ConfigMap %s/cm", c.namespace)},
 		"invalid-cap": {func(s *corev1.PodSpec) {

@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/cluster/image/registrytest"
+	"github.com/argosy-ml/argosy/cluster/runtime/image/registrytest"
 )
 
 // hub is a registry. Repositories below `private/` want a password.

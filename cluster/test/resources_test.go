@@ -55,6 +55,16 @@ func (c *cluster) testMemoryLimit(t *testing.T) {
 	require.Equal(t, "OOMKilled", end.Reason)
 	require.Equal(t, int32(137), end.ExitCode)
 
+	// Files in memory take of it too: each file system ends where it does, and all of them count together.
+	for name, script := range map[string]string{
+		"in-memory": `for d in /dev/shm /run /mem; do head -c 40000000 /dev/zero > $d/x; done; sleep 1000`,
+		"one-only":  `head -c 200000000 /dev/zero > /dev/shm/x 2>/dev/null; head -c 200000000 /dev/zero > /mem/x 2>/dev/null; sleep 1000`,
+	} {
+		p = c.runPod(t, podOf(name, script, limit("64Mi"), mounted(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}),
+			func(s *corev1.PodSpec) { s.Containers[0].VolumeMounts[0].MountPath = "/mem" }))
+		require.Equal(t, "OOMKilled", p.Status.ContainerStatuses[0].State.Terminated.Reason, name)
+	}
+
 	// What a process began with as a copy of another's memory counts once. (The shell holds three copies while it reads.)
 	const family = `x=$(head -c 30000000 /dev/zero | tr '\0' a); for i in 1 2 3 4 5 6 7; do (sleep 2; :) & done; wait`
 	p = c.runPod(t, podOf("family", family, limit("128Mi")))
@@ -97,10 +107,20 @@ func TestNamespaceRules(t *testing.T) {
 		require.NoError(t, err)
 		return len(q.Status.Hard) > 0
 	})
-	eventually(t, "the rules are known", func(ctx context.Context) bool {
-		p, err := c.kube.CoreV1().Pods(c.namespace).Create(ctx, podOf("first", "sleep 1000"), metav1.CreateOptions{})
+	// The apiserver hears of each rule by a watch: until then it lets pods pass, and counts none.
+	tried := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	eventually(t, "the quota is known", func(ctx context.Context) bool {
+		large := podOf("large", "true")
+		large.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("20Mi")}
+		_, err := c.kube.CoreV1().Pods(c.namespace).Create(ctx, large, tried)
+		return apierrors.IsForbidden(err)
+	})
+	eventually(t, "the defaults are known", func(ctx context.Context) bool {
+		p, err := c.kube.CoreV1().Pods(c.namespace).Create(ctx, podOf("first", "true"), tried)
 		return err == nil && p.Spec.Containers[0].Resources.Requests.Memory().String() == "10Mi"
 	})
+	_, err = c.kube.CoreV1().Pods(c.namespace).Create(t.Context(), podOf("first", "sleep 1000"), metav1.CreateOptions{})
+	require.NoError(t, err)
 	_, err = c.kube.CoreV1().Pods(c.namespace).Create(t.Context(), podOf("second", "true"), metav1.CreateOptions{})
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
 	require.ErrorContains(t, err, "exceeded quota: small")

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/argosy-ml/argosy/cluster/pki"
+	"github.com/argosy-ml/argosy/cluster/control/pki"
 )
 
 // TestPodsAreConfined looks for ways out of a pod, as root of the machine and as an ordinary user.
@@ -38,8 +39,14 @@ func confinementTests(t *testing.T, c *cluster) {
 		"the machine's kernel and files": c.testOutOfReach,
 		"the cluster's keys":             c.testKeys,
 		"other pods' processes":          c.testProcesses,
+		"folders of the machine":         c.testHostPaths,
+		"homes and secrets":              c.testSecrets,
+		"a step of another user":         c.testStepOfAnotherUser,
 		"links in outputs of workflows":  c.testPlantedOutputs,
 		"refused descriptions":           c.testRefusedContexts,
+		"privileged pods":                c.testPrivileged,
+		"commands on their way in":       c.testCommands,
+		"what the cluster's caller has":  c.testCallersFiles,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,6 +75,62 @@ echo checked`))
 	require.NoFileExists(t, "/etc/argosy-victim")
 }
 
+// Privileged is what a pod is in the sandbox: of the machine it gets no more than others.
+func (c *cluster) testPrivileged(t *testing.T) {
+	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
+	require.NoError(t, err)
+	mark := fmt.Sprintf("9000.%d%d", os.Getpid(), len(c.home))
+	c.createPod(t, podOf("privileged", `
+try() { "$@" >/dev/null 2>&1 && echo "can: $*"; }
+write() { ( echo "$2" > $1 ) 2>/dev/null && echo "can write $1"; }
+test $(id -u) = 0 || echo "is not root"
+write /proc/sys/kernel/core_pattern '|/bin/false'
+write /proc/sys/kernel/modprobe /bin/false
+write /proc/sysrq-trigger h
+write /proc/sys/vm/drop_caches 1
+try dmesg
+try head -c 1 /proc/kmsg
+try head -c 1 /proc/kcore
+mkdir -p /tmp/at
+try mount -t debugfs none /tmp/at
+try mount -t tracefs none /tmp/at
+for c in memory pids cpu devices freezer; do
+  mount -t cgroup -o $c none /tmp/at 2>/dev/null && { write /tmp/at/release_agent /bin/false; umount /tmp/at; }
+  unshare -C sh -c "mount -t cgroup -o $c none /tmp/at && echo /bin/false > /tmp/at/release_agent" 2>/dev/null && echo "can name a release agent of $c in a namespace"
+done
+for a in /sys/fs/cgroup/*/release_agent; do test -e $a && write $a /bin/false; done
+mount -o remount,rw,bind /sys 2>/dev/null
+write /sys/kernel/uevent_helper /bin/false
+for b in /sys/class/block/*/dev; do
+  numbers=$(tr : ' ' < $b)
+  try mknod /tmp/disk b $numbers && try mount /tmp/disk /tmp/at && ls /tmp/at
+done
+ls -d /proc/1/root`+string(c.home)+`/cluster 2>/dev/null
+try chroot /proc/1/root test -e `+string(c.home)+`/cluster
+echo checked; exec sleep `+mark, func(s *corev1.PodSpec) {
+		s.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: ptr(true)}
+	}))
+	c.awaitLog(t, "privileged", "checked")
+	require.Equal(t, "checked\n", c.log(t, "privileged", "main"))
+	eventually(t, "root of the pod is not root outside", func(context.Context) bool {
+		all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		require.NoError(t, err)
+		for _, path := range all {
+			if cmd, err := os.ReadFile(path); err != nil || string(cmd) != "sleep\x00"+mark+"\x00" {
+				continue
+			}
+			status, err := os.ReadFile(filepath.Join(filepath.Dir(path), "status"))
+			require.NoError(t, err)
+			require.NotRegexp(t, `(?m)^([UG]id|Groups):.*\b0\b`, string(status))
+			return true
+		}
+		return false
+	})
+	now, err := os.ReadFile("/proc/sys/kernel/core_pattern")
+	require.NoError(t, err)
+	require.Equal(t, string(pattern), string(now))
+}
+
 func (c *cluster) testKeys(t *testing.T) {
 	key, err := os.ReadFile(pki.File(c.home.PKI(), "ca", "key"))
 	require.NoError(t, err)
@@ -82,22 +145,61 @@ echo checked`
 	p := c.runPod(t, podOf("keys", script))
 	require.Equal(t, corev1.PodSucceeded, p.Status.Phase)
 	require.Equal(t, "shared\n0\nchecked\n", c.log(t, "keys", "main"))
-	// On the sandbox's own network, and with the machine's root folder as a volume, there is no more to be found.
+	// On the sandbox's own network there is no more to be found.
 	p = c.runPod(t, podOf("keys-host", `
 grep -c '@' /proc/net/unix
-for f in `+string(c.home)+`/cluster/run/*.sock /host`+string(c.home)+`/cluster /host/proc/1; do ls -d $f 2>/dev/null; done
-ls -d /host/etc; ls -A /host`+string(c.home)+` /host/proc | grep -v :; echo checked`, func(s *corev1.PodSpec) {
+for f in `+string(c.home)+`/cluster/run/*.sock; do ls -d $f 2>/dev/null; done; echo checked`, func(s *corev1.PodSpec) {
 		s.HostNetwork = true
-		mounted(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}, func(m *corev1.VolumeMount) { m.MountPath = "/host" })(s)
 	}))
 	require.Equal(t, corev1.PodSucceeded, p.Status.Phase, "%+v", p.Status)
-	require.Equal(t, "0\n/host/etc\n\nchecked\n", c.log(t, "keys-host", "main"))
-	// A volume cannot show them either.
-	for _, path := range []string{string(c.home), c.home.PKI(), filepath.Join(string(c.home), "cluster", "new")} {
-		name := "volume-" + strings.ToLower(filepath.Base(path))
-		c.createPod(t, podOf(name, "true", mounted(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: path}})))
-		c.awaitEvent(t, name, "FailedMount", "belongs to the cluster and is not for pods")
+	require.Equal(t, "0\nchecked\n", c.log(t, "keys-host", "main"))
+	// Who may mount finds no more either.
+	p = c.runPod(t, podOf("keys-admin", `umount `+string(c.home)+` || umount -l `+string(c.home)+script, func(s *corev1.PodSpec) {
+		s.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: ptr(true)}
+	}))
+	require.Equal(t, corev1.PodSucceeded, p.Status.Phase, "%+v", p.Status)
+	require.Contains(t, c.log(t, "keys-admin", "main"), "\nshared\n0\nchecked\n")
+}
+
+// Argo's own containers run as the pod says, and what a step makes is not for everybody to write.
+func (c *cluster) testStepOfAnotherUser(t *testing.T) {
+	wf := *c
+	wf.namespace = "kubeflow"
+	name := "another-user-" + fmt.Sprint(os.Getpid()) + "-" + c.namespace
+	wf.create(t, workflows, `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: `+name+`}
+spec:
+  entrypoint: main
+  securityContext: {runAsUser: 1234, runAsNonRoot: true}
+  templates:
+    - name: main
+      container:
+        image: host
+        command: [sh, -c, "touch /tmp/file; id -u > /tmp/v; stat -c %a /tmp/file >> /tmp/v"]
+      outputs:
+        parameters: [{name: v, valueFrom: {path: /tmp/v}}]
+        artifacts: [{name: file, path: /tmp/file}]
+`)
+	var status any
+	wf.await(t, workflows, name, func(o map[string]any) bool {
+		phase, _, _ := unstructured.NestedString(o, "status", "phase")
+		status = o["status"]
+		return phase == "Succeeded" || phase == "Failed" || phase == "Error"
+	})
+	uid := "1234"
+	if c.single(t) {
+		uid = "0"
 	}
+	require.Contains(t, fmt.Sprint(status), "value:"+uid+"\n644")
+}
+
+// single says whether the cluster has one user id only.
+func (c *cluster) single(t *testing.T) bool {
+	p := c.runPod(t, podOf("ids", "awk '{ n += $3 } END { print n }' /proc/self/uid_map"))
+	require.Equal(t, corev1.PodSucceeded, p.Status.Phase)
+	return c.log(t, "ids", "main") == "1\n"
 }
 
 func (c *cluster) testProcesses(t *testing.T) {
@@ -113,6 +215,23 @@ func (c *cluster) testProcesses(t *testing.T) {
 	code, out, _ := c.exec(t, "victim", nil, "echo", "alive")
 	require.Zero(t, code)
 	require.Equal(t, "alive\n", out)
+}
+
+// What the caller of `up` has open is open in none of the cluster's processes, and in no pod's.
+func (c *cluster) testCallersFiles(t *testing.T) {
+	p := c.runPod(t, podOf("callers-files", `ls -l /proc/[0-9]*/fd; cat /proc/[0-9]*/fd/`+strconv.Itoa(secretFD)+` 2>/dev/null; echo checked`))
+	require.Equal(t, corev1.PodSucceeded, p.Status.Phase)
+	log := c.log(t, "callers-files", "main")
+	require.Contains(t, log, "checked\n")
+	require.NotContains(t, log, c.secret)
+	found, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	require.NoError(t, err)
+	for _, path := range found {
+		if target, err := os.Readlink(path); err == nil && strings.Contains(target, c.secret) {
+			command, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), "cmdline")) // it may be gone
+			t.Errorf("%s leads to %s, in %q", path, target, command)
+		}
+	}
 }
 
 // What a step leaves for the kubelet to read may be a link to the cluster's keys.
@@ -163,10 +282,12 @@ func (c *cluster) testRefusedContexts(t *testing.T) {
 		require.Contains(t, p.Status.ContainerStatuses[0].State.Waiting.Message, s.message)
 		require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
 	}
-	p := c.runPod(t, podOf("sysctl", "true", func(s *corev1.PodSpec) {
-		s.SecurityContext = &corev1.PodSecurityContext{Sysctls: []corev1.Sysctl{{Name: "kernel.core_pattern", Value: "|/bin/sh"}}}
-	}))
-	require.Equal(t, "SysctlForbidden", p.Status.Reason)
+	for name, sysctl := range map[string]string{"sysctl": "kernel.core_pattern", "unsafe": "kernel.msgmax"} {
+		p := c.runPod(t, podOf(name, "true", func(s *corev1.PodSpec) {
+			s.SecurityContext = &corev1.PodSecurityContext{Sysctls: []corev1.Sysctl{{Name: sysctl, Value: "8192"}}}
+		}))
+		require.Equal(t, "SysctlForbidden", p.Status.Reason, sysctl)
+	}
 }
 
 // The kubelet serves the apiserver and nobody else: not without a certificate, and not with one that opens other doors.

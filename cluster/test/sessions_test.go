@@ -72,12 +72,12 @@ func (k *talk) heard() string {
 
 func (k *talk) await(t *testing.T, text string) {
 	t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(patience)
 	for !strings.Contains(k.heard(), text) {
 		select {
 		case <-k.more:
 		case <-late:
-			t.Fatalf("%q was not said within a minute, only %q", text, k.heard())
+			t.Fatalf("%q was not said within %v, only %q", text, patience, k.heard())
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -47,7 +48,18 @@ func shared(t *testing.T) *cluster {
 		_, err := c.kube.CoreV1().ServiceAccounts(c.namespace).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil
 	})
+	c.mayReport(t, "default")
 	return &c
+}
+
+// mayReport gives an account of the test's namespace the rights of Argo's executor.
+func (c *cluster) mayReport(t *testing.T, account string) {
+	t.Helper()
+	_, err := c.kube.RbacV1().RoleBindings(c.namespace).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "executor-" + account}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "argosy:executor"},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: account, Namespace: c.namespace}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
 }
 
 // stopShared ends the common cluster when all tests are over.
@@ -60,7 +72,7 @@ func stopShared() error {
 	if kerr := s.cmd.Process.Signal(syscall.SIGINT); kerr == nil {
 		select {
 		case err = <-s.ended:
-		case <-time.After(time.Minute):
+		case <-time.After(patience):
 			err = errors.New("the shared cluster does not end")
 		}
 	}

@@ -16,6 +16,13 @@ func TestPodsThatFillTheDiskAreEvicted(t *testing.T) {
 		change  func(*corev1.PodSpec)
 		message string
 	}{
+		"removed": { // the file has no name any more, and takes up its room until it is closed
+			func(s *corev1.PodSpec) {
+				mounted(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr(resource.MustParse("1Mi"))}})(s)
+				s.Containers[0].Command = []string{"sh", "-c", "exec 3> /v/f; rm /v/f; head -c 3M /dev/zero >&3; sleep 1000"}
+			},
+			`Usage of EmptyDir volume "v" exceeds the limit "1Mi". `,
+		},
 		"volume": {
 			mounted(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr(resource.MustParse("1Mi"))}}),
 			`Usage of EmptyDir volume "v" exceeds the limit "1Mi". `,

@@ -41,7 +41,7 @@ spec:
 `)
 	wf := c.succeeds(t, "passes")
 	require.Equal(t, "saw 42", text(nodesNamed(wf, "plain")[0].Outputs.Result))
-	// The result of the last step is nobody's argument, so Argo does not keep it; its log tells.
+	// No step takes the result of the last one, so Argo does not keep it; the log has it.
 	pods, err := c.kube.CoreV1().Pods(c.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=passes"})
 	require.NoError(t, err)
 	var logs strings.Builder

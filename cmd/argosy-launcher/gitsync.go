@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/argosy-ml/argosy/launcher/gitsync"
+	"github.com/argosy-ml/argosy/launcher/job"
 )
 
 const gitSyncHelp = `Clones a repository once and ends. What to fetch is in the environment:
@@ -30,6 +31,7 @@ func gitSyncCommand() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+			config.CommitFile = job.DefaultPaths().Termination // from where the launcher takes it
 			return gitsync.Sync(c.Context(), config, c.OutOrStdout())
 		},
 	}

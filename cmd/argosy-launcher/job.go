@@ -64,6 +64,7 @@ func jobCommand(kind *job.Kind) *cobra.Command {
 	f.StringVar(&paths.Metrics, "metrics-file", paths.Metrics, "where to write the metrics")
 	f.StringVar(&paths.JobName, "job-name-file", paths.JobName, "where to write the job's name")
 	f.StringVar(&paths.WorldSize, "world-size-file", paths.WorldSize, "where to write the number of ranks seen")
+	f.StringVar(&paths.Environment, "environment-file", paths.Environment, "where to write what the job ran on, as JSON")
 	f.StringVar(&paths.Termination, "termination-file", paths.Termination, "where to write what failed, if the file exists")
 	return c
 }

@@ -38,7 +38,7 @@ func everything() train.Spec {
 	}
 }
 
-// a job of a kind, with all that it can have; kinds of which there are two get their code from different places.
+// a job of a kind with every field set; a kind that appears twice gets its code from two places.
 type kindOfJob struct {
 	command string
 	spec    any // a pointer to what add adds

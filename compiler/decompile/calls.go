@@ -33,7 +33,7 @@ func (r *raiser) call(j job, t *object, s *scope) *scope {
 	for _, a := range inputs.list("artifacts") {
 		name := a.text("name")
 		f, ok := files[name]
-		if own, located := r.located(inner.within(a), a); !ok && located {
+		if own, located := (steps{r}).located(inner.within(a), a); !ok && located {
 			f, ok = own, true
 		}
 		if inner.files[name] = f; !ok {
@@ -68,7 +68,7 @@ func (r *raiser) arguments(j job, s *scope) (map[string]graph.Text, map[string]f
 			a.finish()
 			continue
 		}
-		if f, ok := r.located(here, a); ok {
+		if f, ok := (steps{r}).located(here, a); ok {
 			files[name] = f
 		} else {
 			a.fault("it is not said where the artifact comes from")

@@ -9,7 +9,7 @@ import (
 )
 
 // isChoice says whether a template is that of an If with several branches, or with values, as the compiler writes it:
-// tasks of which one at most is run.
+// tasks, at most one of which runs.
 func isChoice(t *object) bool {
 	dag := t.object("dag")
 	if dag == nil {
@@ -26,7 +26,7 @@ func isChoice(t *object) bool {
 }
 
 // choice raises an If with several branches, or with values.
-func (r *raiser) choice(t *object, s *scope) (graph.Node, outputs) {
+func (r tasks) choice(t *object, s *scope) (graph.Node, outputs) {
 	jobs := r.jobs(t)
 	first := graph.Node{Name: r.group("condition"), Kind: "If", If: &graph.If{}}
 	last := first.If // to which the next branch is added
@@ -70,7 +70,7 @@ func (r *raiser) choice(t *object, s *scope) (graph.Node, outputs) {
 	return first, out
 }
 
-func (r *raiser) branch(j job, s *scope) ([]graph.Node, outputs) {
+func (r tasks) branch(j job, s *scope) ([]graph.Node, outputs) {
 	t := r.templates[j.text("template")]
 	if t == nil {
 		j.fault("its template %q is not in the workflow", j.text("template"))
@@ -97,8 +97,8 @@ var (
 	branchValue  = regexp.MustCompile(`^tasks\.branch-(\d+)\.outputs\.(?:parameters|artifacts)\.(.+)$`)
 )
 
-// merges reads the values of which there is that of the branch that was run.
-func (r *raiser) merges(t *object, s *scope, n graph.Node, given []outputs) outputs {
+// merges reads the outputs that take their value from the branch that ran.
+func (r tasks) merges(t *object, s *scope, n graph.Node, given []outputs) outputs {
 	out := outputs{params: map[string]graph.Text{}, files: map[string]file{}}
 	o := t.object("outputs")
 	if o == nil {
@@ -123,7 +123,7 @@ func (r *raiser) merges(t *object, s *scope, n graph.Node, given []outputs) outp
 	return out
 }
 
-func (r *raiser) merge(s *scope, at *object, n graph.Node, given []outputs, text string, isFile bool) graph.Merge {
+func (r tasks) merge(s *scope, at *object, n graph.Node, given []outputs, text string, isFile bool) graph.Merge {
 	m := graph.Merge{Name: fmt.Sprintf("one-of-%d", len(n.If.Outputs)+1), File: isFile, From: make([]*graph.Ref, len(given))}
 	if own := at.text("name"); own != m.Name {
 		at.fault("its name must be %s: that of a value which branches give", m.Name)
@@ -174,7 +174,7 @@ func (r *raiser) merge(s *scope, at *object, n graph.Node, given []outputs, text
 }
 
 // otherwise reads the value for when no branch gives one.
-func (r *raiser) otherwise(s *scope, at *object, m *graph.Merge, text string) {
+func (r tasks) otherwise(s *scope, at *object, m *graph.Merge, text string) {
 	if !m.File {
 		v, ok := r.expression(s, text)
 		if !ok {

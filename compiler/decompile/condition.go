@@ -17,16 +17,22 @@ var (
 	bareWord        = regexp.MustCompile(`^[_a-zA-Z][-_a-zA-Z0-9]*$`)
 )
 
-// conditions are the questions of a task's when, all of which must be answered with yes.
+// conditions are the comparisons of a task's when; all must hold.
 func (r *raiser) conditions(s *scope, when string) []graph.Cond {
 	if own, ok := strings.CutPrefix(when, "{{="); ok && strings.Index(own, "}}") == len(own)-2 {
 		text := strings.TrimSuffix(own, "}}")
 		if c, ok := r.condition(s, text); ok {
 			return []graph.Cond{c}
 		}
-	} else if !strings.Contains(when, "||") && !strings.Contains(when, "(") {
+	} else if !strings.Contains(when, "||") {
 		var list []graph.Cond
 		for part := range strings.SplitSeq(when, "&&") {
+			if inner, ok := strings.CutPrefix(strings.TrimSpace(part), "("); ok && strings.HasSuffix(inner, ")") {
+				part = strings.TrimSuffix(inner, ")")
+			}
+			if strings.ContainsAny(part, "()") {
+				break
+			}
 			c, ok := r.oldCondition(s, part)
 			if !ok {
 				break

@@ -48,7 +48,7 @@ func Source(manifest []byte) ([]byte, error) {
 	return source.Program(g)
 }
 
-// Raise makes the graph of which the workflow could have been compiled. The error is Faults where there is none.
+// Raise makes the graph that compiles to the workflow. Its error is Faults where no graph does.
 func Raise(manifest []byte) (*graph.Pipeline, error) {
 	var document yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(manifest)).Decode(&document); err != nil {
@@ -62,6 +62,7 @@ func Raise(manifest []byte) (*graph.Pipeline, error) {
 	}
 	r := newRaiser()
 	r.workflow(&object{node: document.Content[0], all: &r.reader})
+	r.settlePasting()
 	if len(r.faults) > 0 {
 		slices.SortStableFunc(r.faults, func(a, b *Fault) int { return a.Line - b.Line })
 		return nil, Faults(slices.CompactFunc(r.faults, func(a, b *Fault) bool { return *a == *b }))

@@ -11,11 +11,14 @@ import (
 
 var typeName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9]*$`)
 
+// fileName is what the DSL takes for the name of an output.
+var fileName = regexp.MustCompile(`^[-_a-zA-Z0-9]+$`)
+
 // scriptFile is where the compiler puts a script that is given arguments.
 const scriptFile = "/tmp/argosy/script"
 
 // filesOf reads the artifacts that are put into a step's container.
-func (r *raiser) filesOf(c *graph.Container, t *object, s *scope) {
+func (r steps) filesOf(c *graph.Container, t *object, s *scope) {
 	for _, a := range t.object("inputs").list("artifacts") {
 		name, at := a.text("name"), a.text("path")
 		f := s.files[name]
@@ -54,7 +57,7 @@ func isScript(c *graph.Container, i *graph.Import) bool {
 }
 
 // located reads where an artifact lies that no step leaves, if it is said.
-func (r *raiser) located(s *scope, a *object) (file, bool) {
+func (r steps) located(s *scope, a *object) (file, bool) {
 	var out *graph.Import
 	here := s.within(a)
 	here.env = map[string]bool{} // Argo hands the place to its executor in a variable
@@ -75,9 +78,11 @@ func (r *raiser) located(s *scope, a *object) (file, bool) {
 		o.finish()
 	}
 	if o := a.object("s3"); o != nil {
+		before := len(r.pasted)
 		key := r.text(here, o.text("key"))
 		o.finish()
 		if ref, ok := r.folder(key); ok && asItIs {
+			r.pasted = r.pasted[:before] // the compiler's own
 			return file{ref: &ref}, true
 		}
 		out = &graph.Import{Key: key}

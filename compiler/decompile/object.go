@@ -15,7 +15,7 @@ import (
 // reader reads the fields of a workflow and keeps the faults.
 type reader struct{ faults []*Fault }
 
-// object is a mapping of which is noted what was read: what is left over cannot be expressed.
+// object is a mapping that records which keys were read. Keys that stay unread have no form in the DSL.
 type object struct {
 	node *yaml.Node
 	path string

@@ -11,7 +11,7 @@ import (
 
 // patch reads what is merged into the pod. Resources with values that are known only when the pipeline runs, which the
 // compiler writes there, go back to their containers.
-func (r *raiser) patch(n graph.Node, t *object, s *scope) {
+func (r pods) patch(n graph.Node, t *object, s *scope) {
 	text := t.text("podSpecPatch")
 	if text == "" {
 		return
@@ -50,7 +50,7 @@ func containerNamed(list []graph.Sidecar, name string) *graph.Container {
 }
 
 // moveResources takes resources out of a patch.
-func (r *raiser) moveResources(patch map[string]any, list string, s *scope, find func(string) *graph.Container) bool {
+func (r pods) moveResources(patch map[string]any, list string, s *scope, find func(string) *graph.Container) bool {
 	entries, _ := patch[list].([]any)
 	moved := false
 	entries = slices.DeleteFunc(entries, func(e any) bool {

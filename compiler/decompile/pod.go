@@ -1,8 +1,8 @@
 package decompile
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,7 +14,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// The annotations and the label by which the cache is told what is good enough. Earlier compilers had Argo keep the outputs
+// The annotations and the label that tell the cache how old a result may be. Earlier compilers had Argo keep the outputs
 // of steps with a cache key, in cacheConfigMap.
 const (
 	staleness      = "pipelines.kubeflow.org/max_cache_staleness"
@@ -24,21 +24,22 @@ const (
 )
 
 // pod reads what a template asks of the cluster.
-func (r *raiser) pod(n graph.Node, t *object, s *scope, volumes map[string]graph.Volume) {
+func (r pods) pod(n graph.Node, t *object, s *scope, volumes map[string]graph.Volume) {
 	p := n.Pod
 	if m := t.object("metadata"); m != nil {
-		p.Labels, p.Annotations = r.pairs(s, m, "labels"), r.pairs(s, m, "annotations")
+		p.Labels, p.Annotations = steps(r).pairs(s, m, "labels"), steps(r).pairs(s, m, "annotations", ownNotes...)
 		m.finish()
 	}
 	unsaid := func(pair graph.Pair) bool {
-		return pair.Name == componentAnnotation || slices.Contains(ownLabels, pair.Name)
+		value, _ := pair.Value.Constant()
+		return slices.Contains(ownNotes, pair.Name) || slices.Contains(ownLabels, pair.Name) || pair.Name == caching && value == "true"
 	}
 	p.Annotations, p.Labels = slices.DeleteFunc(p.Annotations, unsaid), slices.DeleteFunc(p.Labels, unsaid)
-	p.NodeSelector = r.pairs(s, t, "nodeSelector")
-	for _, o := range t.list("tolerations") {
+	p.NodeSelector = steps(r).pairs(s, r.ownOr(t, "nodeSelector"), "nodeSelector")
+	for _, o := range r.ownOr(t, "tolerations").list("tolerations") {
 		p.Tolerations = append(p.Tolerations, r.toleration(o, s))
 	}
-	if a := t.object("affinity"); a != nil {
+	if a := r.ownOr(t, "affinity").object("affinity"); a != nil {
 		p.Affinity = r.affinity(a, s)
 	}
 	p.ServiceAccount = r.optional(s, t, "serviceAccountName")
@@ -52,25 +53,31 @@ func (r *raiser) pod(n graph.Node, t *object, s *scope, volumes map[string]graph
 	}
 	r.cache(p, t.object("memoize"), s)
 	for _, c := range t.list("initContainers") {
-		p.InitContainers = append(p.InitContainers, r.beside(n, c, s, volumes))
+		p.InitContainers = append(p.InitContainers, r.beside(c, s, volumes))
 	}
 	for _, c := range t.list("sidecars") {
-		p.Sidecars = append(p.Sidecars, r.beside(n, c, s, volumes))
+		p.Sidecars = append(p.Sidecars, r.beside(c, s, volumes))
 	}
 	r.patch(n, t, s)
 }
 
-func (r *raiser) beside(n graph.Node, c *object, s *scope, volumes map[string]graph.Volume) graph.Sidecar {
-	out := graph.Sidecar{Name: c.text("name")}
-	r.container(&out.Container, c, s, volumes)
-	if c.text("mirrorVolumeMounts") != "true" && len(n.Container.Mounts)+len(n.Container.Files) > 0 {
-		c.fault("without mirrorVolumeMounts: true it cannot be expressed in the DSL: containers beside a step see its volumes")
+// ownOr is the template where it has a field, else the workflow, whose field then holds for the step.
+func (r pods) ownOr(t *object, key string) *object {
+	if t.has(key) {
+		return t
 	}
+	return r.spec
+}
+
+func (r pods) beside(c *object, s *scope, volumes map[string]graph.Volume) graph.Sidecar {
+	out := graph.Sidecar{Name: c.text("name")}
+	steps(r).container(&out.Container, c, s, volumes)
+	out.OwnMounts = c.word("mirrorVolumeMounts", "true", "false") != "true"
 	c.finish()
 	return out
 }
 
-func (r *raiser) toleration(o *object, s *scope) graph.Toleration {
+func (r pods) toleration(o *object, s *scope) graph.Toleration {
 	out := graph.Toleration{Key: o.text("key"), Operator: o.word("operator", "Equal", "Exists"), Effect: o.word("effect", "NoSchedule", "PreferNoSchedule", "NoExecute")}
 	switch {
 	case out.Operator == "" || out.Operator == "Equal":
@@ -98,7 +105,7 @@ const (
 	preferred = "preferredDuringSchedulingIgnoredDuringExecution"
 )
 
-func (r *raiser) affinity(a *object, s *scope) *graph.Affinity {
+func (r pods) affinity(a *object, s *scope) *graph.Affinity {
 	out := &graph.Affinity{}
 	if n := a.object("nodeAffinity"); n != nil {
 		if must := n.object(required); must != nil {
@@ -121,7 +128,7 @@ func (r *raiser) affinity(a *object, s *scope) *graph.Affinity {
 	return out
 }
 
-func (r *raiser) podAffinity(a *object, s *scope) (must, wish []graph.PodTerm) {
+func (r pods) podAffinity(a *object, s *scope) (must, wish []graph.PodTerm) {
 	if a == nil {
 		return nil, nil
 	}
@@ -138,7 +145,7 @@ func (r *raiser) podAffinity(a *object, s *scope) (must, wish []graph.PodTerm) {
 	return must, wish
 }
 
-func (r *raiser) podTerm(t *object, s *scope, weight int) graph.PodTerm {
+func (r pods) podTerm(t *object, s *scope, weight int) graph.PodTerm {
 	out := graph.PodTerm{Weight: weight, Topology: t.text("topologyKey")}
 	if l := t.object("labelSelector"); l != nil {
 		out.Labels = r.requirements(l, s)
@@ -149,7 +156,7 @@ func (r *raiser) podTerm(t *object, s *scope, weight int) graph.PodTerm {
 	return out
 }
 
-func (r *raiser) requirements(t *object, s *scope) []graph.Requirement {
+func (r pods) requirements(t *object, s *scope) []graph.Requirement {
 	var list []graph.Requirement
 	for _, o := range t.list("matchExpressions") {
 		req := graph.Requirement{Key: o.text("key"), Operator: o.text("operator")}
@@ -170,7 +177,7 @@ func (r *raiser) requirements(t *object, s *scope) []graph.Requirement {
 }
 
 // timeout is a number of seconds, or the expression that the compiler writes for a duration that is known late.
-func (r *raiser) timeout(t *object, s *scope, text string) graph.Text {
+func (r pods) timeout(t *object, s *scope, text string) graph.Text {
 	if n, err := strconv.Atoi(text); err == nil {
 		if n < 1 {
 			t.fault("activeDeadlineSeconds must be at least 1 in the DSL")
@@ -189,7 +196,7 @@ func (r *raiser) timeout(t *object, s *scope, text string) graph.Text {
 }
 
 // duration is a time as Argo writes it: a number of seconds, or a duration of Go.
-func (r *raiser) duration(o *object, s *scope, key string) graph.Text {
+func (r pods) duration(o *object, s *scope, key string) graph.Text {
 	text := o.text(key)
 	if text == "" {
 		return nil
@@ -208,7 +215,7 @@ func (r *raiser) duration(o *object, s *scope, key string) graph.Text {
 	return v
 }
 
-func (r *raiser) retry(o *object, s *scope) *graph.Retry {
+func (r pods) retry(o *object, s *scope) *graph.Retry {
 	out := &graph.Retry{Limit: r.text(s, o.text("limit")), Policy: o.word("retryPolicy", "OnFailure", "OnError", "OnTransientError", "Always"), When: o.text("expression")}
 	if strings.Contains(out.When, "{{") {
 		o.fault("a variable in the expression of a retry cannot be expressed in the DSL: write lastRetry.exitCode without braces")
@@ -234,7 +241,7 @@ func (r *raiser) retry(o *object, s *scope) *graph.Retry {
 var seconds = regexp.MustCompile(`^PT([0-9]+)S$`)
 
 // cache reads how a step may take the outputs of another run.
-func (r *raiser) cache(p *graph.Pod, m *object, s *scope) {
+func (r pods) cache(p *graph.Pod, m *object, s *scope) {
 	at := func(pairs []graph.Pair, name string) int {
 		return slices.IndexFunc(pairs, func(p graph.Pair) bool { return p.Name == name })
 	}
@@ -287,21 +294,41 @@ func (r *raiser) cache(p *graph.Pod, m *object, s *scope) {
 }
 
 // volumesOf are those that the containers of a template may mount, by their names.
-func (r *raiser) volumesOf(t *object, s *scope) map[string]graph.Volume {
+func (r pods) volumesOf(t *object, s *scope) map[string]graph.Volume {
 	volumes := map[string]graph.Volume{}
 	for name := range r.claims {
 		volumes[name] = graph.Volume{RunClaim: name}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.volumes)) {
-		volumes[name] = r.volume(r.volumes[name], s)
-	}
+	own := map[string]*object{}
 	for _, v := range t.list("volumes") {
-		volumes[v.text("name")] = r.volume(v, s)
+		own[v.text("name")] = v
+	}
+	for _, name := range mounted(t) {
+		if v := cmp.Or(own[name], r.volumes[name]); v != nil {
+			here := *s
+			if own[name] == nil { // Argo fills those of the workflow with what the first tasks give
+				here.tasks = r.first
+			}
+			volumes[name] = r.volume(v, &here)
+		}
 	}
 	return volumes
 }
 
-func (r *raiser) volume(v *object, s *scope) graph.Volume {
+// mounted are the volumes that the containers of a template mount. Argo leaves others out of the pod.
+func mounted(t *object) []string {
+	containers := slices.Concat([]*object{t.object("container"), t.object("script")}, t.list("initContainers"), t.list("sidecars"))
+	var names []string
+	for _, c := range containers {
+		for _, m := range c.list("volumeMounts") {
+			names = append(names, m.text("name"))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (r pods) volume(v *object, s *scope) graph.Volume {
 	var out graph.Volume
 	here := s.within(v)
 	v.get("name")

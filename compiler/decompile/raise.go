@@ -18,6 +18,8 @@ type raiser struct {
 	g         graph.Pipeline
 	templates map[string]*object
 	uses      map[string]int // how many tasks run a template, or name it as where the workflow begins or ends
+	spec      *object
+	first     map[string]outputs // of the tasks with which the workflow begins
 	volumes   map[string]*object
 	claims    map[string]bool
 	params    map[string]bool
@@ -31,9 +33,18 @@ type raiser struct {
 	sub    string          // the sub-pipeline that is raised; empty for the pipeline
 	types  types
 
+	pasted, literal places // of values in commands and variables
+
 	around []string                    // the loops around what is raised
 	kept   map[string]map[string]place // files that may be collected, by sub-pipelines and their names in keys
 }
+
+// The parts of a raiser.
+type (
+	tasks struct{ *raiser } // of steps and DAGs, in their order
+	steps struct{ *raiser } // what a template runs
+	pods  struct{ *raiser } // and where and how
+)
 
 func newRaiser() *raiser {
 	return &raiser{
@@ -51,12 +62,16 @@ var ownAnnotations = []string{
 // ownLabels are those of Kubeflow Pipelines' compiler.
 var ownLabels = []string{"pipelines.kubeflow.org/kfp_sdk_version", "pipelines.kubeflow.org/pipeline-sdk-type"}
 
+// ownNotes are what its compiler notes on a step about the component that it was made of.
+var ownNotes = []string{componentAnnotation, "pipelines.kubeflow.org/component_ref", "pipelines.kubeflow.org/arguments.parameters"}
+
 // about is what the annotation pipeline_spec says.
 type about struct {
 	Name, Description string
 	Inputs            []struct {
 		Name, Description string
 		Type              any // a word, or for Kubeflow Pipelines a structure
+		Minimum, Maximum  json.Number
 	}
 }
 
@@ -80,6 +95,10 @@ func (r *raiser) workflow(wf *object) {
 	r.entry, r.exit = s.text("entrypoint"), s.text("onExit")
 	r.fromSDK = r.fromSDK && s.text("serviceAccountName") == "pipeline-runner"
 	r.countUses(r.entry, r.exit)
+	r.spec = s
+	for _, key := range []string{"nodeSelector", "tolerations", "affinity"} {
+		s.get(key) // each step that has none of its own reads it
+	}
 	r.settings(s)
 	for _, v := range s.list("volumes") {
 		r.volumes[v.text("name")] = v
@@ -95,14 +114,15 @@ func (r *raiser) workflow(wf *object) {
 
 // countUses counts how often each template is named.
 func (r *raiser) countUses(entry, exit string) {
+	before := len(r.faults)
 	r.uses[entry]++
 	r.uses[exit]++
 	for _, t := range r.templates {
-		for _, j := range r.jobs(t) {
+		for _, j := range (tasks{r}).jobs(t) {
 			r.uses[j.text("template")]++
 		}
 	}
-	r.faults = nil // whatever is wrong in what is run comes again
+	r.faults = r.faults[:before] // whatever is wrong in what is run comes again
 }
 
 // root raises where the workflow begins, or what it does at its end.
@@ -113,6 +133,7 @@ func (r *raiser) root(at *object, name string, inputs map[string]graph.Text) []g
 		return nil
 	}
 	s := &scope{inputs: map[string]graph.Text{}, tasks: map[string]outputs{}, files: map[string]file{}, at: t.node, path: t.path}
+	r.first = s.tasks
 	if in := t.object("inputs"); in != nil {
 		for _, p := range in.list("parameters") {
 			name := p.text("name")
@@ -129,9 +150,9 @@ func (r *raiser) root(at *object, name string, inputs map[string]graph.Text) []g
 		in.finish()
 	}
 	if isGroup(t) {
-		return r.nodes(t, s)
+		return tasks{r}.nodes(t, s)
 	}
-	n, _ := r.step(name, t, s)
+	n, _ := steps{r}.step(name, t, s)
 	return []graph.Node{n}
 }
 
@@ -147,6 +168,9 @@ func (r *raiser) metadata(m *object) about {
 		m.get("namespace")
 		m.get("creationTimestamp")
 		for _, a := range m.pairs("annotations") {
+			if a[0] == "pipelines.kubeflow.org/v2_pipeline" && a[1] == "true" {
+				m.fault("it was compiled in the v2-compatible mode, which the server refuses: compile it with dsl.PipelineExecutionMode.V1_LEGACY")
+			}
 			if a[0] == ownAnnotations[0] && json.Unmarshal([]byte(a[1]), &spec) == nil && spec.Name != "" {
 				name = spec.Name
 			}
@@ -159,6 +183,13 @@ func (r *raiser) metadata(m *object) about {
 			if !slices.Contains(ownLabels, l[0]) {
 				r.g.Settings.Labels = append(r.g.Settings.Labels, graph.Pair{Name: l[0], Value: graph.Text{{Text: l[1]}}})
 			}
+		}
+		for _, l := range r.g.Settings.Labels {
+			m.form(qualifiedName, "label", graph.Text{{Text: l.Name}})
+			m.form(labelValue, "value of label "+l.Name, l.Value)
+		}
+		for _, a := range r.g.Settings.Annotations {
+			m.form(qualifiedName, "annotation", graph.Text{{Text: a.Name}})
 		}
 		m.finish()
 	}
@@ -180,6 +211,7 @@ func (r *raiser) settings(s *object) {
 	to := &r.g.Settings
 	if a := s.text("serviceAccountName"); a != "" && a != "pipeline-runner" {
 		to.ServiceAccount = a
+		s.form(objectName, "service account", graph.Text{{Text: a}})
 	}
 	if n := s.number("parallelism"); n > 0 {
 		to.Parallelism = int(n)
@@ -206,8 +238,15 @@ func (r *raiser) settings(s *object) {
 		}
 		ttl.finish()
 	}
+	if n := s.number("ttlSecondsAfterFinished"); n > 0 && to.TTL == nil { // as Argo called it before 3.0
+		whole := (time.Duration(n) * time.Second).String()
+		to.TTL = &graph.TTL{Success: whole, Failure: whole}
+	}
 	for _, secret := range s.list("imagePullSecrets") {
-		to.ImagePullSecrets = append(to.ImagePullSecrets, secret.text("name"))
+		name := secret.text("name")
+		if to.ImagePullSecrets = append(to.ImagePullSecrets, name); name == "" || strings.TrimSpace(name) != name {
+			secret.fault("%q is no name of a secret", name)
+		}
 		secret.finish()
 	}
 	for _, c := range s.list("volumeClaimTemplates") {
@@ -243,6 +282,9 @@ func (r *raiser) claim(c *object) {
 	if !stepName.MatchString(out.Name) {
 		c.fault("its name %q cannot be that of a claim in the DSL: lower-case letters, digits and -", out.Name)
 	}
+	if out.StorageClass != "" {
+		s.form(objectName, "storage class", graph.Text{{Text: out.StorageClass}})
+	}
 	if !quantity.MatchString(out.Size) {
 		c.fault("its size is %q: it must be a quantity such as 10Gi", out.Size)
 	}
@@ -270,6 +312,7 @@ func (r *raiser) parameters(arguments *object, spec about) map[string]graph.Text
 			if g.Description == "" {
 				g.Description = in.Description
 			}
+			g.Min, g.Max = in.Minimum.String(), in.Maximum.String()
 		}
 		if g.Default = p.text("value"); !p.given("value") {
 			g.Required = true
@@ -277,7 +320,7 @@ func (r *raiser) parameters(arguments *object, spec about) map[string]graph.Text
 		g.Choices = p.texts("enum")
 		for _, text := range append(slices.Clone(g.Choices), g.Default) {
 			if !fits(g.Type, text) && (!g.Required || text != "") {
-				g.Type = graph.String
+				g.Type, g.Min, g.Max = graph.String, "", ""
 			}
 		}
 		if !paramName.MatchString(g.Name) {

@@ -10,7 +10,7 @@ import (
 var numberFormat = regexp.MustCompile(`^[^%]*%[0-9]*[dxX][^%]*$`)
 
 // sequence writes the items of a withSequence as JSON.
-func (r *raiser) sequence(o *object) string {
+func (r steps) sequence(o *object) string {
 	number := func(key string) int {
 		text := o.text(key)
 		n, err := strconv.Atoi(text)

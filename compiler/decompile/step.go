@@ -10,7 +10,7 @@ import (
 )
 
 // step raises a template that runs a container or a script.
-func (r *raiser) step(called string, t *object, s *scope) (graph.Node, outputs) {
+func (r steps) step(called string, t *object, s *scope) (graph.Node, outputs) {
 	n := graph.Node{Name: r.name(called), Kind: "Container", Container: &graph.Container{}, Pod: &graph.Pod{}}
 	out := outputs{params: map[string]graph.Text{}, files: map[string]file{}}
 	s = s.within(t)
@@ -18,13 +18,16 @@ func (r *raiser) step(called string, t *object, s *scope) (graph.Node, outputs) 
 	t.get("inputs")
 	c, script := t.object("container"), t.object("script")
 	switch {
+	case t.has("resource"):
+		r.resource(n, t, s, out)
+		return n, out
 	case c == nil && script == nil:
 		r.refuseKind(t)
 		return n, out
 	case script != nil:
 		c = script
 	}
-	volumes := r.volumesOf(t, s)
+	volumes := pods(r).volumesOf(t, s)
 	r.container(n.Container, c, s, volumes)
 	if script != nil {
 		here := s.within(c)
@@ -40,7 +43,8 @@ func (r *raiser) step(called string, t *object, s *scope) (graph.Node, outputs) 
 	c.finish()
 	r.filesOf(n.Container, t, s)
 	r.outputs(n, t, s, out)
-	r.pod(n, t, s, volumes)
+	pods(r).pod(n, t, s, volumes)
+	t.fits(n)
 	if n.Pod.Sidecars == nil && n.Pod.InitContainers == nil && isZero(*n.Pod) {
 		n.Pod = nil
 	}
@@ -54,10 +58,9 @@ func isZero(p graph.Pod) bool {
 }
 
 // refuseKind says what a template is that the DSL has not.
-func (r *raiser) refuseKind(t *object) {
+func (r steps) refuseKind(t *object) {
 	for _, kind := range []struct{ key, what string }{
 		{"suspend", "a step that waits for somebody"},
-		{"resource", "a step that makes an object of Kubernetes; a distributed job is a step of package train, made by its launcher"},
 		{"http", "a step that asks a web server"},
 		{"data", "a step that lists files"},
 		{"containerSet", "a step of several containers in an order"},
@@ -84,7 +87,7 @@ func withEnv(s *scope, c *object) *scope {
 }
 
 // container reads the fields that the step's own container and those beside it have in common.
-func (r *raiser) container(out *graph.Container, c *object, s *scope, volumes map[string]graph.Volume) {
+func (r steps) container(out *graph.Container, c *object, s *scope, volumes map[string]graph.Volume) {
 	plain := s.within(c)
 	plain.env = nil
 	here := withEnv(plain, c)
@@ -137,7 +140,7 @@ func (r *raiser) container(out *graph.Container, c *object, s *scope, volumes ma
 }
 
 // checkEnv refuses variables whose order means something: the DSL sorts them by name.
-func (r *raiser) checkEnv(c *object, env []graph.EnvVar) {
+func (r steps) checkEnv(c *object, env []graph.EnvVar) {
 	for i, e := range env {
 		if i > 0 && env[i-1].Name == e.Name {
 			c.fault("the variable %s is set twice", e.Name)
@@ -150,9 +153,12 @@ func (r *raiser) checkEnv(c *object, env []graph.EnvVar) {
 	}
 }
 
-func (r *raiser) pairs(s *scope, o *object, key string) []graph.Pair {
+func (r steps) pairs(s *scope, o *object, key string, but ...string) []graph.Pair {
 	var pairs []graph.Pair
 	for _, p := range o.pairs(key) {
+		if slices.Contains(but, p[0]) {
+			continue
+		}
 		pairs = append(pairs, graph.Pair{Name: p[0], Value: r.text(s, p[1])})
 	}
 	sortPairs(pairs)
@@ -162,7 +168,7 @@ func (r *raiser) pairs(s *scope, o *object, key string) []graph.Pair {
 // quantity is the form of quantities that the DSL takes.
 var quantity = regexp.MustCompile(`^([0-9]+\.?[0-9]*|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][0-9]+)?$`)
 
-func (r *raiser) quantities(s *scope, o *object, key string) []graph.Pair {
+func (r steps) quantities(s *scope, o *object, key string) []graph.Pair {
 	pairs := r.pairs(s, o, key)
 	for _, p := range pairs {
 		if text, ok := p.Value.Constant(); ok && !quantity.MatchString(text) {
@@ -172,7 +178,7 @@ func (r *raiser) quantities(s *scope, o *object, key string) []graph.Pair {
 	return pairs
 }
 
-func (r *raiser) variable(e *object, s *scope) graph.EnvVar {
+func (r steps) variable(e *object, s *scope) graph.EnvVar {
 	out := graph.EnvVar{Name: e.text("name")}
 	from := e.object("valueFrom")
 	if from == nil {
@@ -206,7 +212,7 @@ func (r *raiser) variable(e *object, s *scope) graph.EnvVar {
 	return out
 }
 
-func (r *raiser) mount(out *graph.Container, m *object, s *scope, volumes map[string]graph.Volume) {
+func (r steps) mount(out *graph.Container, m *object, s *scope, volumes map[string]graph.Volume) {
 	volume, ok := volumes[m.text("name")]
 	if !ok {
 		m.fault("its volume is not one of the template's or the workflow's, which the DSL needs")
@@ -218,7 +224,7 @@ func (r *raiser) mount(out *graph.Container, m *object, s *scope, volumes map[st
 }
 
 // outputs reads what a step leaves.
-func (r *raiser) outputs(n graph.Node, t *object, s *scope, out outputs) {
+func (r steps) outputs(n graph.Node, t *object, s *scope, out outputs) {
 	o := t.object("outputs")
 	if o == nil {
 		return
@@ -279,7 +285,7 @@ const componentAnnotation = "pipelines.kubeflow.org/component_spec"
 
 // kinds are the types of a step's outputs, where the step says them. Kubeflow Pipelines' SDKs put the step's name before
 // those of the outputs.
-func (r *raiser) kinds(step string, t *object) map[string]graph.Type {
+func (r steps) kinds(step string, t *object) map[string]graph.Type {
 	kinds := map[string]graph.Type{}
 	for _, a := range t.object("metadata").pairs("annotations") {
 		var spec componentSpec

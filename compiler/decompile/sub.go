@@ -57,7 +57,7 @@ func (r *raiser) raiseSub(i int, t *object) {
 			r.g.Subs[i].Inputs = append(r.g.Subs[i].Inputs, graph.SubInput{Name: name, Type: "Artifact", File: true})
 		}
 	}
-	nodes := r.nodes(t, s)
+	nodes := tasks{r}.nodes(t, s)
 	r.g.Subs[i].Nodes = nodes
 	out := r.exports(t, s)
 	o := t.object("outputs")

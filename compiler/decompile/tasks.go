@@ -3,6 +3,7 @@ package decompile
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,14 +23,14 @@ type job struct {
 func isGroup(t *object) bool { return t.has("dag") || t.has("steps") }
 
 // nodes raises the tasks of a template. What they give is in the scope then.
-func (r *raiser) nodes(t *object, s *scope) []graph.Node {
+func (r tasks) nodes(t *object, s *scope) []graph.Node {
 	jobs := r.jobs(t)
 	t.get("metadata") // of pods that a group does not have
 	t.get("name")
 	t.get("inputs")  // they are in the scope already
-	t.get("outputs") // whoever needs them reads them
-	if n := t.get("parallelism"); n != nil && n.Value != "0" {
-		t.fault("parallelism of some of the steps cannot be expressed in the DSL, which has one for the whole pipeline")
+	t.get("outputs") // read where they are needed
+	if n := t.number("parallelism"); n > 0 && n < r.atOnce(jobs) {
+		t.fault("parallelism: %d of some of the steps cannot be expressed in the DSL, which has one for the whole pipeline", n)
 	}
 	if n := t.get("failFast"); n != nil && n.Value != "true" {
 		t.fault("failFast: false cannot be expressed in the DSL")
@@ -66,9 +67,19 @@ func (r *raiser) nodes(t *object, s *scope) []graph.Node {
 	return nodes
 }
 
+// atOnce is how many pods tasks may have at a time at most, as far as that is known.
+func (r tasks) atOnce(jobs []job) int64 {
+	for _, j := range jobs {
+		if t := r.templates[j.text("template")]; t == nil || isGroup(t) || j.has("withItems") || j.has("withParam") || j.has("withSequence") {
+			return math.MaxInt64
+		}
+	}
+	return int64(len(jobs))
+}
+
 // isExitTwin says whether a task is the exit handler, which Kubeflow Pipelines' first SDKs name twice: the server runs it
 // at the end only.
-func (r *raiser) isExitTwin(j job, t *object, jobs []job) bool {
+func (r tasks) isExitTwin(j job, t *object, jobs []job) bool {
 	if r.exit == "" || j.text("template") != r.exit || len(j.after) > 0 || !r.fromSDK || t != r.templates[r.entry] || !t.has("dag") {
 		return false
 	}
@@ -76,7 +87,7 @@ func (r *raiser) isExitTwin(j job, t *object, jobs []job) bool {
 }
 
 // jobs reads the tasks of a template in an order in which each comes after those that it waits for.
-func (r *raiser) jobs(t *object) []job {
+func (r tasks) jobs(t *object) []job {
 	var jobs []job
 	if dag := t.object("dag"); dag != nil {
 		for _, o := range dag.list("tasks") {
@@ -95,7 +106,7 @@ func (r *raiser) jobs(t *object) []job {
 }
 
 // steplist reads lists of steps: each list waits for the one before it.
-func (r *raiser) steplist(t *object, steps *yaml.Node) []job {
+func (r tasks) steplist(t *object, steps *yaml.Node) []job {
 	var jobs []job
 	var before []string
 	for i, group := range steps.Content {
@@ -122,7 +133,7 @@ func (r *raiser) steplist(t *object, steps *yaml.Node) []job {
 }
 
 // depends reads "a && b.Succeeded", the part of Argo's language that dependencies can say too.
-func (r *raiser) depends(o *object, text string) []string {
+func (r tasks) depends(o *object, text string) []string {
 	var names []string
 	for part := range strings.SplitSeq(text, "&&") {
 		name := strings.TrimSuffix(strings.TrimSpace(part), ".Succeeded")
@@ -137,7 +148,7 @@ func (r *raiser) depends(o *object, text string) []string {
 
 // checkDepends refuses to wait for the success of what may be passed over: others than Argo, who then passes over the
 // task too, the DSL goes on.
-func (r *raiser) checkDepends(jobs []job) {
+func (r tasks) checkDepends(jobs []job) {
 	for _, j := range jobs {
 		for part := range strings.SplitSeq(j.text("depends"), "&&") {
 			name, success := strings.CutSuffix(strings.TrimSpace(part), ".Succeeded")
@@ -176,7 +187,7 @@ func inOrder(jobs []job) []job {
 }
 
 // job raises one task, with the loop and the conditions that are around it.
-func (r *raiser) job(j job, s *scope) graph.Node {
+func (r tasks) job(j job, s *scope) graph.Node {
 	here := s.within(j.object)
 	here.env = nil
 	t := r.templates[j.text("template")]
@@ -208,10 +219,10 @@ func (r *raiser) job(j job, s *scope) graph.Node {
 }
 
 // direct raises what a task runs.
-func (r *raiser) direct(j job, t *object, s *scope) (graph.Node, outputs) {
+func (r tasks) direct(j job, t *object, s *scope) (graph.Node, outputs) {
 	switch {
 	case !isGroup(t):
-		return r.step(j.name, t, r.call(j, t, s))
+		return steps(r).step(j.name, t, r.call(j, t, s))
 	case isChoice(t):
 		return r.choice(t, r.call(j, t, s))
 	}
@@ -219,7 +230,7 @@ func (r *raiser) direct(j job, t *object, s *scope) (graph.Node, outputs) {
 }
 
 // contents raises what a condition or a loop holds.
-func (r *raiser) contents(j job, t *object, s *scope) ([]graph.Node, outputs) {
+func (r tasks) contents(j job, t *object, s *scope) ([]graph.Node, outputs) {
 	name := j.text("template")
 	if isGroup(t) && !isChoice(t) && r.uses[name] == 1 {
 		inside := r.call(j, t, s)
@@ -234,7 +245,7 @@ func (r *raiser) contents(j job, t *object, s *scope) ([]graph.Node, outputs) {
 }
 
 // guarded raises a task with conditions.
-func (r *raiser) guarded(j job, t *object, s *scope, when string) graph.Node {
+func (r tasks) guarded(j job, t *object, s *scope, when string) graph.Node {
 	conditions := r.conditions(s, when)
 	var names []string
 	for range conditions {
@@ -248,9 +259,12 @@ func (r *raiser) guarded(j job, t *object, s *scope, when string) graph.Node {
 }
 
 // loop raises a task that runs once for each item.
-func (r *raiser) loop(j job, t *object, s *scope, when string) (graph.Node, outputs) {
+func (r tasks) loop(j job, t *object, s *scope, when string) (graph.Node, outputs) {
 	n := graph.Node{Name: r.group("for-loop"), Kind: "Each", Each: &graph.Each{Items: r.items(j, s)}}
 	s.item = &item{loop: n.Name}
+	if _, known := n.Each.Items.Constant(); known { // values in them may have escapes, which stay as they are
+		s.item.constants, _ = n.Each.Items.List()
+	}
 	r.types.items[n.Name] = s.item
 	r.around = append([]string{n.Name}, r.around...)
 	var inner outputs
@@ -278,19 +292,23 @@ func (r *raiser) loop(j job, t *object, s *scope, when string) (graph.Node, outp
 }
 
 // items reads what a loop goes through.
-func (r *raiser) items(j job, s *scope) graph.Text {
+func (r tasks) items(j job, s *scope) graph.Text {
 	if list := j.get("withItems"); list != nil {
 		text, err := jsonOf(list)
 		if err != nil || list.Kind != yaml.SequenceNode {
 			r.fault(list, joinPath(j.path, "withItems"), "it must be a list of items")
 		}
-		if strings.Contains(text, "{{") {
-			r.fault(list, joinPath(j.path, "withItems"), "variables in items cannot be expressed in the DSL: give the whole list as a parameter, by withParam")
+		if !strings.Contains(text, "{{") {
+			return graph.Text{{Text: text}}
 		}
-		return graph.Text{{Text: text}}
+		items := r.text(s, text)
+		if _, err := items.List(); err != nil {
+			r.fault(list, joinPath(j.path, "withItems"), "variables in items can stand in texts only in the DSL")
+		}
+		return items
 	}
 	if seq := j.object.object("withSequence"); seq != nil {
-		return graph.Text{{Text: r.sequence(seq)}}
+		return graph.Text{{Text: steps(r).sequence(seq)}}
 	}
 	items := r.text(s, j.text("withParam"))
 	if text, ok := items.Constant(); len(items) != 1 || ok && (!json.Valid([]byte(text)) || compact(text)[0] != '[') {

@@ -2,6 +2,7 @@ package decompile
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,7 @@ type scope struct {
 	files  map[string]file       // artifacts of the template
 	tasks  map[string]outputs    // of tasks beside each other
 	item   *item                 // of the loop that a task is
-	loop   string                // of which the template is the inside
+	loop   string                // the loop around the template
 	env    map[string]bool       // variables of the container, if any; nil where Kubernetes does not read the text at all
 	at     *yaml.Node            // for faults
 	path   string
@@ -39,7 +40,26 @@ type outputs struct {
 // item is what a loop goes through, and how it is read.
 type item struct {
 	loop          string
-	quoted, plain bool // as a text whose escapes are taken back, or as it is
+	quoted, plain bool  // as a text whose escapes are taken back, or as it is
+	constants     []any // the items, where they are known
+}
+
+// field is a field of the item, if there may be one. It is handed on as it is where its type is not known.
+func (i *item) field(name string) (graph.Text, bool) {
+	kind := graph.List
+	for k, v := range i.constants {
+		object, _ := v.(map[string]any)
+		value, there := object[name]
+		if !there {
+			return nil, false
+		}
+		own := kindOf(value)
+		if k > 0 && own != kind || own == graph.String && !simple([]any{value}) {
+			own = graph.List
+		}
+		kind = own
+	}
+	return refText(graph.Ref{Loop: i.loop, Field: name, FieldType: kind}), fileName.MatchString(name)
 }
 
 func (s *scope) within(o *object) *scope {
@@ -49,7 +69,8 @@ func (s *scope) within(o *object) *scope {
 }
 
 var (
-	stringItem   = `fromJSON("\"" + item + "\"")`
+	stringItem   = `(item matches "^([^\"\\\\[:cntrl:]]|\\\\([\"\\\\/bfnrt]|u[0-9a-fA-F]{4}))*$" ? fromJSON("\"" + item + "\"") : item)`
+	stringField  = regexp.MustCompile(`^fromJSON\("\\"" \+ item(\.[_a-zA-Z][_a-zA-Z0-9]*|\['[-_a-zA-Z0-9]+'\]) \+ "\\""\)$`)
 	numberList   = regexp.MustCompile(`^"\[" \+ join\(fromJSON\(([^()]+)\), ","\) \+ "\]"$`)
 	boolList     = regexp.MustCompile(`^lower\("\[" \+ join\(fromJSON\(([^()]+)\), ","\) \+ "\]"\)$`)
 	stringList   = regexp.MustCompile(`^toJson\(map\(fromJSON\(([^()]+)\), type\(#\) == "string" \? # : toJson\(#\)\)\)$`)
@@ -58,6 +79,9 @@ var (
 	bracket      = regexp.MustCompile(`\['([^']*)'\]`)
 	builtIn      = regexp.MustCompile(`^(workflow\.(name|namespace|uid|mainEntrypoint|serviceAccountName|status|failures|creationTimestamp|creationTimestamp\.[-a-zA-Z0-9]+|duration|priority|labels\.[-_.a-zA-Z0-9]+|annotations\.[-_.a-zA-Z0-9]+)|pod\.name|retries|lastRetry\.[a-zA-Z]+|tasks\.name|steps\.name|node\.name)$`)
 )
+
+// dollarless are the variables of Argo that never hold a dollar, so that it does not matter whether it is kept from Kubernetes.
+var dollarless = regexp.MustCompile(`^(workflow\.(name|namespace|uid|mainEntrypoint|serviceAccountName|status|creationTimestamp|duration|priority)|pod\.name|retries|tasks\.name|steps\.name|node\.name)$`)
 
 // path turns a['b-c'].d into a.b-c.d.
 func path(member string) string { return bracket.ReplaceAllString(member, ".$1") }
@@ -73,6 +97,9 @@ func (r *raiser) expression(s *scope, text string) (graph.Text, bool) {
 		}
 		s.item.quoted = true
 		return refText(graph.Ref{Loop: s.item.loop}), true
+	}
+	if m := stringField.FindStringSubmatch(text); m != nil && s.item != nil {
+		return refText(graph.Ref{Loop: s.item.loop, Field: strings.TrimPrefix(path(m[1]), "."), FieldType: graph.String}), true
 	}
 	switch {
 	case text == indexOfItem && s.loop != "":
@@ -145,6 +172,8 @@ func (r *raiser) resolve(s *scope, p string) (graph.Text, bool) {
 	case p == "item" && s.item != nil:
 		s.item.plain = true
 		return refText(graph.Ref{Loop: s.item.loop}), true
+	case strings.HasPrefix(p, "item.") && s.item != nil:
+		return s.item.field(strings.TrimPrefix(p, "item."))
 	case strings.HasPrefix(p, "inputs.parameters."):
 		v, ok := s.inputs[strings.TrimPrefix(p, "inputs.parameters.")]
 		return v, ok
@@ -166,7 +195,7 @@ func (s *scope) why(tag string) string {
 	parts := strings.Split(p, ".")
 	switch {
 	case strings.HasPrefix(p, "item."):
-		return "fields of a loop's item have no place in the DSL, where an item is given to a step as a whole"
+		return "the items have no such field, or its name holds more than letters, digits, - and _"
 	case len(parts) > 3 && (parts[0] == "tasks" || parts[0] == "steps") && s.tasks[parts[1]].lost != "":
 		return s.tasks[parts[1]].lost
 	case len(parts) == 4 && parts[2] == "outputs" && parts[3] == "result":
@@ -184,16 +213,18 @@ func (s *scope) why(tag string) string {
 // text reads a text with variables in it.
 func (r *raiser) text(s *scope, text string) graph.Text {
 	var out graph.Text
-	constant := func(t string) {
+	constant := "" // which Kubernetes reads in one piece
+	flush := func() {
 		if s.env != nil {
-			out = join(out, variables(t, s.env))
-		} else if t != "" {
-			out = join(out, graph.Text{{Text: t}})
+			out = join(out, variables(constant, s.env))
+		} else if constant != "" {
+			out = join(out, graph.Text{{Text: constant}})
 		}
+		constant = ""
 	}
 	for {
 		before, rest, found := strings.Cut(text, "{{")
-		constant(before)
+		constant += before
 		if !found {
 			break
 		}
@@ -203,8 +234,32 @@ func (r *raiser) text(s *scope, text string) graph.Text {
 			r.fault(s.at, s.path, "{{%s}}: %s", tag, s.why(tag))
 			return graph.Text{{Text: ""}}
 		}
-		out, text = join(out, v), after
+		text = after
+		if s.env != nil && literalTag(tag) {
+			if slices.ContainsFunc(v.Refs(), func(r graph.Ref) bool { return r.Variable != "" && !dollarless.MatchString(r.Variable) }) {
+				r.fault(s.at, s.path, "{{%s}}: a variable of Argo's stands as it is in the DSL", tag)
+			}
+			flush()
+			out = join(out, v)
+			r.literal.note(s, v)
+			continue
+		}
+		for _, p := range v { // of which Kubernetes reads the constants, as they are pasted
+			if p.Ref == nil {
+				constant += p.Text
+				continue
+			}
+			if s.env != nil && p.Ref.Variable == "" && p.Ref.Env == "" && strings.HasSuffix(constant, "$$") {
+				r.fault(s.at, s.path, "$$ right before {{%s}} cannot be expressed in the DSL", tag)
+			}
+			flush()
+			out = join(out, graph.Text{p})
+		}
+		if s.env != nil {
+			r.pasted.note(s, v)
+		}
 	}
+	flush()
 	if out == nil {
 		return graph.Text{{Text: ""}}
 	}
@@ -213,14 +268,37 @@ func (r *raiser) text(s *scope, text string) graph.Text {
 
 func (r *raiser) tag(s *scope, tag string) (graph.Text, bool) {
 	if e, is := strings.CutPrefix(tag, "="); is {
-		if m := literalCall.FindStringSubmatch(e); m != nil && s.env != nil { // as each value arrives in the DSL
-			e = m[1]
+		if s.env != nil && literalTag(tag) {
+			e = literalCall.FindStringSubmatch(e)[1]
 		}
 		return r.expression(s, e)
 	}
 	v, ok := r.resolve(s, strings.TrimSpace(tag))
 	r.types.plain(r.sub, v)
 	return v, ok
+}
+
+// literalTag says whether a tag keeps its value from Kubernetes, as each value arrives in the DSL.
+func literalTag(tag string) bool {
+	e, is := strings.CutPrefix(tag, "=")
+	return is && literalCall.MatchString(e)
+}
+
+// places are where values stand that Kubernetes reads, or that are kept from it.
+type places []*scope
+
+func (p *places) note(s *scope, v graph.Text) {
+	if slices.ContainsFunc(v.Refs(), func(r graph.Ref) bool { return r.Variable == "" && r.Env == "" }) {
+		*p = append(*p, s)
+	}
+}
+
+// settlePasting finds whether Kubernetes reads the values in commands and variables, which the DSL says once for all.
+func (r *raiser) settlePasting() {
+	r.g.Settings.Pasted = len(r.pasted) > 0
+	if len(r.pasted) > 0 && len(r.literal) > 0 {
+		r.fault(r.pasted[0].at, r.pasted[0].path, "a value stands here as it is, and elsewhere in sprig.replace: in the DSL all values do, by dsl.PasteValues, or none does")
+	}
 }
 
 // optional is a field with variables in it, or nil where it is not there.

@@ -177,6 +177,12 @@ func kindOf(v any) graph.Type {
 		return graph.Bool
 	case map[string]any:
 		return graph.Object
+	case json.Number:
+		n, err := v.Float64()
+		if err != nil || encode(n) != v.String() {
+			return graph.List
+		}
+		return kindOf(n)
 	case float64:
 		if v == float64(int64(v)) && v < 1<<53 && v > -1<<53 {
 			return graph.Integer

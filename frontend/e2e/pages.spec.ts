@@ -14,8 +14,27 @@ async function pages(page: Page): Promise<Record<string, string>> {
   const run = await (await page.request.get(`/apis/argosy/v1/runs/${id}`)).json();
   const failed = await (await page.request.get(`/apis/argosy/v1/runs?page_size=1&filter=${failedOnly}`)).json();
   const failedRun: Record<string, string> = failed.runs?.[0] ? { failed: `/runs/${failed.runs[0].id}` } : {};
+  const { jobs = [] } = await (await page.request.get('/apis/v1beta1/jobs?page_size=1')).json();
+  const schedule: Record<string, string> = jobs[0] ? { schedule: `/schedules/${jobs[0].id}` } : {};
+  const { runs = [] } = (await (await page.request.get('/apis/argosy/v1/runs?page_size=2')).json()) as Answer;
+  const chosen = runs.map((one) => one.id);
+  const version = run.pipeline.version_id;
   return {
     ...failedRun,
+    ...schedule,
+    home: '/',
+    schedules: '/schedules',
+    'new-schedule': `/runs/new?pipeline=${run.pipeline.id}&recurring=true`,
+    chosen: `/runs?${chosen.map((one) => `chosen=${one}`).join('&')}`,
+    archive: '/runs?archived=true',
+    'archived-experiments': '/experiments?archived=true',
+    'deleted-experiments': '/experiments?deleted=true',
+    compare: `/compare?runs=${[id, ...chosen.filter((one) => one !== id)].join('&runs=')}`,
+    scaling: `/scaling?runs=${[id, ...chosen.filter((one) => one !== id)].join('&runs=')}`,
+    'scaling-choose': '/scaling',
+    rules: '/metrics/test?rule=loss',
+    diff: `/diff?from=${version}&to=${version}`,
+    settings: '/settings',
     pipelines: '/pipelines',
     pipeline: `/pipelines/${run.pipeline.id}`,
     parameters: `/pipelines/${run.pipeline.id}?tab=parameters`,
@@ -30,6 +49,13 @@ async function pages(page: Page): Promise<Record<string, string>> {
     'run-steps': `/runs/${id}?tab=steps&panel=io`,
     'run-parameters': `/runs/${id}?tab=parameters&panel=details`,
     'run-yaml': `/runs/${id}?tab=yaml&node=none`,
+    'run-metrics': `/runs/${id}?tab=metrics&smooth=0.5`,
+    'run-metrics-full': `/runs/${id}?tab=metrics&open=${encodeURIComponent(run.metrics?.[0]?.name ?? '')}`,
+    'run-timeline': `/runs/${id}?tab=timeline`,
+    'run-outputs': `/runs/${id}?tab=outputs`,
+    'run-job': `/runs/${id}?tab=job`,
+    'run-events': `/runs/${id}?tab=events`,
+    cluster: '/cluster',
     'no-match': '/runs?q=there-is-no-such-run',
     missing: '/runs/there-is-no-such-run',
     lost: '/there/is/no/such/page',
@@ -70,10 +96,11 @@ test('Chinese is complete, and the page says that it is Chinese', async ({ page 
 
 test('the theme and the language can be switched by keyboard, and stay', async ({ page }) => {
   await page.goto('/runs');
+  await settled(page);
   await page.getByRole('radio', { name: 'Dark' }).focus();
   await page.keyboard.press('Space');
   await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', 'dark');
-  await page.getByRole('radio', { name: '中文' }).focus();
+  await page.getByRole('radio', { name: '中文 Chinese' }).focus();
   await page.keyboard.press('Space');
   await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN');
   await page.reload();
@@ -90,7 +117,7 @@ test('lists are filtered and sorted by URL', async ({ page }) => {
   await expect(page.locator('tbody tr').first()).toBeVisible();
   expect(runs.length).toBeGreaterThan(0);
 
-  await page.getByRole('searchbox', { name: 'Filter by name' }).fill('there-is-no-such-run');
+  await page.getByPlaceholder(/^status:failed/).fill('there-is-no-such-run');
   await expect(page.getByRole('heading', { name: 'No match' })).toBeVisible();
   await expect(page).toHaveURL(/q=there-is-no-such-run/);
   await page.getByRole('button', { name: 'Clear the filters' }).last().click();
@@ -104,9 +131,92 @@ test('a line of the log can be linked', async ({ page }) => {
   await expect(page.locator('[data-linked]')).toContainText('2');
 });
 
-/** Waits until nothing on the page is awaited any more; answers may bring more questions, hence the quiet network. */
+test('addresses of KFP lead to the same things, with and without /pipeline/', async ({ page }) => {
+  await prefer(page, {});
+  const id = required('RUN_ID');
+  for (const [address, path, heading] of [
+    ['/pipeline/#/experiments', '/experiments', 'Experiments'],
+    ['/#/experiments', '/experiments', 'Experiments'],
+    ['/_/pipeline/#/pipelines', '/pipelines', 'Pipelines'],
+    ['/pipeline/#/recurringruns', '/schedules', 'Schedules'],
+    ['/pipeline/#/archive/runs', '/runs?archived=true', 'Runs'],
+    [`/pipeline/#/runs/details/${id}`, `/runs/${id}`, undefined],
+  ] as const) {
+    await page.goto('about:blank');
+    await page.goto(address);
+    await expect(page).toHaveURL(new RegExp(`${path.replace('?', '\\?')}$`));
+    await expect(page.getByRole('heading', { level: 1, name: heading })).toBeVisible();
+  }
+});
+
+test('any run is reached by the keyboard alone, and no page is wider than a phone', async ({ page }) => {
+  await prefer(page, {});
+  const id = required('RUN_ID');
+  const { name } = await (await page.request.get(`/apis/argosy/v1/runs/${id}`)).json();
+  await page.goto('/');
+  await settled(page);
+  await page.keyboard.press('Control+k');
+  await expect(page.getByRole('combobox', { name: 'Go to a page, run or pipeline' })).toBeFocused();
+  await page.keyboard.type(name);
+  await expect(page.getByRole('option', { name }).first()).toBeVisible();
+  await picture(page, 'palette');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
+
+  await page.setViewportSize({ width: 360, height: 800 });
+  for (const path of ['/', '/runs', '/schedules', '/pipelines', '/experiments', '/settings', '/runs/new', '/diff']) {
+    await page.goto(path);
+    await settled(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(360);
+  }
+});
+
+test('a schedule is made with the form, paused, and deleted', async ({ page }) => {
+  await prefer(page, {});
+  const run = await (await page.request.get(`/apis/argosy/v1/runs/${required('RUN_ID')}`)).json();
+  const name = `nightly ${Date.now()}`;
+  await page.goto(`/runs/new?clone=${run.id}&recurring=true`);
+  await page.getByLabel('Schedule name').fill(name);
+  await page.getByText('Cron expression', { exact: true }).click();
+  await page.getByLabel('Expression, in UTC').fill('0 3 1 1 *');
+  await expect(page.getByRole('region', { name: 'Next times' }).getByRole('listitem')).toHaveCount(5);
+  await page.getByRole('button', { name: 'Start the schedule' }).click();
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
+
+  await page.getByRole('button', { name: `Pause: ${name}` }).click();
+  await expect(page.getByRole('button', { name: `Enable: ${name}` })).toBeVisible();
+  await picture(page, 'schedule-made');
+  await page.getByRole('button', { name: `Actions: ${name}` }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Schedules' })).toBeVisible();
+  await expect(page.getByRole('link', { name })).toHaveCount(0);
+});
+
+test('chosen runs are archived, found in the archive, and restored', async ({ page }) => {
+  await prefer(page, {});
+  const id = required('RUN_ID');
+  const { name } = await (await page.request.get(`/apis/argosy/v1/runs/${id}`)).json();
+  const box = page.getByRole('checkbox', { name: `Choose ${name}`, exact: true });
+  for (const [list, action] of [
+    ['/runs', 'Archive'],
+    ['/runs?archived=true', 'Restore'],
+  ] as const) {
+    await page.goto(`${list}${list.includes('?') ? '&' : '?'}q=${id}`);
+    await box.check();
+    await page.getByRole('region', { name: 'Chosen runs' }).getByRole('button', { name: action }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: `${action}: 1` })
+      .click();
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    await expect(box).toHaveCount(0);
+  }
+});
+
+/** Waits until nothing on the page is awaited any more: no skeletons, and no dots in place of an answer. */
 async function settled(page: Page) {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-  await page.waitForLoadState('networkidle');
   await expect(page.locator('.mantine-Skeleton-root')).toHaveCount(0);
+  await expect(page.getByText('…', { exact: true })).toHaveCount(0);
 }

@@ -9,8 +9,9 @@ export default defineConfig({
   outputDir: join(tmpdir(), 'argosy-playwright'),
   // The pages share one server and build on each other's runs.
   workers: 1,
-  timeout: 300_000,
-  expect: { timeout: 30_000 },
+  // Both only guard against hanging: machines may be slow and busy.
+  timeout: 900_000,
+  expect: { timeout: 120_000 },
   forbidOnly: true,
   reporter: 'list',
   use: {
@@ -18,6 +19,8 @@ export default defineConfig({
     viewport: { width: 1440, height: 900 },
     locale: 'en-GB',
     timezoneId: 'UTC',
+    // A page is looked at when it rests: half of a transition has other colors.
+    contextOptions: { reducedMotion: 'reduce' },
     trace: 'retain-on-failure',
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',

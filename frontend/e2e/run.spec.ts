@@ -7,7 +7,7 @@
  *   PIPELINE_FILE        a package to upload; a run is made from it
  *   SCREENSHOTS          a folder for pictures (none when absent)
  */
-import { expect, test } from '@playwright/test';
+import { expect, type Locator, test } from '@playwright/test';
 import { picture, prefer, required } from './environment';
 
 const metric = process.env.EXPECT_METRIC_NAME ?? 'images/sec';
@@ -18,7 +18,7 @@ test('the run page shows what was measured, the graph, the steps and the log', a
   await page.goto(`/runs/${required('RUN_ID')}`);
 
   const metrics = page.getByRole('region', { name: 'Metrics' });
-  const row = metrics.getByRole('row').filter({ hasText: metric });
+  const row = metrics.getByRole('listitem').filter({ hasText: metric });
   await expect(row).toBeVisible();
   const cell = row.locator(`data[data-metric="${metric}"]`);
   expect(Number(await cell.getAttribute('value'))).toBeCloseTo(value, 6);
@@ -35,6 +35,65 @@ test('the run page shows what was measured, the graph, the steps and the log', a
   await expect(page.getByRole('table', { name: 'Steps of the run' }).getByRole('row')).not.toHaveCount(0);
   await page.getByRole('tab', { name: 'YAML' }).click();
   await expect(page.getByRole('region', { name: /\.yaml$/ })).toContainText('entrypoint: ');
+});
+
+test('the curves of a run are drawn from the series, and the address keeps how', async ({ page }) => {
+  await prefer(page, {});
+  await page.goto(`/runs/${required('RUN_ID')}`);
+  await page.getByRole('tab', { name: 'Metrics' }).click();
+  await expect(page).toHaveURL(/tab=metrics/);
+  const chart = page.getByRole('region', { name: `Curves of ${metric}` });
+  await expect(chart.locator('canvas')).toBeVisible();
+  await expect(page.getByRole('row').filter({ hasText: metric }).locator('data')).toHaveAttribute(
+    'value',
+    required('EXPECT_METRIC_VALUE'),
+  );
+
+  await page.getByText('Seconds', { exact: true }).click();
+  await expect(page).toHaveURL(/x=relative/);
+  await page.getByLabel('Logarithmic').check();
+  await page.getByRole('button', { name: `Show ${metric} on the full screen` }).click();
+  await expect(page).toHaveURL(/open=/);
+  await page.reload();
+  const full = page.getByRole('dialog');
+  await expect(full.locator('canvas')).toBeVisible();
+  await expect(full.getByLabel('Logarithmic')).toBeChecked();
+  await full.getByText('Show the numbers').click();
+  await expect(full.getByRole('region', { name: `Numbers of ${metric}` }).getByRole('row')).not.toHaveCount(0);
+  await picture(page, 'curves-full');
+  await page.keyboard.press('Escape');
+  await expect(page).not.toHaveURL(/open=/);
+
+  // Dragging over a chart shows that part of it, once the dialog no longer lies over it.
+  await expect(full).toHaveCount(0);
+  await chart.locator('.u-over').hover();
+  const box = (await chart.locator('.u-over').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await page.mouse.move(box.x + box.width * 0.2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2, { steps: 5 });
+  await page.mouse.up();
+  await expect(page).toHaveURL(/zoom=/);
+  await page.getByRole('button', { name: 'Whole range' }).click();
+  await expect(page).not.toHaveURL(/zoom=/);
+});
+
+test('the logs of all pods are at hand, and a retry says what it would run', async ({ page }) => {
+  await prefer(page, {});
+  await page.goto(`/runs/${required('RUN_ID')}?tab=timeline`);
+  await expect(page.getByRole('table', { name: 'When each step ran' }).getByRole('row')).not.toHaveCount(0);
+  await page.getByRole('combobox', { name: 'Logs of this step' }).click();
+  await page.getByRole('option', { name: 'worker 0', exact: true }).click();
+  await page.getByRole('option', { name: 'launcher 0', exact: true }).click();
+  await expect(page).toHaveURL(/logs=.*logs=/);
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('region', { name: /^Log of / })).toContainText('launcher 0');
+  await picture(page, 'logs-merged');
+
+  await page.getByRole('button', { name: 'Retry from here' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('One step runs again.');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(dialog).toHaveCount(0);
 });
 
 test('a package is uploaded, a run is made from it with the form, and succeeds before our eyes', async ({ page }) => {
@@ -59,16 +118,16 @@ test('a package is uploaded, a run is made from it with the form, and succeeds b
   const earlier = await (await page.request.get(`/apis/argosy/v1/runs/${required('RUN_ID')}`)).json();
   const parameters = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Parameters' }) });
   for (const { name: parameter, value = '' } of earlier.parameters as { name: string; value?: string }[]) {
-    await parameters.getByLabel(parameter, { exact: true }).fill(value);
+    await fill(parameters.getByLabel(parameter, { exact: true }), value);
   }
   await picture(page, 'new-run');
   await page.getByRole('button', { name: 'Start' }).click();
 
   await page.waitForURL(/\/runs\/(?!new)[^/]+$/);
-  await expect(page.locator('[data-status="Running"]').first()).toBeVisible({ timeout: 60_000 });
-  await expect(page.getByRole('region', { name: /^Log of / })).toContainText('images/sec', { timeout: 120_000 });
+  await expect(page.locator('[data-status="Running"]').first()).toBeVisible({ timeout: 300_000 });
+  await expect(page.getByRole('region', { name: /^Log of / })).toContainText('images/sec', { timeout: 300_000 });
   await picture(page, 'run-live');
-  await expect(page.locator('main [data-status="Succeeded"]').first()).toBeVisible({ timeout: 150_000 });
+  await expect(page.locator('main [data-status="Succeeded"]').first()).toBeVisible({ timeout: 300_000 });
   await expect(page.getByRole('region', { name: 'Metrics' })).toContainText(metric);
 });
 
@@ -96,3 +155,11 @@ test('a file may be dropped on the page, and what is no pipeline is refused in t
   await expect(dialog.getByRole('alert')).toContainText(words);
   await picture(page, 'refused');
 });
+
+/** Gives a field a value, whatever kind of field the parameter's type has made of it. */
+async function fill(field: Locator, value: string) {
+  const kind = await field.evaluate((element) => (element as HTMLInputElement).type);
+  if (kind === 'select-one') await field.selectOption(value);
+  else if (kind === 'checkbox') await field.setChecked(/^true$/i.test(value), { force: true });
+  else await field.fill(value);
+}

@@ -1,6 +1,7 @@
 package capacity_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,6 +67,8 @@ func claim(class, size string) capacity.Demand {
 
 func TestShort(t *testing.T) {
 	t.Parallel()
+	translated, err := os.ReadFile("../../frontend/src/waiting/sentences.txt")
+	require.NoError(t, err)
 	local := []storagev1.StorageClass{{
 		ObjectMeta: metav1.ObjectMeta{Name: "local", Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}}, Provisioner: "argosy.dev/local",
 	}}
@@ -263,6 +266,7 @@ func TestShort(t *testing.T) {
 				return
 			}
 			require.EqualError(t, short, c.says)
+			require.Contains(t, string(translated), c.says+"\n", "the UI has each sentence in Chinese: add it to the file, and its phrases to chinese.ts beside it")
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 // Shortage is what a cluster can never hold, in words. It is an error of the step that asks for it.
 type Shortage struct {
 	Asks, Has, Change string
+	Parameters        []string // of the pipeline, to lower; those that are known
 }
 
 // Error is the sentence, without its subject: "asks 2 workers x 2 CPUs = 4; this cluster has 2: lower cpu_limit, or add nodes".
@@ -46,7 +47,7 @@ func (s speaker) perPod(g *Group, lacks []lack, eligible int) *Shortage {
 	if lacks[0].has == 0 {
 		add = "add nodes that have " + plainName(lacks[0].name)
 	}
-	return &Shortage{Asks: asks, Has: where + has, Change: "lower " + s.setters(g, lacks) + ", or " + add}
+	return &Shortage{Asks: asks, Has: where + has, Change: "lower " + s.setters(g, lacks) + ", or " + add, Parameters: s.named(lacks)}
 }
 
 // noneHasAll is about pods for which there is enough of each resource, but not on one node.
@@ -57,7 +58,7 @@ func (s speaker) noneHasAll(g *Group, need amounts) *Shortage {
 	}
 	return &Shortage{
 		Asks: asks, Has: fmt.Sprintf("none of the %s of this cluster has all of it", counted(s.nodes, "node")),
-		Change: "lower " + s.setters(g, lacks) + ", or add a larger node",
+		Change: "lower " + s.setters(g, lacks) + ", or add a larger node", Parameters: s.named(lacks),
 	}
 }
 
@@ -102,7 +103,7 @@ func (s speaker) total(groups []Group, nodes []corev1.Node) *Shortage {
 			where = "the 1 node that they may run on has "
 		}
 	}
-	return &Shortage{Asks: list(asks, "and"), Has: where + has, Change: "lower " + s.setters(&groups[0], lacks) + ", or add nodes"}
+	return &Shortage{Asks: list(asks, "and"), Has: where + has, Change: "lower " + s.setters(&groups[0], lacks) + ", or add nodes", Parameters: s.named(lacks)}
 }
 
 // fragmented describes pods that fit on a node one by one, but not all on the nodes of the cluster.
@@ -110,7 +111,7 @@ func (s speaker) fragmented(g *Group, need amounts, room int) *Shortage {
 	each, lacks := everything(need)
 	return &Shortage{
 		Asks: fmt.Sprintf("%s with %s each", g.counted(), each), Has: fmt.Sprintf("the %s of this cluster hold %d of them", counted(s.nodes, "node"), room),
-		Change: "lower " + s.setters(g, lacks) + ", or add nodes",
+		Change: "lower " + s.setters(g, lacks) + ", or add nodes", Parameters: s.named(lacks),
 	}
 }
 
@@ -173,6 +174,16 @@ func (s speaker) setters(g *Group, lacks []lack) string {
 		}
 	}
 	return list(names, "and")
+}
+
+// named are the pipeline's parameters that set what is lacking.
+func (s speaker) named(lacks []lack) (names []string) {
+	for _, l := range lacks {
+		if name := s.parameters[l.name]; name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func limits(pod *corev1.PodSpec, name corev1.ResourceName) bool {

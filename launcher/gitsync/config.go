@@ -41,6 +41,9 @@ type Config struct {
 	SSHKey             string
 	AnyHostKey         bool
 	Submodules         bool
+
+	// CommitFile gets the hash of the commit that is checked out. It is left alone where it does not exist; empty is for none.
+	CommitFile string
 }
 
 // FromEnv reads the configuration from the environment.

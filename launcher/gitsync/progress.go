@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// say writes one line of progress. That nobody can read it is no reason to stop.
+// say writes one line of progress. It ignores errors: the checkout goes on without readers.
 func say(w io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(w, "git-sync: "+format+"\n", args...)
 }

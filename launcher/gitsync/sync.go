@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,7 +51,31 @@ func Sync(ctx context.Context, c Config, progress io.Writer) error {
 		return err
 	}
 	say(progress, "%s is at %s, fetched in %.1f s", c.Dir, commit, time.Since(started).Seconds())
-	return nil
+	return c.leaveCommit()
+}
+
+// leaveCommit writes the hash of the commit that is checked out to the file for it.
+func (c *Config) leaveCommit() error {
+	if c.CommitFile == "" {
+		return nil
+	}
+	repo, err := git.PlainOpen(c.Dir)
+	if err != nil {
+		return fmt.Errorf("open the clone: %w", err)
+	}
+	head, err := repo.Head()
+	if err != nil {
+		return fmt.Errorf("the clone has no commit: %w", err)
+	}
+	f, err := os.OpenFile(c.CommitFile, os.O_WRONLY|os.O_TRUNC, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("write the commit: %w", err)
+	}
+	_, err = f.WriteString(head.Hash().String())
+	return errors.Join(err, f.Close())
 }
 
 // fetch is one repository to be cloned.

@@ -2,6 +2,7 @@ package gitsync_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -119,6 +120,28 @@ func TestSyncLocal(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, entries, 1, "nothing is left beside the clone")
 		})
+	}
+}
+
+// The commit that is checked out is left where somebody waits for it, and nowhere else.
+func TestSyncLeavesTheCommit(t *testing.T) {
+	t.Parallel()
+	u := newUpstream(t)
+	root := t.TempDir()
+	for name, there := range map[string]bool{"waited-for": true, "absent": false} {
+		file := filepath.Join(root, name)
+		if there {
+			require.NoError(t, os.WriteFile(file, []byte("what was there before, which is longer than any hash of a commit"), 0o600))
+		}
+		c := gitsync.Config{Repo: u.bare, Revision: u.first[:8], Dir: filepath.Join(root, "clone-"+name), CommitFile: file}
+		require.NoError(t, gitsync.Sync(t.Context(), c, io.Discard))
+		if !there {
+			require.NoFileExists(t, file)
+			continue
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, u.first, string(text))
 	}
 }
 

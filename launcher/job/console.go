@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/argosy-ml/argosy/launcher/scrape"
 )
 
 // console is the step's own log: the job's output as it comes, and between its
@@ -28,12 +30,11 @@ func (c *console) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-// say prints a line of the launcher's own. That nobody can read it is no reason
-// to give up the job.
+// say prints a line of the launcher's own. A failed write does not stop the job.
 func (c *console) say(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	line := "argosy: " + strings.TrimRight(fmt.Sprintf(format, args...), "\n") + "\n"
+	line := scrape.LauncherSays + strings.TrimRight(fmt.Sprintf(format, args...), "\n") + "\n"
 	if c.open {
 		line = "\n" + line
 		c.open = false
@@ -66,7 +67,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 func (t *tail) end() {
-	// mpirun frames its remarks with lines of dashes: there is no room for those.
+	// mpirun frames its remarks with lines of dashes, which are left out.
 	if text := strings.TrimRight(string(t.line), "\r\n"); strings.Trim(text, "- ") != "" {
 		t.lines = append(t.lines, text)
 		if len(t.lines) > tailLines {

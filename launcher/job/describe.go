@@ -29,7 +29,7 @@ func describe(s state, spec *Spec) string {
 			begun++
 		}
 	}
-	want := spec.pods()
+	want := spec.Pods()
 	if begun >= want {
 		return ""
 	}

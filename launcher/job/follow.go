@@ -36,6 +36,7 @@ type reader struct {
 	tails   map[string]*tail // of each pod
 	stops   map[types.UID]context.CancelFunc
 	world   *scrape.World // as mpirun told it, nil when it did not
+	on      *environment
 }
 
 // maxAttempts is how many pods can wait to be read.
@@ -45,7 +46,7 @@ func (l *Launcher) newReader(ctx context.Context) *reader {
 	ctx, stop := context.WithCancel(ctx)
 	r := &reader{
 		l: l, queue: make(chan *corev1.Pod, maxAttempts), seen: map[types.UID]bool{}, ctx: ctx, stop: stop,
-		ranks: map[string]bool{}, scanner: scrape.New(l.Spec.Metrics), tail: &tail{}, tails: map[string]*tail{}, stops: map[types.UID]context.CancelFunc{},
+		ranks: map[string]bool{}, scanner: scrape.New(l.Spec.Metrics), tail: &tail{}, tails: map[string]*tail{}, stops: map[types.UID]context.CancelFunc{}, on: newEnvironment(),
 	}
 	r.wg.Go(func() {
 		for pod := range r.queue {
@@ -112,7 +113,9 @@ func (r *reader) attempt(pod *corev1.Pod) {
 	}
 	r.read = append(r.read, pod.Name)
 	r.scanner, r.tail, r.world = scrape.New(r.l.Spec.Metrics), &tail{}, nil
-	w := io.MultiWriter(r.l.out, r.scanner, r.tail)
+	hears := r.on.listens()
+	defer hears.Close()
+	w := io.MultiWriter(r.l.out, r.scanner, r.tail, hears)
 	if r.l.Spec.Kind == &mpiJob {
 		filter := scrape.NewMapFilter(w, wantsMap(r.l.Spec), func(world scrape.World) {
 			r.world = &world
@@ -138,14 +141,16 @@ func (r *reader) alongside(ctx context.Context, pod *corev1.Pod) {
 		r.ranks[place] = true
 	}
 	r.tails[pod.Name] = own
-	alone := r.l.Spec.pods() == 1
+	alone := r.l.Spec.Pods() == 1
 	r.mu.Unlock()
+	hears := r.on.listens()
+	defer hears.Close()
 
 	tagged := &tagWriter{to: lockedWriter{&r.mu, io.MultiWriter(r.l.out, r.scanner, r.tail)}}
 	if !alone {
 		tagged.tag = fmt.Sprintf("[%s,%d]<stdout>:", place, rank)
 	}
-	r.copy(ctx, pod, io.MultiWriter(own, tagged))
+	r.copy(ctx, pod, io.MultiWriter(own, hears, tagged))
 	if err := tagged.close(); err != nil {
 		r.l.out.say("%v", err)
 	}
@@ -245,9 +250,9 @@ func (l *Launcher) sayWorld(w scrape.World) {
 	case w.Ranks != want:
 		l.out.say("warning: mpirun started %d of %d ranks (%s): check -np, -host and --map-by in the command, and that slots and GPUs agree",
 			w.Ranks, want, l.Spec.size())
-	case len(w.Hosts) < l.Spec.pods():
+	case len(w.Hosts) < l.Spec.Pods():
 		l.out.say("warning: the ranks run on %d of %d workers: check -host and --map-by in the command; a hostfile that mpirun does not read has the same effect",
-			len(w.Hosts), l.Spec.pods())
+			len(w.Hosts), l.Spec.Pods())
 	}
 }
 
@@ -276,7 +281,7 @@ func (l *Launcher) failedJob(ctx context.Context, s state) *FailedError {
 	if pod := guilty(s); pod != nil {
 		if t := containerState(pod, s.kind.container).Terminated; t != nil && t.ExitCode != 0 {
 			who := "command"
-			if l.Spec.pods() > 1 && s.kind.speaks == "" {
+			if l.Spec.Pods() > 1 && s.kind.speaks == "" {
 				who, _ = l.Spec.rank(pod)
 			}
 			return &FailedError{Code: int(t.ExitCode), Cause: fmt.Sprintf("%s failed: %s %s", what, who, ending(t)), pod: pod.Name, over: true}

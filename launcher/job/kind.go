@@ -189,7 +189,7 @@ func indexOf(text string) int {
 func (s *Spec) rank(pod *corev1.Pod) (name string, rank int) {
 	role, index := s.Kind.place(pod)
 	before := 0
-	// Those that train come first: a parameter server is no rank, but its lines need a tag too.
+	// Those that train come first. A parameter server has no rank, but its lines need a tag too.
 	order := slices.Clone(s.Roles)
 	slices.SortStableFunc(order, func(a, b Role) int { return boolOrder(b.Trains) - boolOrder(a.Trains) })
 	for _, r := range order {

@@ -32,6 +32,9 @@ if command -v ${OMPI_MCA_plm_rsh_agent:-ssh} >/dev/null 2>&1 && [ -r "$hosts" ];
   for probe in $probes; do
     wait "$probe" || exit 1
   done
+  if version=`mpirun --version 2>/dev/null | head -n 1` && [ -n "$version" ]; then
+    echo "argosy: $version"
+  fi
 fi
 # As process 1 this shell gets the signals, and the command and what it started must have them.
 child=

@@ -97,7 +97,7 @@ func (l *podLog) stream(ctx context.Context, follow bool) error {
 	return l.read(body)
 }
 
-// read passes on what of a stream has not been read before.
+// read passes on the part of a stream that it has not read before.
 func (l *podLog) read(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	known := l.at // where the previous stream stopped

@@ -85,12 +85,7 @@ func (o *Options) Spec(kind *Kind, command string) (*Spec, error) {
 		RunningTimeout: p.duration("running-timeout", o.RunningTimeout),
 		TTL:            p.ttl(o.TTL),
 	}
-	if s.Network == NetworkENI {
-		s.Annotations["k8s.aliyun.com/eni"] = "true"
-	}
-	if s.LinkedGPUs && strings.TrimSpace(o.Network) == "" {
-		s.Network = NetworkHost
-	}
+	s.settleNetwork(strings.TrimSpace(o.Network) != "")
 	p.ofMPIJob(kind, o)
 	s.SSHPort = p.port("ssh-port", o.SSHPort)
 	r := newRoles(p, o, s, command)
@@ -103,6 +98,20 @@ func (o *Options) Spec(kind *Kind, command string) (*Spec, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// annotationENI asks Alibaba Cloud's network for an interface of each pod's own.
+const annotationENI = "k8s.aliyun.com/eni"
+
+// settleNetwork chooses one network. The annotation goes before the host network, as with Arena: a pod cannot have both.
+func (s *Spec) settleNetwork(chosen bool) {
+	switch {
+	case s.Network == NetworkENI, s.Annotations[annotationENI] == "true":
+		s.Network = NetworkENI
+		s.Annotations[annotationENI] = "true"
+	case s.LinkedGPUs && !chosen:
+		s.Network = NetworkHost
+	}
 }
 
 func or(v, unset string) string {

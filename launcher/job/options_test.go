@@ -60,7 +60,7 @@ func TestOptions(t *testing.T) {
 	require.Equal(t, "main", s.Code.Branch, "the flag goes before the environment")
 }
 
-// All mistakes are told at once, each with its flag.
+// The parser reports all mistakes at once, each with its flag.
 func TestOptionsFaults(t *testing.T) {
 	t.Parallel()
 	o := job.Options{
@@ -100,6 +100,42 @@ func TestOptionsOfAnMPIJob(t *testing.T) {
 	s, err := o.Spec(kind(t, "pytorchjob"), "c")
 	require.NoError(t, err)
 	require.Equal(t, job.NetworkCNI, s.Network)
+}
+
+// A pod has one network. The annotation for an elastic network interface goes before the host network, as with Arena.
+func TestOneNetwork(t *testing.T) {
+	t.Parallel()
+	const eni = "k8s.aliyun.com/eni"
+	for _, tc := range []struct {
+		network, topology, annotation string
+		want                          job.Network
+		annotated                     string
+	}{
+		{"", "", "", job.NetworkCNI, ""},
+		{"Host", "", "", job.NetworkHost, ""},
+		{"", "true", "", job.NetworkHost, ""},
+		{"CNI", "true", "", job.NetworkCNI, ""},
+		{"ENI", "true", "", job.NetworkENI, "true"},
+		{"", "", "true", job.NetworkENI, "true"},
+		{"Host", "", "true", job.NetworkENI, "true"},
+		{"", "true", "true", job.NetworkENI, "true"},
+		{"Host", "true", "true", job.NetworkENI, "true"},
+		{"Host", "", "false", job.NetworkHost, "false"},
+		{"", "true", "false", job.NetworkHost, "false"},
+	} {
+		o := job.Options{Name: "train", Image: "i", Workers: "2", Network: tc.network, GPUTopology: tc.topology}
+		if tc.annotation != "" {
+			o.Annotations = []string{eni + "=" + tc.annotation}
+		}
+		s, err := o.Spec(kind(t, "mpijob"), "c")
+		require.NoError(t, err)
+		require.Equal(t, tc.want, s.Network, "%+v", tc)
+		made := mpi(t, s, step())
+		for role, r := range made.Spec.MPIReplicaSpecs {
+			require.Equal(t, tc.want == job.NetworkHost, r.Template.Spec.HostNetwork, "%s of %+v", role, tc)
+			require.Equal(t, tc.annotated, r.Template.Annotations[eni], "%s of %+v", role, tc)
+		}
+	}
 }
 
 // FuzzOptions checks that what is accepted makes a job that the operator accepts.

@@ -52,7 +52,7 @@ func (p *parser) integer(flag, v string, unset, least int) int {
 	return int(n)
 }
 
-// quantity reads a Kubernetes quantity; "" and "0" mean that there is no limit.
+// quantity reads a Kubernetes quantity; "" and "0" mean no limit.
 func (p *parser) quantity(flag, v string) resource.Quantity {
 	v = strings.TrimSpace(v)
 	if v == "" {

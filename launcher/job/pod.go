@@ -16,9 +16,12 @@ import (
 	"github.com/argosy-ml/argosy/sdk/train"
 )
 
+// LabelStep of a job and its pods has the name of the step, as far as a label can.
+const LabelStep = "argosy.dev/step"
+
 const (
 	labelRun  = "pipeline/runid"
-	labelStep = "argosy.dev/step"
+	labelStep = LabelStep
 	labelNode = "argosy.dev/node-id"
 	// annotationWorkflow names the workflow for people who look at the job.
 	annotationWorkflow = "argosy.dev/workflow"
@@ -133,7 +136,7 @@ func podTemplate(s *Spec, id Identity, role *Role, name string) corev1.PodTempla
 	if ptrTrue(s.Gang) {
 		// For clusters whose gangs are those of the coscheduling plugin; Volcano reads the job itself.
 		labels["pod-group.scheduling.sigs.k8s.io/name"] = s.name(id)
-		labels["pod-group.scheduling.sigs.k8s.io/min-available"] = fmt.Sprint(s.pods())
+		labels["pod-group.scheduling.sigs.k8s.io/min-available"] = fmt.Sprint(s.Pods())
 	}
 	mounts(s, id, &t)
 	return t
@@ -176,6 +179,9 @@ func dataVolume(all []Mount, m Mount) corev1.Volume {
 	return v
 }
 
+// codeContainerName is the init container that fetches the code.
+const codeContainerName = "init-code"
+
 // codeContainer fetches the code: from git with the launcher's own image, so that the user's needs no git; with the
 // rsync of the user's image, or another that is named.
 func codeContainer(s *Spec, id Identity, image string) corev1.Container {
@@ -183,7 +189,7 @@ func codeContainer(s *Spec, id Identity, image string) corev1.Container {
 		image = ownImage(id.Pod)
 	}
 	c := corev1.Container{
-		Name: "init-code", Image: or(s.Code.Image, image), ImagePullPolicy: corev1.PullIfNotPresent,
+		Name: codeContainerName, Image: or(s.Code.Image, image), ImagePullPolicy: corev1.PullIfNotPresent,
 		VolumeMounts: []corev1.VolumeMount{{Name: codeVolume, MountPath: codeRoot}},
 	}
 	if s.Code.Mode == "rsync" {

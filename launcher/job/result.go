@@ -18,13 +18,14 @@ type Paths struct {
 	Metrics     string // KFP's metrics artifact
 	JobName     string
 	WorldSize   string
+	Environment string // what the job ran on
 	Termination string // the pod's termination message; left alone where it does not exist
 }
 
 // DefaultPaths are where the compiled pipeline looks.
 func DefaultPaths() Paths {
 	return Paths{
-		Metrics: "/mlpipeline-metrics.json", JobName: "/tmp/argosy/job-name", WorldSize: "/tmp/argosy/world-size",
+		Metrics: "/mlpipeline-metrics.json", JobName: "/tmp/argosy/job-name", WorldSize: "/tmp/argosy/world-size", Environment: "/tmp/argosy/environment",
 		Termination: "/dev/termination-log",
 	}
 }

@@ -167,6 +167,9 @@ func (l *Launcher) follow(ctx context.Context, job *unstructured.Unstructured) e
 		l.out.say("%s %s succeeded after %s", l.Spec.Kind.Title, s.job.GetName(), took(s))
 	}
 	l.clean(ctx, job)
+	if err := writeEnvironment(l.Paths.Environment, l.environmentFacts(ctx, logs.on, logs.world)); err != nil {
+		l.out.say("%v", err)
+	}
 	return l.finish(failed, logs)
 }
 
@@ -204,6 +207,7 @@ func (l *Launcher) await(ctx context.Context, v *view, broken <-chan error, logs
 		}
 		s := v.state()
 		logs.offer(s.speakers())
+		logs.on.saw(l.Spec, s.pods)
 		status.saw(s)
 		if failed, ended := l.ended(ctx, s, job, logs); ended {
 			return failed, nil
@@ -227,6 +231,7 @@ func (l *Launcher) ended(ctx context.Context, s state, job *unstructured.Unstruc
 		return nil, false
 	}
 	l.lastPods(ctx, &s)
+	logs.on.saw(l.Spec, s.pods)
 	logs.offer(s.speakers())
 	logs.leave(s.speakers())
 	if s.status.succeeded {

@@ -47,7 +47,7 @@ func TestLauncherScriptWaitsForTheWorkers(t *testing.T) {
 	t.Parallel()
 	out, code := runScriptWith(t, "w-0.job.ns.svc slots=2\nw-1.job.ns.svc:2\n", "60")
 	require.Zero(t, code, out)
-	require.Equal(t, "asked w-0.job.ns.svc\nasked w-1.job.ns.svc\nthe command\n", out)
+	require.Equal(t, "argosy: mpirun (Open MPI) 4.1.4\nasked w-0.job.ns.svc\nasked w-1.job.ns.svc\nthe command\n", out)
 }
 
 func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
@@ -58,8 +58,8 @@ func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
 	require.NotContains(t, out, "the command")
 }
 
-// runScriptWith runs the script with a hostfile and an ssh of which every worker refuses the first two
-// connections, and the deaf one all of them.
+// runScriptWith runs the script with a hostfile and an ssh that fails twice for each worker
+// and always for the worker named deaf.
 func runScriptWith(t *testing.T, hostfile, patience string) (string, int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,8 +73,9 @@ case $host in deaf*) echo "Connection refused"; exit 255;; esac
 if [ "$(wc -l <"$DIR/$host")" -le 2 ]; then echo "Connection refused"; exit 255; fi
 echo "asked $host" >>"$DIR/asked"
 `), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\nprintf 'mpirun (Open MPI) 4.1.4\\n\\nReport bugs\\n'\n"), 0o700))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", "sort $DIR/asked; echo the command", patience)
-	cmd.Env = append(os.Environ(), "DIR="+dir, "OMPI_MCA_plm_rsh_agent="+ssh+" -q", "PRTE_MCA_prte_default_hostfile="+hosts)
+	cmd.Env = append(os.Environ(), "DIR="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "OMPI_MCA_plm_rsh_agent="+ssh+" -q", "PRTE_MCA_prte_default_hostfile="+hosts)
 	out, err := cmd.CombinedOutput()
 	require.NotNil(t, cmd.ProcessState, "%v", err)
 	return string(out), cmd.ProcessState.ExitCode()
@@ -103,6 +104,44 @@ func TestLauncherScriptPassesSignals(t *testing.T) {
 			t.Log(lines.Text())
 		}
 		require.Error(t, cmd.Wait())
+	}
+}
+
+// A worker that is stopped ends then, not when its grace period has passed: while it makes its key, while sshd cannot hear
+// signals yet, and with the code of an sshd that does.
+func TestWorkerScriptEndsOnSignal(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		keygen, sshd string
+		code         int
+	}{
+		"making a key":    {"echo up; read -r _", "exit 1", 143},
+		"sshd is young":   {"true", "echo up; exec sleep 60", 143},
+		"sshd is stopped": {"true", "trap 'exit 7' TERM; echo up; while :; do sleep 0.05; done", 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for program, script := range map[string]string{"ssh-keygen": tc.keygen, "sshd": tc.sshd} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+			}
+			script := strings.NewReplacer("/usr/sbin/sshd", dir+"/sshd", "/tmp/.argosy-sshd", dir+"/own", "/var/run/sshd", dir+"/run", "/run/sshd", dir+"/run",
+				"/etc/ssh/", dir+"/none/").Replace(workerScript)
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
+			cmd.Env, cmd.Stderr = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")), os.Stderr
+			stdin, err := cmd.StdinPipe()
+			require.NoError(t, err)
+			stdout, err := cmd.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, cmd.Start())
+			lines := bufio.NewScanner(stdout)
+			require.True(t, lines.Scan())
+			require.Equal(t, "up", lines.Text())
+			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+			require.NoError(t, stdin.Close())
+			require.Error(t, cmd.Wait())
+			require.Equal(t, tc.code, cmd.ProcessState.ExitCode())
+		})
 	}
 }
 

@@ -58,8 +58,8 @@ func (s *shortage) text(spec *Spec) string {
 			roles = append(roles, role)
 		}
 	}
-	text := "needs " + cmp.Or(strings.Join(roles, " and "), fmt.Sprintf("room for %d pods", spec.pods()))
-	if s.gang && spec.pods() > 1 {
+	text := "needs " + cmp.Or(strings.Join(roles, " and "), fmt.Sprintf("room for %d pods", spec.Pods()))
+	if s.gang && spec.Pods() > 1 {
 		text += " at once"
 	}
 	switch {

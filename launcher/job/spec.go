@@ -147,7 +147,8 @@ func (s *Spec) trainers() (n int) {
 	return n
 }
 
-func (s *Spec) pods() (n int) {
+// Pods is how many pods compute, without the one that starts them.
+func (s *Spec) Pods() (n int) {
 	for _, r := range s.Roles {
 		n += r.Replicas
 	}

@@ -69,7 +69,7 @@ func trainingSpec(s *Spec, id Identity, field string, types map[string]string, c
 			Replicas: ptr.To(int32(role.Replicas)), RestartPolicy: corev1.RestartPolicyNever, Template: trainPod(s, id, role, container),
 		}
 	}
-	policy := runPolicy{CleanPodPolicy: s.CleanPodPolicy, TTLSecondsAfterFinished: seconds(s.TTL), SchedulingPolicy: s.gang(s.pods())}
+	policy := runPolicy{CleanPodPolicy: s.CleanPodPolicy, TTLSecondsAfterFinished: seconds(s.TTL), SchedulingPolicy: s.gang(s.Pods())}
 	if policy.CleanPodPolicy == CleanAll {
 		policy.CleanPodPolicy = CleanRunning // until the launcher has read what the pods printed
 	}

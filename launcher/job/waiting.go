@@ -57,7 +57,7 @@ func (w *waiting) saw(s state) {
 			began[fmt.Sprint(role, index)] = at
 		}
 	}
-	if len(began) < w.l.Spec.pods() {
+	if len(began) < w.l.Spec.Pods() {
 		return
 	}
 	for _, at := range began {

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,8 @@ func TestSentencesThatTakeTurns(t *testing.T) {
 
 func TestShortages(t *testing.T) {
 	t.Parallel()
+	translated, err := os.ReadFile("../../frontend/src/waiting/sentences.txt")
+	require.NoError(t, err)
 	spec := func(roles ...Role) *Spec { return &Spec{Kind: &tfJob, Roles: roles} }
 	gib := resource.MustParse("8Gi")
 	cpu := resource.MustParse("1")
@@ -153,11 +156,12 @@ func TestShortages(t *testing.T) {
 		room := shortageOf(tc.said)
 		require.NotNil(t, room, want)
 		require.Equal(t, want, room.text(tc.spec))
+		require.Contains(t, string(translated), want+"\n", "the UI has each sentence in Chinese: add it to the file, and its phrases to chinese.ts beside it")
 	}
 	require.Nil(t, shortageOf([]string{"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."}))
 }
 
-// Who may not write on the launcher's pod is told once; what fails for a moment is written later.
+// The launcher reports a missing right to write on its pod once, and retries failures that may pass.
 func TestPublishing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -1,3 +1,5 @@
+# Process 1 ignores each signal that it does not handle, as sshd does while it starts: so this shell stays process 1.
+trap 'exit 143' TERM INT
 set -e
 own=/tmp/.argosy-sshd
 mkdir -p "$own" /run/sshd /var/run/sshd
@@ -18,7 +20,14 @@ for key in /etc/ssh/ssh_host_*_key; do
 done
 if [ -z "$usable" ]; then
   rm -f "$own/host_key" "$own/host_key.pub"
-  ssh-keygen -q -t rsa -N '' -f "$own/host_key"
+  ssh-keygen -q -t ecdsa -N '' -f "$own/host_key"
   set -- "$@" -h "$own/host_key"
 fi
-exec /usr/sbin/sshd "$@"
+/usr/sbin/sshd "$@" &
+daemon=$!
+trap 'kill -TERM "$daemon"' TERM INT
+while kill -0 "$daemon" 2>/dev/null; do
+  code=0
+  wait "$daemon" || code=$? # a signal ends the wait as well
+done
+exit "$code"

@@ -1,6 +1,7 @@
 package pending_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -62,6 +63,8 @@ func inInit(reason, message string) func(*corev1.Pod) {
 // The messages are those of kube-scheduler 1.3x, Volcano 1.12, kubelets with containerd and CRI-O, and of the embedded cluster.
 func TestWhy(t *testing.T) {
 	t.Parallel()
+	translated, err := os.ReadFile("../../frontend/src/waiting/sentences.txt")
+	require.NoError(t, err)
 	const unschedulable = corev1.PodReasonUnschedulable
 	for name, tc := range map[string]struct {
 		pod  *corev1.Pod
@@ -91,7 +94,11 @@ func TestWhy(t *testing.T) {
 			stepPod(unscheduled(unschedulable, "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.")),
 			"pod has unbound immediate PersistentVolumeClaims",
 		},
-		"no nodes":  {stepPod(unscheduled(unschedulable, "0/0 nodes are available: .")), "the cluster has no node"},
+		"no nodes": {stepPod(unscheduled(unschedulable, "0/0 nodes are available: .")), "the cluster has no node"},
+		"preempting": {
+			stepPod(unscheduled(unschedulable, "0/1 nodes are available: 1 Insufficient cpu."), func(p *corev1.Pod) { p.Status.NominatedNodeName = "big" }),
+			"pods of lower priority make room for it on node big",
+		},
 		"gang":      {stepPod(unscheduled(unschedulable, "3/3 tasks in gang unschedulable: pod group is not ready, 3 Pending, 3 minAvailable; Pending: 3 Unschedulable")), "needs room for 3 pods at once"},
 		"no answer": {stepPod(unscheduled(unschedulable, "")), "no node has been found for it"},
 		"own gate":  {stepPod(unscheduled(corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"), gates("argosy.dev/cache")), ""},
@@ -127,6 +134,7 @@ func TestWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tc.want, pending.Why(tc.pod, "main"))
+			require.Contains(t, string(translated), tc.want+"\n", "the UI has each sentence in Chinese: add it to the file, and its phrases to chinese.ts beside it")
 		})
 	}
 }

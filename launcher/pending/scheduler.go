@@ -58,33 +58,119 @@ func Causes(message string) string {
 }
 
 // unscheduled says why no node takes a pod.
-func unscheduled(pod *corev1.Pod, c corev1.PodCondition) string {
+func unscheduled(pod *corev1.Pod, c corev1.PodCondition) Verdict {
 	message := strings.Join(strings.Fields(c.Message), " ")
 	if c.Reason == corev1.PodReasonSchedulingGated {
 		return gated(pod)
 	}
+	if node := pod.Status.NominatedNodeName; node != "" {
+		return Verdict{Cause: Preempting, Text: fmt.Sprintf("pods of lower priority make room for it on node %s", node), Lacking: Lacking(message)}
+	}
 	if n := Gang(message); n > 0 {
-		return fmt.Sprintf("needs room for %d pods at once", n)
+		return Verdict{Cause: GangIncomplete, Text: fmt.Sprintf("needs room for %d pods at once", n), Lacking: Lacking(message)}
 	}
 	match := verdict.FindStringSubmatch(message)
 	if match == nil {
-		return missing(pod, cmp.Or(message, "no node has been found for it"))
+		return Verdict{Cause: ofPod(message), Text: missing(pod, cmp.Or(message, "no node has been found for it"))}
 	}
 	if match[1] == "0" {
-		return "the cluster has no node"
+		return Verdict{Cause: NoNodes, Text: "the cluster has no node"}
 	}
-	if causes := parts(match[2]); len(causes) == 1 && !part.MatchString(causes[0]) { // of the pod, not of nodes
-		return missing(pod, causes[0])
+	causes := parts(match[2])
+	if len(causes) == 1 && !part.MatchString(causes[0]) { // of the pod, not of nodes
+		return Verdict{Cause: ofPod(causes[0]), Text: missing(pod, causes[0])}
 	}
-	lead := "no node takes it"
-	if names := Lacking(match[2]); len(names) > 0 {
+	lead, names := "no node takes it", Lacking(match[2])
+	if len(names) > 0 {
 		lead = fmt.Sprintf("no node has %s free", wants(pod, names))
 	}
-	return fmt.Sprintf("%s (%s)", lead, Causes(message))
+	return Verdict{Cause: ofNodes(pod, causes), Text: fmt.Sprintf("%s (%s)", lead, Causes(message)), Lacking: names}
+}
+
+// words are schedulers' for causes, the surer before the vaguer.
+type words []struct {
+	word  string
+	cause Cause
+}
+
+// ofPods are of the pod itself, ofEach of nodes.
+var (
+	ofPods = words{
+		{"is being deleted", ClaimDeleted},
+		{"bound to non-existent persistentvolume", ClaimLost},
+		{"persistentvolumeclaim", ClaimMissing},
+		{"unbound immediate PersistentVolumeClaims", ClaimUnbound},
+		{"resourceclaim", DeviceClaim},
+		{"deviceclass", DeviceClaim},
+	}
+	ofEach = words{
+		{"Insufficient ", InsufficientResources},
+		{"Too many pods", TooManyPods},
+		{"node affinity/selector", NodeAffinity},
+		{"node selector", NodeAffinity},
+		{"node.kubernetes.io/not-ready", NodeNotReady},
+		{"node.kubernetes.io/unreachable", NodeNotReady},
+		{"network-unavailable", NodeNotReady},
+		{"cloudprovider.kubernetes.io/uninitialized", NodeNotReady},
+		{"unknown conditions", NodeNotReady},
+		{"-pressure", NodePressure},
+		{"node.kubernetes.io/unschedulable", NodeCordoned},
+		{"were unschedulable", NodeCordoned},
+		{"taint", Taint},
+		{"anti-affinity rules", PodAntiAffinity},
+		{"pod affinity rules", PodAffinity},
+		{"topology spread", TopologySpread},
+		{"free ports", HostPort},
+		{"requested node name", NodeName},
+		{"cannot allocate all claims", DeviceClaim},
+		{"max volume count", VolumeLimit},
+		{"non-existent pv", ClaimLost},
+		{"ReadWriteOncePod", ClaimInUse},
+		{"no available disk", ClaimInUse},
+		{"volume node affinity conflict", VolumeElsewhere},
+		{"PersistentVolume's node affinity", VolumeElsewhere},
+		{"no available volume zone", VolumeElsewhere},
+		{"available persistent volumes to bind", NoVolume},
+		{"enough free storage", NoVolume},
+	}
+)
+
+func (w words) cause(message string) Cause {
+	for _, known := range w {
+		if strings.Contains(message, known.word) {
+			return known.cause
+		}
+	}
+	return Unschedulable
+}
+
+func ofPod(message string) Cause { return ofPods.cause(message) }
+
+// ofNodes is the cause that keeps the most nodes from taking a pod. Too little room goes before all others: the sentence begins with it.
+func ofNodes(pod *corev1.Pod, causes []string) Cause {
+	best, most := Unschedulable, 0
+	for _, text := range causes {
+		m := part.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		cause, n := ofEach.cause(m[2]), 0
+		n, _ = strconv.Atoi(m[1]) // digits, or the pattern would not match
+		if cause == InsufficientResources {
+			return cause
+		}
+		if n > most {
+			best, most = cause, n
+		}
+	}
+	if best == NodeAffinity && len(pod.Spec.NodeSelector) > 0 && (pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil) {
+		return NodeSelector
+	}
+	return best
 }
 
 // gated names who holds a pod back; the server's own gate, which asks the cache, passes unnoticed.
-func gated(pod *corev1.Pod) string {
+func gated(pod *corev1.Pod) Verdict {
 	var names []string
 	for _, g := range pod.Spec.SchedulingGates {
 		if !strings.HasPrefix(g.Name, "argosy.dev/") {
@@ -92,9 +178,9 @@ func gated(pod *corev1.Pod) string {
 		}
 	}
 	if len(names) == 0 {
-		return ""
+		return Verdict{}
 	}
-	return "held back until the scheduling gate " + strings.Join(names, ", ") + " is lifted"
+	return Verdict{Cause: SchedulingGate, Text: "held back until the scheduling gate " + strings.Join(names, ", ") + " is lifted"}
 }
 
 // parts splits "1 Insufficient cpu, 2 node(s) had untolerated taint {a: b}" at the commas that a number follows.

@@ -3,12 +3,14 @@ package scrape
 import (
 	"bytes"
 	"strconv"
+	"strings"
 )
 
 // match is one value found behind a metric's name.
 type match struct {
-	value float64
-	unit  string
+	value   float64
+	unit    string
+	summary bool // one number for all ranks
 }
 
 // match finds the rule's value in a line, the last where there are several.
@@ -51,10 +53,30 @@ func lastMatch(line []byte, name string) (match, bool) {
 			continue // the tail of a longer name: val_loss is not loss
 		}
 		if m, hit := valueAfter(line[at+len(name):]); hit {
+			m.summary = summary(line[:at], name)
 			found, ok = m, true
 		}
 	}
 	return found, ok
+}
+
+// summaryWords stand in front of a name, or begin it, where the number is one for all ranks, whoever prints it.
+var summaryWords = []string{"total", "overall", "aggregate", "global"}
+
+// summary tells whether a number is one for all ranks, as in "total images/sec: 3033.57".
+func summary(before []byte, name string) bool {
+	first, _, _ := strings.Cut(name, " ")
+	before = bytes.TrimRight(before, " \t")
+	for _, word := range summaryWords {
+		if strings.EqualFold(first, word) && first != name {
+			return true
+		}
+		at := len(before) - len(word)
+		if at >= 0 && strings.EqualFold(string(before[at:]), word) && (at == 0 || !joinsName(before[at-1])) {
+			return true
+		}
+	}
+	return false
 }
 
 // joinsName tells whether a byte in front of a name makes it part of a longer one.

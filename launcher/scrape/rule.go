@@ -28,9 +28,10 @@ const (
 	Max Reduce = "max"
 	// Min takes the smallest value of all ranks.
 	Min Reduce = "min"
-	// Mean takes the mean, over the ranks, of each rank's last value.
+	// Mean takes the mean, over the ranks, of each rank's last value. It passes over summaries.
 	Mean Reduce = "mean"
-	// Sum takes the sum, over the ranks, of each rank's last value.
+	// Sum takes the sum, over the ranks, of each rank's last value. Where the job prints the sum itself, as in
+	// "total images/sec: 3033.57", it is the last of those: every rank may print it.
 	Sum Reduce = "sum"
 )
 

@@ -58,6 +58,7 @@ type Scanner struct {
 	split   *splitter
 	ranks   map[int]struct{}
 	onPoint func(Point)
+	explain func(Seen)
 }
 
 // New makes a scanner for the rules.
@@ -111,13 +112,16 @@ func (s *Scanner) line(rank int, line []byte) {
 	}
 	for _, x := range s.series {
 		m, ok := x.rule.match(line)
-		if !ok {
-			continue
-		}
 		if x.rule.Format == Percentage && m.unit == "%" {
 			m.value /= 100
 		}
-		x.add(rank, m.value)
+		if s.explain != nil {
+			s.told(x.rule, rank, line, m, ok)
+		}
+		if !ok {
+			continue
+		}
+		x.add(rank, m)
 		if s.onPoint != nil {
 			p := Point{Metric: x.rule.Name, Rank: rank, Value: m.value, Unit: m.unit}
 			p.Step, p.Stepped = stepOf(line)
@@ -132,7 +136,8 @@ type series struct {
 	points   int
 	last     float64
 	min, max float64         // of the values that are numbers
-	byRank   map[int]float64 // each rank's last value
+	byRank   map[int]float64 // each rank's last value, summaries aside
+	summary  *float64        // the last summary
 }
 
 func newSeries(r Rule) *series {
@@ -145,7 +150,8 @@ func newSeries(r Rule) *series {
 	return &series{rule: r, min: math.NaN(), max: math.NaN(), byRank: map[int]float64{}}
 }
 
-func (x *series) add(rank int, v float64) {
+func (x *series) add(rank int, m match) {
+	v := m.value
 	x.points++
 	x.last = v
 	if math.IsNaN(x.min) || v < x.min {
@@ -153,6 +159,10 @@ func (x *series) add(rank int, v float64) {
 	}
 	if math.IsNaN(x.max) || v > x.max {
 		x.max = v
+	}
+	if m.summary {
+		x.summary = &v
+		return
 	}
 	if _, known := x.byRank[rank]; known || len(x.byRank) < maxRanks {
 		x.byRank[rank] = v
@@ -164,14 +174,16 @@ func (x *series) metric() Metric {
 	if x.points == 0 {
 		return m
 	}
-	switch x.rule.Reduce {
-	case Max:
+	switch reduce := x.rule.Reduce; {
+	case reduce == Max:
 		m.Value = x.max
-	case Min:
+	case reduce == Min:
 		m.Value = x.min
-	case Sum:
+	case reduce == Sum && x.summary != nil, reduce == Mean && len(x.byRank) == 0:
+		m.Value = *x.summary
+	case reduce == Sum:
 		m.Value = x.sum()
-	case Mean:
+	case reduce == Mean:
 		m.Value = x.sum() / float64(len(x.byRank))
 	default:
 		m.Value = x.last

@@ -167,6 +167,33 @@ func TestReduce(t *testing.T) {
 	require.False(t, m.Finite())
 }
 
+// A total that every rank prints counts once, and is not part of the ranks' mean. The lines are those of tf_cnn_benchmarks on two ranks.
+func TestSummariesCountOnce(t *testing.T) {
+	t.Parallel()
+	const steps = "[1,0]<stdout>:300\timages/sec: 189.6 +/- 0.8 (jitter = 12.8)\t7.843\n[1,1]<stdout>:300\timages/sec: 189.4 +/- 0.8 (jitter = 12.7)\t7.836\n"
+	const totals = "[1,0]<stdout>:total images/sec: 379.07\n[1,1]<stdout>:total images/sec: 379.07\n"
+	for _, tc := range []struct {
+		log, rule string
+		want      float64
+	}{
+		{steps, "images/sec::sum", 379},
+		{steps + totals, "images/sec::sum", 379.07},
+		{totals + steps, "images/sec::sum", 379.07},
+		{steps + totals, "images/sec::mean", 189.5},
+		{totals, "images/sec::mean", 379.07},
+		{steps + totals, "images/sec", 379.07},
+		{steps + totals, "images/sec::max", 379.07},
+		{steps + totals, "total images/sec::sum", 379.07},
+		{"[1,0]<stdout>:Total img/sec on 8 GPU(s): 4792.8 +-33.6\n[1,1]<stdout>:Total img/sec on 8 GPU(s): 4792.8 +-33.6\n", "Total img/sec on 8 GPU(s)::sum", 4792.8},
+		{"[1,0]<stdout>:subtotal x=1\n[1,1]<stdout>:grand_total x=2\n", "x::sum", 3},
+		{"[1,0]<stdout>:total=1\n[1,1]<stdout>:total=2\n", "total::sum", 3},
+		{"[1,0]<stdout>:Overall x=7\n[1,1]<stdout>:x=2\n", "x::sum", 7},
+	} {
+		m, _ := scan(t, tc.log, tc.rule)
+		require.InDelta(t, tc.want, m.Value, 1e-9, "%s in %q", tc.rule, tc.log)
+	}
+}
+
 func TestPercentage(t *testing.T) {
 	t.Parallel()
 	for log, want := range map[string]float64{"x=98.1%\n": .981, "x=0.981\n": .981, "x: 98.1 %\n": .981, "x=98.1\n": 98.1} {
@@ -217,7 +244,7 @@ func TestOpenMPILog(t *testing.T) {
 		write(t, f, string(log), cut)
 		require.NoError(t, f.Close())
 		require.NoError(t, s.Close())
-		require.Equal(t, []scrape.World{{Ranks: 2, Hosts: []string{"trainer-worker-0.trainer.kubeflow.svc"}}}, worlds)
+		require.Equal(t, []scrape.World{{Ranks: 2, Hosts: []string{"trainer-worker-0.trainer.kubeflow.svc"}, PerHost: []int{2}}}, worlds)
 		require.NotContains(t, passed.String(), "JOB MAP")
 		require.True(t, strings.HasPrefix(passed.String(), "[1,0]<stdout>:partial-0"), passed.String())
 		m := s.Metrics()

@@ -25,6 +25,8 @@ type splitter struct {
 	cur   source // who wrote what comes next
 	sure  bool   // a tag was seen that cannot be anything else
 
+	lines int // that have ended
+
 	held map[source][]byte // unfinished lines
 	size int               // bytes in held
 }
@@ -93,6 +95,7 @@ func (s *splitter) end(terminator byte) {
 	s.flush(s.cur)
 	s.start = true
 	if terminator == '\n' {
+		s.lines++
 		s.cur = unranked
 	}
 }

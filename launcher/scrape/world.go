@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 )
 
 // World is where the ranks of a job were placed.
@@ -13,6 +14,8 @@ type World struct {
 	Ranks int
 	// Hosts are the distinct hosts they run on, in the order of the map.
 	Hosts []string
+	// PerHost is how many ranks each of Hosts has.
+	PerHost []int
 }
 
 // MapFilter takes the job map out of a log on its way to the next writer.
@@ -31,6 +34,7 @@ type MapFilter struct {
 	job   string // whose map it is
 	ranks map[string]struct{}
 	hosts []string
+	procs []int // of each host
 	told  World // what onMap was called with last for this job
 }
 
@@ -39,7 +43,7 @@ const mapLine = 1024
 
 var (
 	mapStart   = regexp.MustCompile(`^Data for JOB (\[[^\]]+\])`)
-	mapNode    = regexp.MustCompile(`^Data for node: (\S+)\s.*Num procs: \d+`)
+	mapNode    = regexp.MustCompile(`^Data for node: (\S+)\s.*Num procs: (\d+)`)
 	mapProcess = regexp.MustCompile(`^Process OMPI jobid: \[[^\]]+\] .*Process rank: (\d+)`)
 	mapRule    = regexp.MustCompile(`^=+(\s+JOB MAP\s+=+)?$`)
 )
@@ -117,7 +121,8 @@ func (f *MapFilter) part(line []byte) bool {
 	}
 	if m := mapNode.FindSubmatch(line); m != nil {
 		if host := string(m[1]); !slices.Contains(f.hosts, host) {
-			f.hosts = append(f.hosts, host)
+			procs, _ := strconv.Atoi(string(m[2]))
+			f.hosts, f.procs = append(f.hosts, host), append(f.procs, procs)
 		}
 		return true
 	}
@@ -139,14 +144,14 @@ func (f *MapFilter) begin(job string) {
 	if f.job == job {
 		return
 	}
-	f.open, f.job, f.hosts, f.told = 1, job, nil, World{}
+	f.open, f.job, f.hosts, f.procs, f.told = 1, job, nil, nil, World{}
 	f.ranks = map[string]struct{}{}
 }
 
 // end closes one map. By then all of its lines were seen, if not in one piece.
 func (f *MapFilter) end() {
 	f.open--
-	w := World{Ranks: len(f.ranks), Hosts: slices.Clone(f.hosts)}
+	w := World{Ranks: len(f.ranks), Hosts: slices.Clone(f.hosts), PerHost: slices.Clone(f.procs)}
 	if w.Ranks > 0 && (w.Ranks != f.told.Ranks || !slices.Equal(w.Hosts, f.told.Hosts)) {
 		f.told = w
 		f.onMap(w)

@@ -25,7 +25,7 @@ const twoHosts = ` Data for JOB [7,1] offset 0 Total slots allocated 2
 
 func TestMapFilter(t *testing.T) {
 	t.Parallel()
-	two := scrape.World{Ranks: 2, Hosts: []string{"a", "b"}}
+	two := scrape.World{Ranks: 2, Hosts: []string{"a", "b"}, PerHost: []int{1, 1}}
 	other := strings.ReplaceAll(strings.ReplaceAll(twoHosts, "[7,1]", "[8,1]"), "node: b", "node: a")
 	for name, tc := range map[string]struct {
 		log    string
@@ -36,7 +36,7 @@ func TestMapFilter(t *testing.T) {
 		"the map of every daemon":   {twoHosts + twoHosts + twoHosts + "x\n", "x\n", []scrape.World{two}},
 		"maps mixed line by line":   {mix(twoHosts, twoHosts) + "x\n", "x\n", []scrape.World{two}},
 		"output between":            {strings.Replace(twoHosts, "\n Data for node: b", "[1,0]<stdout>:hello\n Data for node: b", 1), "[1,0]<stdout>:hello\n", []scrape.World{two}},
-		"a second mpirun":           {twoHosts + "x\n" + other, "x\n", []scrape.World{two, {Ranks: 2, Hosts: []string{"a"}}}},
+		"a second mpirun":           {twoHosts + "x\n" + other, "x\n", []scrape.World{two, {Ranks: 2, Hosts: []string{"a"}, PerHost: []int{1}}}},
 		"not a map":                 {" Data for JOB\n\n =====\n Data for node: x\n", " Data for JOB\n\n =====\n Data for node: x\n", nil},
 		"no line end":               {"text", "text", nil},
 		"no line end, like a map":   {" Data for JOB [", " Data for JOB [", nil},

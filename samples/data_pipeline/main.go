@@ -50,7 +50,7 @@ type (
 	evaluateOut struct {
 		Metrics dsl.File[dsl.Metrics] // its numbers become the run's
 		Report  dsl.File[dsl.HTML]
-		Visuals dsl.File[Visuals] `dsl:"mlpipeline-ui-metadata"` // the name by which Kubeflow Pipelines finds it
+		Visuals dsl.File[Visuals] `dsl:"mlpipeline-ui-metadata"` // Kubeflow Pipelines looks for this name
 	}
 )
 

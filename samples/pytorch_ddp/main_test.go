@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -21,13 +22,23 @@ func TestPyTorchDDPCompiles(t *testing.T) {
 	require.Contains(t, string(manifest), "pytorchjob")
 }
 
+// freePort returns a port without a listener. It lies below the range from which the kernel assigns ports, so no other program takes it
+// first.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for {
+		port := 10000 + rand.IntN(20000)
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			require.NoError(t, l.Close())
+			return port
+		}
+	}
+}
+
 // Two ranks of the program, started as the operator would start them, learn and stay alike.
 func TestTwoRanks(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	port := listener.Addr().(*net.TCPAddr).Port
-	require.NoError(t, listener.Close())
+	port := freePort(t)
 	type result struct {
 		rank int
 		out  string

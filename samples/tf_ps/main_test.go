@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -24,13 +25,17 @@ func TestTFPSCompiles(t *testing.T) {
 	require.Contains(t, string(manifest), "--affinity=ps,worker,chief")
 }
 
-// address is one that nothing listens on.
+// address returns an address without a listener. Its port lies below the range from which the kernel assigns ports, so no other program
+// takes it first.
 func address(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	for {
+		a := fmt.Sprintf("127.0.0.1:%d", 10000+rand.IntN(20000))
+		if l, err := net.Listen("tcp", a); err == nil {
+			require.NoError(t, l.Close())
+			return a
+		}
+	}
 }
 
 // The roles of the program, started as the operator would start them, on two parameter servers.

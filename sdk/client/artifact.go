@@ -35,7 +35,7 @@ func (c *Client) ArtifactFile(ctx context.Context, runID, nodeID, name string) (
 // maxFile bounds what an artifact may unpack to, in bytes.
 const maxFile = 256 << 20
 
-// onlyFile gives the one file in a .tar.gz. What is no archive is the file itself.
+// onlyFile gives the one file in a .tar.gz. Anything but an archive is the file itself.
 func onlyFile(data []byte) ([]byte, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

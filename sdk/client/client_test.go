@@ -144,7 +144,7 @@ func TestGetSurvivesABrokenConnection(t *testing.T) {
 }
 
 // What comes to the same when done twice is repeated after an answer that got lost. Where the first attempt had done it,
-// what the server says to the second is no failure.
+// the server's answer to the second counts as success.
 func TestWhatIsSafeIsRepeatedWhenTheAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -56,7 +56,7 @@ func (e *Unreachable) Unwrap() error { return e.Err }
 // NothingSent tells that the connection was never made, so that the call certainly had no effect.
 func (e *Unreachable) NothingSent() bool { return dialFailed(e.Err) }
 
-// IsNotFound tells whether err says that there is no such pipeline, run, ...
+// IsNotFound reports whether err means that the pipeline, run or other object does not exist.
 func IsNotFound(err error) bool { return hasStatus(err, http.StatusNotFound) }
 
 // IsConflict tells whether err says that the name is taken or the state of the resource does not allow the call.

@@ -113,7 +113,8 @@ func TestEveryCallIsRepeatedWhereThatIsSafe(t *testing.T) {
 	makes := map[string]bool{
 		"CreateExperiment": true, "CreateJob": true, "CreateRun": true, "Upload": true, "UploadVersion": true,
 		"Retry":     true, // again: another attempt
-		"RetryFrom": true, "Prune": true,
+		"RetryFrom": true, "Prune": true, "CreateQueue": true, "SetQueue": true,
+		"RestoreExperiment": true, // again: another that had the name
 	}
 	for _, call := range calls() {
 		if call.seq || call.name == "Wait" { // they go on until their patience is over: see TestWaitFails and TestFollowLogEnds

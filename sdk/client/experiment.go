@@ -70,9 +70,15 @@ func (c *Client) EnsureExperiment(ctx context.Context, name string) (*Experiment
 	return e, err
 }
 
-// DeleteExperiment deletes an experiment; its runs stay.
+// DeleteExperiment deletes an experiment; its runs stay. The default one is refused: IsConflict tells.
 func (c *Client) DeleteExperiment(ctx context.Context, id string) error {
 	return c.delete(ctx, kfpAPI+"/experiments/"+escape(id))
+}
+
+// RestoreExperiment brings a deleted experiment back with its runs, by its id or its name.
+func (c *Client) RestoreExperiment(ctx context.Context, idOrName string) (*Experiment, error) {
+	var e Experiment
+	return &e, c.send(ctx, http.MethodPost, ownAPI+"/experiments/"+escape(idOrName)+":restore", struct{}{}, &e)
 }
 
 // ArchiveExperiment puts an experiment away with its runs.

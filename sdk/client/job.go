@@ -37,8 +37,8 @@ type Job struct {
 
 // Trigger says when a job starts runs: by Cron or Every so often, or with neither once, as soon as it is made.
 type Trigger struct {
-	// Cron has six fields: second, minute, hour, day of month, month, day of week; or it is a word such as @daily. Times
-	// are UTC.
+	// Cron has five fields: minute, hour, day of month, month, weekday; or six, with seconds before them; or it is a word
+	// such as @daily. Times are UTC.
 	Cron string
 	// Every is in whole seconds; the first run is one period after the start.
 	Every time.Duration
@@ -182,22 +182,7 @@ func (c *Client) AllJobs(ctx context.Context, o JobListOptions) iter.Seq2[Job, e
 
 // JobRuns gives one page of the runs that a job has started, without their nodes.
 func (c *Client) JobRuns(ctx context.Context, jobID string, o ListOptions) (Page[Run], error) {
-	var wire struct {
-		Runs  []wireRun `json:"runs"`
-		Total int       `json:"total_size"`
-		Next  string    `json:"next_page_token"`
-	}
-	q, err := o.query()
-	if err == nil {
-		q.Set("resource_reference_key.type", "JOB")
-		q.Set("resource_reference_key.id", jobID)
-		err = c.get(ctx, kfpAPI+"/runs", q, &wire)
-	}
-	p := Page[Run]{Total: wire.Total, NextPageToken: wire.Next}
-	for _, w := range wire.Runs {
-		p.Items = append(p.Items, *w.view())
-	}
-	return p, err
+	return c.Runs(ctx, RunListOptions{ListOptions: o, jobID: jobID})
 }
 
 // EnableJob lets a job start runs again.

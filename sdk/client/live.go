@@ -21,7 +21,7 @@ type Event struct {
 	Log *LogLines
 	// Points are values of metrics, in the order in which they were printed.
 	Points []Point
-	// Reset says that what was told means nothing any more, and all is told anew: the server has another store.
+	// Reset reports that the server has another store: earlier events no longer count, and all runs follow anew.
 	Reset bool
 }
 

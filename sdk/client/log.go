@@ -26,7 +26,7 @@ type Log struct {
 	Message   string    `json:"message,omitempty"` // why it was cut
 }
 
-// LogOptions say which log of a step is read, and what of it. Of From, Tail and Since at most one may be set. The zero value
+// LogOptions choose the log of a step and the part to read. At most one of From, Tail and Since may be set. The zero value
 // is the newest log of the main container, from its beginning to where it is now.
 type LogOptions struct {
 	Container, Pod string

@@ -25,6 +25,23 @@ const (
 		`"metrics":[{"name":"images/sec","node_id":"n1","value":12.5,"format":"RAW"}]}`
 )
 
+func TestCheckRun(t *testing.T) {
+	t.Parallel()
+	seen := make(chan string, 1)
+	c := serve(t, map[string]http.HandlerFunc{"POST /apis/argosy/v1/runs": func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		seen <- string(body)
+		answer(`{"run":{"name":"a"},"checked":true,"shortages":[{"step":"train","asks":"2 CPUs","has":"this cluster has 1","change":"lower cpu","parameters":["cpu"]}],`+
+			`"concerns":[{"step":"train","why":"secret \"key\" not found"}]}`)(w, r)
+	}})
+	check, err := c.CheckRun(t.Context(), NewRun{Name: "a", PipelineID: "p1", Parameters: []Parameter{{"cpu", "2"}}})
+	require.NoError(t, err)
+	require.Contains(t, <-seen, `"dry_run":true`)
+	require.True(t, check.Checked)
+	require.Equal(t, "step train asks 2 CPUs; this cluster has 1: lower cpu", check.Shortages[0].String())
+	require.Equal(t, `step train: secret "key" not found`, check.Concerns[0].String())
+}
+
 func TestUpload(t *testing.T) {
 	t.Parallel()
 	type got struct{ name, description, pipeline, file, content string }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math/rand/v2"
 	"net/http"
 	"regexp"
 	"strings"
@@ -19,6 +20,7 @@ const (
 	Failed      = "Failed"
 	Errored     = "Error"
 	Terminating = "Terminating"
+	Terminated  = "Terminated"
 )
 
 // Ref names a resource.
@@ -47,7 +49,7 @@ type Run struct {
 	Status    string    `json:"status,omitempty"`
 	Error     string    `json:"error,omitempty"` // why it failed
 	CreatedAt time.Time `json:"created_at,omitzero"`
-	// ScheduledAt is the time that a job made it for; only JobRuns tells it.
+	// ScheduledAt is the time that a job made it for.
 	ScheduledAt time.Time   `json:"scheduled_at,omitzero"`
 	StartedAt   time.Time   `json:"started_at,omitzero"`
 	FinishedAt  time.Time   `json:"finished_at,omitzero"`
@@ -63,7 +65,7 @@ type Run struct {
 // Done tells whether the run has ended, well or not.
 func (r *Run) Done() bool {
 	switch r.Status {
-	case Succeeded, Failed, Errored, "Skipped":
+	case Succeeded, Failed, Errored, Terminated, "Skipped":
 		return true
 	}
 	return false
@@ -144,6 +146,17 @@ type NewRun struct {
 	ServiceAccount string // empty: the manifest's, else pipeline-runner
 	// Parameters overrides defaults; names the pipeline does not have are refused.
 	Parameters []Parameter
+}
+
+// RunName makes a name for a run or job that the user did not name: the pipeline's, the time, and some letters, so that two of one
+// second differ.
+func RunName(pipeline string) string {
+	const letters = "bcdfghjkmnpqrstvwxz"
+	suffix := make([]byte, 4)
+	for i := range suffix {
+		suffix[i] = letters[rand.IntN(len(letters))]
+	}
+	return fmt.Sprintf("%s-%s-%s", pipeline, time.Now().Format("20060102-150405"), suffix)
 }
 
 type resourceRef struct {
@@ -267,6 +280,7 @@ type RunListOptions struct {
 	ListOptions
 	Search
 	ExperimentID string // empty: of all experiments
+	jobID        string // empty: of all jobs and none
 }
 
 // Runs gives one page of runs, without their nodes.
@@ -280,6 +294,9 @@ func (c *Client) Runs(ctx context.Context, o RunListOptions) (Page[Run], error) 
 	if err == nil {
 		if o.ExperimentID != "" {
 			q.Set("experiment_id", o.ExperimentID)
+		}
+		if o.jobID != "" {
+			q.Set("schedule_id", o.jobID)
 		}
 		o.add(q)
 		err = c.get(ctx, ownAPI+"/runs", q, &wire)
@@ -322,12 +339,17 @@ type From struct {
 	DryRun     bool        `json:"dry_run,omitempty"`    // only tell what would run again
 }
 
-// RetryFrom runs a step of a run that has ended, and all that comes after it, again, under the same id. It gives the ids of the nodes
-// that run again. IsConflict tells that the run has not ended, or did not get to the step.
-func (c *Client) RetryFrom(ctx context.Context, id string, from From) (again []string, err error) {
-	var wire struct{ Again []string }
-	err = c.send(ctx, http.MethodPost, ownAPI+"/runs/"+escape(id)+":retry", from, &wire)
-	return wire.Again, err
+// Retried is what a retry does.
+type Retried struct {
+	Again    []string `json:"again,omitempty"`    // ids of the nodes that run again
+	Warnings []string `json:"warnings,omitempty"` // which of the kept steps used other values of the parameters
+}
+
+// RetryFrom runs a step of a run that has ended, and all that comes after it, again, under the same id. IsConflict tells that the
+// run has not ended, or did not get to the step.
+func (c *Client) RetryFrom(ctx context.Context, id string, from From) (*Retried, error) {
+	var r Retried
+	return &r, c.send(ctx, http.MethodPost, ownAPI+"/runs/"+escape(id)+":retry", from, &r)
 }
 
 // DeleteRun deletes a run with its logs; one that goes on is stopped first. Its artifacts stay, as with KFP: see Purge.

@@ -10,8 +10,9 @@ import (
 
 // Search keeps the runs for which all of it holds. The zero value keeps all.
 type Search struct {
+	Statuses   []string // any of these, in any case
 	Text       string   // in the name, the description or the id of the run, in any case
-	Parameters []string // NAME=VALUE, NAME!=VALUE, or NAME~TEXT: the value has the text in it
+	Parameters []string // NAME=VALUE, NAME!=VALUE, NAME~TEXT: the value has the text in it, or NAME>=NUMBER, and >, <=, <: it is such a number
 	Metrics    []string // NAME=NUMBER, and !=, <, <=, >, >=
 	Labels     []string // as of parameters
 	Archived   *bool    // nil: archived or not
@@ -22,7 +23,7 @@ func (s Search) add(q url.Values) {
 	if s.Text != "" {
 		q.Set("text", s.Text)
 	}
-	for name, terms := range map[string][]string{"parameter": s.Parameters, "metric": s.Metrics, "label": s.Labels} {
+	for name, terms := range map[string][]string{"status": s.Statuses, "parameter": s.Parameters, "metric": s.Metrics, "label": s.Labels} {
 		if len(terms) > 0 {
 			q[name] = terms
 		}
@@ -30,6 +31,20 @@ func (s Search) add(q url.Values) {
 	if s.Archived != nil {
 		q.Set("archived", strconv.FormatBool(*s.Archived))
 	}
+}
+
+// RunFields lists the names that a search for runs can use.
+type RunFields struct {
+	Statuses   []string `json:"statuses,omitempty"`
+	Parameters []string `json:"parameters,omitempty"`
+	Labels     []string `json:"labels,omitempty"`
+	Metrics    []string `json:"metrics,omitempty"`
+}
+
+// RunFields gives the parameters, labels and metrics that runs have.
+func (c *Client) RunFields(ctx context.Context) (*RunFields, error) {
+	var f RunFields
+	return &f, c.get(ctx, ownAPI+"/runs:fields", nil, &f)
 }
 
 // Purge deletes a run with its logs and with what it left in the artifact store. IsConflict tells that it has not ended, or

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,11 +18,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	kubewatch "k8s.io/apimachinery/pkg/watch"
-	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/argosy-ml/argosy/sdk/client"
+	"github.com/argosy-ml/argosy/server/access"
 	"github.com/argosy-ml/argosy/server/api"
+	"github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/gateway"
 	"github.com/argosy-ml/argosy/server/reconcile"
@@ -37,33 +36,27 @@ import (
 func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 	t.Helper()
 	b := enginetest.New(t)
-	watched := make(chan struct{})
-	var once sync.Once
-	b.Argo.PrependWatchReactor("workflows", func(a clienttesting.Action) (bool, kubewatch.Interface, error) {
-		w, err := b.Argo.Tracker().Watch(a.GetResource(), a.GetNamespace())
-		once.Do(func() { close(watched) })
-		return true, w, err
-	})
+	workflows, pods := b.WorkflowsWatched(1), b.PodsWatched(2) // for logs, and for steps that may be reused
 	ctx, cancel := context.WithCancel(context.Background())
 	worked := make(chan error, 3)
 	go func() { worked <- b.Schedules.Run(ctx) }()
 	worker := reconcile.New(reconcile.Config{Store: b.Store, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Logs: b.Logs, Feed: b.Feed, Log: b.Log})
 	go func() { worked <- worker.Run(ctx) }()
 	go func() { worked <- b.Logs.Run(ctx) }()
-	select {
-	case <-watched:
-	case <-time.After(20 * time.Second):
-		t.Fatal("the cluster is not watched")
-	}
+	enginetest.Await(t, workflows)
+	enginetest.Await(t, pods)
 	watcher := watch.New(watch.Config{Store: b.Store, Runs: b.Runs, Log: b.Log})
 	handler, err := gateway.New(gateway.Config{
 		API: api.New(api.Services{
 			Pipelines: b.Pipelines, Experiments: b.Experiments, Runs: b.Runs, Schedules: b.Schedules, Watcher: watcher, Series: series.NewReader(b.Store), Streams: ctx,
+			Cluster: cluster.NewService(b.Engine.View(), b.Runs),
 		}),
-		Pipelines: b.Pipelines, Runs: b.Runs, Watcher: watcher, Log: slog.New(slog.DiscardHandler), Streams: ctx,
+		Pipelines: b.Pipelines, Runs: b.Runs, Watcher: watcher, Gate: access.New("", b.Log), Log: slog.New(slog.DiscardHandler), Streams: ctx,
 	})
 	require.NoError(t, err)
-	server := httptest.NewServer(handler)
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ConnContext = access.WithCaller
+	server.Start()
 	transport := &http.Transport{}
 	c, err := client.New(server.URL, client.WithHTTPClient(&http.Client{Transport: transport}))
 	require.NoError(t, err)

@@ -67,9 +67,8 @@ func TestWaitTakesABrokenStreamUpAgain(t *testing.T) {
 
 func TestWaitLeavesASilentStream(t *testing.T) {
 	t.Parallel()
-	var connections atomic.Int32
 	c := serve(t, map[string]http.HandlerFunc{eventsPath: func(w http.ResponseWriter, r *http.Request) {
-		if connections.Add(1) == 1 {
+		if r.Header.Get("Last-Event-ID") == "" { // on a busy machine the client may leave before it hears a word, and come again
 			stream(runEvent(1, Running))(w, r)
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()

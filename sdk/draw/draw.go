@@ -117,6 +117,8 @@ func words(t graph.Text) string {
 			b.WriteString(r.Param)
 		case r.Step != "":
 			b.WriteString(r.Step + "." + r.Output)
+		case r.Field != "":
+			b.WriteString("item." + r.Field)
 		case r.Loop != "":
 			b.WriteString("item")
 		default:

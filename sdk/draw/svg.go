@@ -21,6 +21,7 @@ var looks = map[string]colours{
 	"Failed":      {"#c92a2a", "#fbe1e1"},
 	"Error":       {"#c92a2a", "#fbe1e1"},
 	"Terminating": {"#e67700", "#fdefd8"},
+	"Terminated":  {"#e67700", "#fdefd8"},
 	"Skipped":     {"#adb5bd", "#f8f9fa"},
 	"Omitted":     {"#adb5bd", "#f8f9fa"},
 }

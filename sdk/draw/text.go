@@ -60,7 +60,7 @@ func dotEdges(b *strings.Builder, nodes []Node, indent string) {
 	}
 }
 
-// leaf is the first node inside that is no group.
+// leaf is the first node inside other than a group.
 func leaf(n *Node) string {
 	for n.Group && len(n.Nodes) > 0 {
 		n = &n.Nodes[0]

@@ -34,7 +34,7 @@ func checkLabel(what, key string, v AnyValue, fault func(string, ...any)) {
 func checkQuantity(what string, v AnyValue, fault func(string, ...any)) {
 	if known, ok := Known(v); ok && !amount.MatchString(known) {
 		if known == "" && len(v.recorded().refs()) > 0 {
-			return // a parameter that whoever starts the run fills in
+			return // a parameter, known when a run starts
 		}
 		fault("%s is %q: it must be a quantity such as 500m, 2 or 10Gi", what, known)
 	}

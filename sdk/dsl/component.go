@@ -28,7 +28,8 @@ func Define[In, Out any](name string, build func(in In, out Out) Container) *Com
 	return &Component[In, Out]{name: name, build: build, at: caller()}
 }
 
-// Path returns the file to which a component's program writes the output, for use within Define.
+// Path returns the file to which a component's program writes the output, for use within Define. Its folder, /tmp, is there
+// already.
 func Path(output AnyValue) Value[string] {
 	if output != nil {
 		if r := output.recorded().single(); r != nil && r.ownPath != "" {
@@ -136,14 +137,14 @@ func (s *Step) declare(field reflect.StructField, inside, outside reflect.Value)
 	}
 	value, path := outside.Addr().Interface().(settable), inside.Addr().Interface().(settable)
 	if _, isFile := value.(AnyFile); isFile {
-		file := outputFolder + name
+		file := outputPrefix + name
 		value.set(s.keep(name, file, value.kind()))
 		own := *value.recorded().single()
 		own.ownPath = file
 		path.set(reference(own))
 		return
 	}
-	file := outputFolder + name
+	file := outputPrefix + name
 	s.checkFile("output", name, file)
 	if slices.ContainsFunc(s.node.Container.Outputs, func(o graph.Output) bool { return o.Name == name }) {
 		s.Fault("output %s is declared twice", name)
@@ -155,7 +156,7 @@ func (s *Step) declare(field reflect.StructField, inside, outside reflect.Value)
 	path.set(reference(own))
 }
 
-// outputName is the name of an output: that of its field or in its tag, and for metrics the one by which they are shown.
+// outputName is the name of an output: that of its field or in its tag, and for metrics the displayed one.
 func outputName(field reflect.StructField) string {
 	if field.Type == reflect.TypeFor[File[Metrics]]() && field.Tag.Get("dsl") == "" {
 		return "mlpipeline-metrics"

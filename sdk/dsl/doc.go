@@ -34,14 +34,15 @@
 // # Steps
 //
 // [Run] runs a container, [Script] a program that is written in the pipeline, and [Define] makes a component with
-// typed inputs and outputs, to be used many times; [Func] does so with a Go function. A [StepOption] says what a step
+// typed inputs and outputs, to be used many times; [Func] does so with a Go function. [Manage] makes or changes an object of
+// Kubernetes. A [StepOption] says what a step
 // needs: [Limits], [GPUs], [Mount], [Retries], [Timeout], [CacheKey], [Tolerate], [Sidecar] and so on. What holds for many
 // steps goes into [Pipeline.Defaults], and what for the whole pipeline into [New].
 //
 // # Text
 //
 // What is written arrives: Kubernetes would read $(NAME) and $$ in commands and variables, and Argo {{, so the compiler
-// escapes them there; [EnvOf] and [Argo] say where a variable is meant. Elsewhere, as in a script's source or a label, {{
+// escapes them there; [EnvOf] and [Argo] say where a variable is meant, and [PasteValues] that it is in values too. Elsewhere, as in a script's source or a label, {{
 // is refused, since Argo has no escape for it. A value that is known only when the pipeline runs arrives as it is too, but
 // for double braces: names of Argo's own variables in them, such as {{workflow.name}}, are filled in on the way, and others
 // may neither be given for a parameter nor used in a loop.

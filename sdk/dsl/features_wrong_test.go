@@ -156,6 +156,18 @@ var wrongFlows = map[string]func(*dsl.Pipeline){
 	"parameter x: its choices do not fit: they are of type String, and it is of type Integer": func(p *dsl.Pipeline) {
 		measure(p, "s", dsl.Param(p, "x", 1, dsl.Choices("a", "b")))
 	},
+	"parameter x: Min and Max are for numbers, and it is of type String": func(p *dsl.Pipeline) {
+		measure(p, "s", dsl.Param(p, "x", "a", dsl.Max(3)))
+	},
+	"parameter x: the limit 0.5 cannot be one of its values: it must be a whole number": func(p *dsl.Pipeline) {
+		measure(p, "s", dsl.Param(p, "x", 1, dsl.Min(0.5)))
+	},
+	"parameter x: Min 3 is greater than Max 2": func(p *dsl.Pipeline) {
+		measure(p, "s", dsl.Required[int](p, "x", dsl.Min(3), dsl.Max(2)))
+	},
+	`the default of parameter x is "4"; it must be a whole number from 1 to 3`: func(p *dsl.Pipeline) {
+		measure(p, "s", dsl.Param(p, "x", 4, dsl.Min(1), dsl.Max(3)))
+	},
 	"step s: Args[0]: output out belongs to no step that runs a container": func(p *dsl.Pipeline) {
 		type in struct{}
 		type out struct{ *dsl.Step }

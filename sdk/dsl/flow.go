@@ -238,6 +238,9 @@ func Each[T, R any](p *Pipeline, list Value[[]T], steps func(item Value[T]) R) R
 		p.fault(at, "", "Each: the list is not set")
 	}
 	n.Each.Items = p.use(n, "Each", list)
+	if _, err := n.Each.Items.List(); len(n.Each.Items) > 1 && err != nil {
+		p.fault(at, "", "Each: a list that is put together must be JSON, with values in its strings only: %v", err)
+	}
 	if constant, ok := n.Each.Items.Constant(); ok && list.IsSet() {
 		var items []any
 		if err := json.Unmarshal([]byte(constant), &items); err != nil || len(items) == 0 {
@@ -255,6 +258,20 @@ func Each[T, R any](p *Pipeline, list Value[[]T], steps func(item Value[T]) R) R
 	p.within(n.inner, func() { result = steps(item) })
 	p.refuseEmpty(n)
 	return result
+}
+
+// Field returns a field of a loop's item, where the item is an object.
+func Field[T, M any](item Value[M], name string) Value[T] {
+	r := item.recorded().single()
+	switch {
+	case r == nil || r.Loop == "" || r.Index || r.Field != "":
+		return valueOf[T](faulty(caller(), "Field %s: only the item of an Each has fields", name))
+	case !fileName.MatchString(name):
+		return valueOf[T](faulty(caller(), "Field %q: the name must hold only letters, digits, - and _", name))
+	}
+	own := *r
+	own.Field, own.FieldType = name, typeOf[T]()
+	return valueOf[T](reference(own))
 }
 
 func (p *Pipeline) refuseEmpty(group *node) {

@@ -146,8 +146,8 @@ func setInputs(in reflect.Value, args map[string]string) error {
 	return nil
 }
 
-// outputFolder is where steps of components write their outputs.
-const outputFolder = "/tmp/outputs/"
+// outputPrefix begins the files that steps of components write their outputs to. They lie in a folder that containers have.
+const outputPrefix = "/tmp/output-"
 
 func placeOutputs(out reflect.Value, files map[string]string) error {
 	for i := range out.NumField() {
@@ -224,7 +224,7 @@ func (v Value[T]) valid() error {
 
 func (f File[K]) valid() error { return nil }
 
-// decode reads the text by which a value travels between steps.
+// decode reads a value from the text that carries it between steps.
 func (v Value[T]) decode() (T, error) {
 	var out T
 	s, ok := Known(v)

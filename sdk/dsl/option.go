@@ -87,16 +87,22 @@ func TTL(success, failure time.Duration) Option {
 	})
 }
 
-// ImagePullSecrets names the secrets by which the steps' images are pulled.
+// ImagePullSecrets names the secrets that the kubelet pulls the steps' images with.
 func ImagePullSecrets(names ...string) Option {
 	return pipelineOption(func(p *Pipeline) {
 		for _, name := range names {
-			if !objectName.MatchString(name) {
-				p.fault(caller(), "", "ImagePullSecrets: %s", badName(name))
+			if strings.TrimSpace(name) != name || name == "" { // Kubernetes takes all others, and then finds no such secret
+				p.fault(caller(), "", "ImagePullSecrets: %q is no name", name)
 			}
 		}
 		p.settings.ImagePullSecrets = names
 	})
+}
+
+// PasteValues has Kubernetes read $(NAME) and $$ also in values that stand in commands, arguments and variables, as it does
+// in packages of Kubeflow Pipelines' SDKs. Without it such values arrive as they are.
+func PasteValues() Option {
+	return pipelineOption(func(p *Pipeline) { p.settings.Pasted = true })
 }
 
 // Timeout ends a step, or with New a whole run, that has not ended after this time. Each retry has as much again.

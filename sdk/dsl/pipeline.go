@@ -73,9 +73,27 @@ func Choices[T any](values ...T) ParamOption {
 	}
 }
 
+// Min is the least value that a parameter may have which is a number. A run with a lower one is refused.
+func Min[T int | float64](least T) ParamOption {
+	return func(p *param) { p.Min = limit(least) }
+}
+
+// Max is the greatest value that a parameter may have which is a number. A run with a greater one is refused.
+func Max[T int | float64](most T) ParamOption {
+	return func(p *param) { p.Max = limit(most) }
+}
+
+func limit[T int | float64](n T) string {
+	s, err := encode(n)
+	if err != nil { // not a number, or infinite
+		return fmt.Sprint(n)
+	}
+	return s
+}
+
 var paramName = regexp.MustCompile(`^[a-zA-Z][-_a-zA-Z0-9]*$`)
 
-// Param declares a parameter of the pipeline, which whoever starts a run may set, and its default.
+// Param declares a parameter of the pipeline and its default. A run may set it.
 func Param[T any](p *Pipeline, name string, def T, opts ...ParamOption) Value[T] {
 	at := caller()
 	text, err := encode(def)
@@ -85,7 +103,7 @@ func Param[T any](p *Pipeline, name string, def T, opts ...ParamOption) Value[T]
 	return declareParam[T](p, at, graph.Param{Name: name, Default: text}, opts)
 }
 
-// Required declares a parameter without a default: whoever starts a run must set it.
+// Required declares a parameter without a default. A run must set it.
 func Required[T any](p *Pipeline, name string, opts ...ParamOption) Value[T] {
 	return declareParam[T](p, caller(), graph.Param{Name: name, Required: true}, opts)
 }
@@ -104,6 +122,7 @@ func declareParam[T any](p *Pipeline, at graph.Position, g graph.Param, opts []P
 		opt(declared)
 	}
 	p.choose(declared)
+	p.bound(declared)
 	g = declared.Param
 	if !paramName.MatchString(name) {
 		p.fault(at, "", "parameter %q: the name must begin with a letter and hold only letters, digits, - and _", name)
@@ -142,6 +161,33 @@ func (p *Pipeline) choose(declared *param) {
 	}
 	if len(declared.Choices) > 0 && !declared.Required && !slices.Contains(declared.Choices, declared.Default) {
 		p.fault(declared.At, "", "parameter %s: its default %q is none of its choices", declared.Name, declared.Default)
+	}
+}
+
+// bound checks the limits of a parameter, and its default against them.
+func (p *Pipeline) bound(declared *param) {
+	if declared.Min == "" && declared.Max == "" {
+		return
+	}
+	if declared.Type != graph.Integer && declared.Type != graph.Float {
+		p.fault(declared.At, "", "parameter %s: Min and Max are for numbers, and it is of type %s", declared.Name, declared.Type)
+		return
+	}
+	plain := graph.Param{Name: declared.Name, Type: declared.Type}
+	for _, limit := range []string{declared.Min, declared.Max} {
+		if limit != "" && plain.Accepts(limit) != nil {
+			p.fault(declared.At, "", "parameter %s: the limit %s cannot be one of its values: it must be %s", declared.Name, limit, plain.Rule())
+			return
+		}
+	}
+	if declared.Min != "" && (graph.Param{Type: declared.Type, Max: declared.Max}).Accepts(declared.Min) != nil {
+		p.fault(declared.At, "", "parameter %s: Min %s is greater than Max %s", declared.Name, declared.Min, declared.Max)
+		return
+	}
+	if !declared.Required {
+		if err := declared.Accepts(declared.Default); err != nil {
+			p.fault(declared.At, "", "the default of %v", err)
+		}
 	}
 }
 

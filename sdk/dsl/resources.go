@@ -23,7 +23,7 @@ func Limits(r Resources) StepOption {
 	return stepOption(func(s *Step) { s.box.Limits = s.resources("Limits", s.box.Limits, r) })
 }
 
-// The names by which vendors' device plugins offer GPUs.
+// The resource names of vendors' device plugins for GPUs.
 const (
 	NVIDIA = "nvidia.com/gpu"
 	AMD    = "amd.com/gpu"

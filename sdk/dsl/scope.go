@@ -153,7 +153,7 @@ func (n *node) waitsFor(other *node) bool {
 	return false
 }
 
-// top returns the If of which s is a branch; nil where it is none.
+// top returns the If that s is a branch of, nil when s is no branch.
 func (s *scope) top() *node {
 	if s == nil || s.kind != ifScope && s.kind != elseScope {
 		return nil

@@ -21,6 +21,18 @@ func InitContainer(name string, c Container, opts ...StepOption) StepOption {
 	})
 }
 
+// OwnMounts keeps the volumes of the step's own container from a container beside it, which then sees those alone that it
+// mounts itself.
+func OwnMounts() StepOption {
+	return stepOption(func(s *Step) {
+		if s.beside == "" {
+			s.Fault("OwnMounts is for containers beside a step: Sidecar and InitContainer")
+			return
+		}
+		s.ownMounts = true
+	})
+}
+
 // reserved are Argo's own containers in a step's pod.
 var reserved = []string{"main", "init", "wait"}
 
@@ -40,6 +52,7 @@ func (s *Step) sidecar(name string, c Container, opts []StepOption) graph.Sideca
 	beside := &Step{pipeline: s.pipeline, node: s.node, box: &out.Container, beside: name}
 	beside.contain(c)
 	beside.apply(opts)
+	out.OwnMounts = beside.ownMounts
 	return out
 }
 

@@ -50,6 +50,8 @@ type Step struct {
 	node     *node
 	box      *graph.Container // what options for containers set: the node's own, or that of a sidecar
 	beside   string           // the name of the sidecar
+	// ownMounts is set for a sidecar that sees only what it mounts itself.
+	ownMounts bool
 }
 
 // Handle is what After accepts: a *Step, or a Value or File that is the output of one.
@@ -161,7 +163,7 @@ func (s *Step) contain(c Container) {
 	}
 	if !c.Image.IsSet() {
 		s.Fault("%sImage is not set: it is the container image to run, as in dsl.Lit(\"alpine:3.22\")", what)
-	} else if c.Image.String() == "" { // a parameter may be: whoever starts the run fills it in
+	} else if c.Image.String() == "" { // a parameter may be empty: the run sets it
 		s.Fault("%sImage is empty", what)
 	}
 	g.Image = s.pipeline.use(s.node, what+"Image", c.Image)
@@ -229,10 +231,14 @@ func (s *Step) env(name string, v Value[string]) graph.EnvVar {
 	return graph.EnvVar{Name: name, Value: s.pipeline.useArg(s.node, what, v)}
 }
 
-func (s *Step) checkFile(kind, name, file string) {
+func (s *Step) checkName(kind, name string) {
 	if !fileName.MatchString(name) {
 		s.Fault("%s %q: the name must hold only letters, digits, - and _", kind, name)
 	}
+}
+
+func (s *Step) checkFile(kind, name, file string) {
+	s.checkName(kind, name)
 	if !path.IsAbs(file) || path.Clean(file) == "/" || strings.Contains(file, "{{") || strings.Contains(file, "$") || checkText(file) != nil {
 		s.Fault("%s %s: its path %q must be an absolute path in the container", kind, name, file)
 	}
@@ -266,9 +272,8 @@ func Output[T any](s *Step, name, file string, opts ...OutputOption) Value[T] {
 		return valueOf[T](faulty(caller(), "output %s belongs to no step that runs a container", name))
 	}
 	s.checkFile("output", name, file)
-	outputs := &s.node.Container.Outputs
-	if slices.ContainsFunc(*outputs, func(o graph.Output) bool { return o.Name == name }) {
-		s.Fault("output %s is declared twice", name)
+	if s.box.Resource != nil {
+		s.Fault("output %s: the step writes no files: use dsl.FieldOutput", name)
 	}
 	if err := travels[T](); err != nil {
 		s.Fault("output %s: %v", name, err)
@@ -280,8 +285,16 @@ func Output[T any](s *Step, name, file string, opts ...OutputOption) Value[T] {
 	if o.Default != nil {
 		s.pipeline.checkConstant(s.node, "the default of output "+name, *o.Default, false)
 	}
-	*outputs = append(*outputs, o)
+	s.declareOutput(o)
 	return valueOf[T](s.output(name))
+}
+
+func (s *Step) declareOutput(o graph.Output) {
+	outputs := &s.node.Container.Outputs
+	if slices.ContainsFunc(*outputs, func(other graph.Output) bool { return other.Name == o.Name }) {
+		s.Fault("output %s is declared twice", o.Name)
+	}
+	*outputs = append(*outputs, o)
 }
 
 func (s *Step) output(name string) text {

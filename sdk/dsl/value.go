@@ -71,7 +71,7 @@ type ref struct {
 	producer *node  // what must have ended before the value is there; nil for parameters and items
 	scope    *scope // where the value may be used; nil: anywhere
 	param    *graph.Param
-	source   *graph.EnvVar // of an environment variable that is no text
+	source   *graph.EnvVar // of an environment variable from a secret or a field
 	imported *imported     // where the file comes from, if not from a step
 	imports  bool          // imported is meant, even if it is nil
 	label    string        // what a file is called in the container of a component
@@ -275,7 +275,7 @@ func (t *text) append(other text) {
 	t.faults = append(t.faults, other.faults...)
 }
 
-// encode returns the text by which a Go value travels between steps.
+// encode returns the text that carries a Go value between steps.
 func encode(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:

@@ -244,7 +244,7 @@ func TestNilPipelinesDoNotPanic(t *testing.T) {
 
 func TestFaultsOfWholePipelines(t *testing.T) {
 	t.Parallel()
-	p := dsl.New("p", nil, dsl.Parallelism(0), dsl.TTL(-1, 0), dsl.ImagePullSecrets("A"), dsl.ServiceAccount(dsl.Lit("a b")),
+	p := dsl.New("p", nil, dsl.Parallelism(0), dsl.TTL(-1, 0), dsl.ImagePullSecrets("A", ""), dsl.ServiceAccount(dsl.Lit("a b")),
 		dsl.Timeout(dsl.Param(dsl.New("q"), "limit", time.Millisecond)), dsl.Labels(map[string]dsl.Value[string]{"a": dsl.Lit("b c"), "d": {}}))
 	dsl.Run(p, "s", dsl.Container{Image: alpine})
 	_, err := p.Graph()
@@ -259,7 +259,7 @@ func TestFaultsOfWholePipelines(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"Parallelism is 0: it must be at least 1",
 		"TTL: a time is negative",
-		`ImagePullSecrets: "A" is not the name of an object in Kubernetes: use lower-case letters, digits, - and .`,
+		`ImagePullSecrets: "" is no name`,
 		`ServiceAccount: "a b" is not the name of an object in Kubernetes: use lower-case letters, digits, - and .`,
 		"Timeout of a whole pipeline must be known now: use dsl.Lit",
 		"Timeout is 1ms: it must be at least a second",

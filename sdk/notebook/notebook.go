@@ -3,6 +3,7 @@
 //	notebook.Show(MPIRun())                  // the graph of a pipeline
 //	run, err = notebook.Watch(ctx, run)      // a run as it goes: its graph, its log, its metrics
 //	notebook.Compare(first, second)          // parameters, metrics and times of runs beside each other
+//	notebook.Scaling(report)                 // how throughput changes with workers: package scaling
 //
 // What is shown are pictures without scripts. They stay in the notebook when it is saved, and look the same in Jupyter,
 // in exports and on code hosts.
@@ -24,7 +25,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl"
 )
 
-// errNoNotebook says that nobody would see it.
+// errNoNotebook reports that no notebook is there to show it.
 var errNoNotebook = errors.New("this program does not run in a notebook of the GoNB kernel, so there is nowhere to show it (https://github.com/janpfeifer/gonb)")
 
 // Show draws a pipeline. Its error is dsl.Faults where the pipeline has mistakes.

@@ -222,7 +222,7 @@ func set(step *dsl.Step, field, name string, v dsl.Value[string]) {
 }
 
 func required(step *dsl.Step, field string, v dsl.Value[string]) {
-	// A parameter may be empty by default: whoever starts the run fills it in.
+	// A parameter may be empty by default: the run sets it.
 	if !v.IsSet() || strings.TrimSpace(v.String()) == "" {
 		step.Fault("%s is not set", field)
 	}

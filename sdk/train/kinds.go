@@ -128,8 +128,9 @@ func add(p *dsl.Pipeline, name string, k kind, job Spec, roles []Task, opts []ds
 	job.check(step, k)
 	checkRoles(step, k, roles)
 	return Outputs{
-		Step:      step,
-		JobName:   dsl.Output[string](step, "job-name", "/tmp/argosy/job-name", dsl.Default("")),
-		WorldSize: dsl.Output[int](step, "world-size", "/tmp/argosy/world-size", dsl.Default("")),
+		Step:        step,
+		JobName:     dsl.Output[string](step, "job-name", "/tmp/argosy/job-name", dsl.Default("")),
+		WorldSize:   dsl.Output[int](step, "world-size", "/tmp/argosy/world-size", dsl.Default("")),
+		Environment: dsl.Output[string](step, "environment", "/tmp/argosy/environment", dsl.Default("")),
 	}
 }

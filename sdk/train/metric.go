@@ -36,7 +36,8 @@ const (
 	Max  Reduce = "max"
 	Min  Reduce = "min"
 	Mean Reduce = "mean"
-	// SumOverRanks adds up the last number of each MPI process.
+	// SumOverRanks adds up the last number of each process. Where the job prints the total itself, as in
+	// "total images/sec: 3033.57", that number counts, once.
 	SumOverRanks Reduce = "sum-over-ranks"
 )
 

@@ -183,4 +183,6 @@ type Outputs struct {
 	JobName dsl.Value[string]
 	// WorldSize is the number of processes that were seen to take part.
 	WorldSize dsl.Value[int]
+	// Environment is what the job ran on, as a JSON object of texts: its machines, image, libraries and placement, as far as it can be found out.
+	Environment dsl.Value[string]
 }

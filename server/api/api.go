@@ -10,15 +10,16 @@ import (
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
-	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/access"
+	"github.com/argosy-ml/argosy/server/benchmark"
+	"github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/password"
 	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
@@ -37,13 +38,15 @@ type Services struct {
 	Watcher     *watch.Watcher
 	Series      *series.Reader
 	Pruner      *retention.Pruner
+	Cluster     *cluster.Service
+	Benchmark   *benchmark.Service
 	// Streams ends what follows runs, which would otherwise hold up the end of the server.
 	Streams context.Context //nolint:containedctx // the life of the server, not of a call
 	Version string          // of the server, for healthz
 	Commit  string          // that the server was built from; may be empty
-	// PrivateURLs lets pipelines be read from URLs of this machine and of private networks. Without it whoever may
-	// use the API could make the server read what only the server can reach.
-	PrivateURLs bool
+	// Sources are the networks and hosts, beside the public internet, from which pipelines may be read by URL. All others are refused:
+	// users of the API could otherwise make the server read what only the server can reach.
+	Sources Sources
 }
 
 // API holds one implementation of every gRPC service.
@@ -60,12 +63,15 @@ type API struct {
 	metrics     *metrics
 	pruning     *pruning
 	visuals     *visuals
+	restoring   *ownExperiments
+	clusters    *clusters
+	scalings    *scalings
 }
 
 // New makes the gRPC services.
 func New(s Services) *API {
 	return &API{
-		pipelines:   &pipelines{service: s.Pipelines, fetcher: newFetcher(s.PrivateURLs)},
+		pipelines:   &pipelines{service: s.Pipelines, fetcher: newFetcher(s.Sources)},
 		experiments: &experiments{service: s.Experiments},
 		runs:        &runs{service: s.Runs},
 		jobs:        &jobs{service: s.Schedules},
@@ -77,17 +83,25 @@ func New(s Services) *API {
 		metrics:     &metrics{reader: s.Series},
 		pruning:     &pruning{pruner: s.Pruner},
 		visuals:     &visuals{service: s.Runs},
+		restoring:   &ownExperiments{service: s.Experiments},
+		clusters:    &clusters{service: s.Cluster},
+		scalings:    &scalings{service: s.Benchmark},
 	}
 }
 
-// Server makes the gRPC server with every service, health and reflection; health alone is told without the password. Messages may be of any size, as with KFP:
-// a Workflow of thousands of nodes is one message.
-func (a *API) Server(log *slog.Logger, asks password.Password) *grpc.Server {
+// maxMessage bounds the messages of callers, in bytes, also after they are decompressed: the largest manifest, and what goes with it.
+const maxMessage = pkgfile.MaxManifest + 1<<20
+
+// Server makes the gRPC server with every service, health and reflection, for those whom the gate admits. Answers may be of any size,
+// as with KFP: a Workflow of thousands of nodes is one message.
+func (a *API) Server(log *slog.Logger, gate *access.Gate) *grpc.Server {
 	s := grpc.NewServer(
-		grpc.MaxRecvMsgSize(math.MaxInt32),
+		grpc.Creds(newPlainText()),
+		grpc.InTapHandle(admitted(gate)),
+		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxSendMsgSize(math.MaxInt32),
-		grpc.ChainUnaryInterceptor(locked(asks), logged(log), recovered(log)),
-		grpc.ChainStreamInterceptor(lockedStream(asks), loggedStream(log), recoveredStream(log)),
+		grpc.ChainUnaryInterceptor(logged(log), recovered(log)),
+		grpc.ChainStreamInterceptor(loggedStream(log), recoveredStream(log)),
 	)
 	wire.RegisterPipelineServiceServer(s, a.pipelines)
 	wire.RegisterExperimentServiceServer(s, a.experiments)
@@ -99,15 +113,14 @@ func (a *API) Server(log *slog.Logger, asks password.Password) *grpc.Server {
 	wire.RegisterAuthServiceServer(s, auth{})
 	wire.RegisterHealthzServiceServer(s, a.healthz)
 	own.RegisterRunServiceServer(s, a.views)
+	own.RegisterExperimentServiceServer(s, a.restoring)
 	own.RegisterPipelineServiceServer(s, a.graphs)
 	own.RegisterMetricServiceServer(s, a.metrics)
 	own.RegisterRetentionServiceServer(s, a.pruning)
 	own.RegisterVisualServiceServer(s, a.visuals)
-	alive := health.NewServer()
-	for service := range s.GetServiceInfo() {
-		alive.SetServingStatus(service, grpc_health_v1.HealthCheckResponse_SERVING)
-	}
-	grpc_health_v1.RegisterHealthServer(s, alive)
+	own.RegisterClusterServiceServer(s, a.clusters)
+	own.RegisterScalingServiceServer(s, a.scalings)
+	registerHealth(s)
 	reflection.Register(s)
 	return s
 }
@@ -126,9 +139,12 @@ func (a *API) Route(ctx context.Context, mux *runtime.ServeMux) error {
 		wire.RegisterAuthServiceHandlerServer(ctx, mux, auth{}),
 		wire.RegisterHealthzServiceHandlerServer(ctx, mux, a.healthz),
 		own.RegisterRunServiceHandlerServer(ctx, mux, a.views),
+		own.RegisterExperimentServiceHandlerServer(ctx, mux, a.restoring),
 		own.RegisterPipelineServiceHandlerServer(ctx, mux, a.graphs),
 		own.RegisterMetricServiceHandlerServer(ctx, mux, a.metrics),
 		own.RegisterRetentionServiceHandlerServer(ctx, mux, a.pruning),
 		own.RegisterVisualServiceHandlerServer(ctx, mux, a.visuals),
+		own.RegisterClusterServiceHandlerServer(ctx, mux, a.clusters),
+		own.RegisterScalingServiceHandlerServer(ctx, mux, a.scalings),
 	)
 }

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
+	own "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/fault"
 )
@@ -16,8 +17,11 @@ type experiments struct {
 }
 
 func (s *experiments) CreateExperiment(ctx context.Context, r *wire.CreateExperimentRequest) (*wire.Experiment, error) {
-	if r.GetExperiment() == nil {
+	switch e := r.GetExperiment(); {
+	case e == nil:
 		return nil, fault.New(fault.Invalid, "the experiment is missing")
+	case len(e.GetResourceReferences()) > 0: // a client that names a namespace may rely on others not seeing the experiment
+		return nil, fault.New(fault.Invalid, "resource_references: an experiment belongs to nothing, as there is one namespace and one user; leave them out")
 	}
 	e, err := s.service.Create(ctx, r.GetExperiment().GetName(), r.GetExperiment().GetDescription())
 	if err != nil {
@@ -27,17 +31,20 @@ func (s *experiments) CreateExperiment(ctx context.Context, r *wire.CreateExperi
 }
 
 func (s *experiments) GetExperiment(ctx context.Context, r *wire.GetExperimentRequest) (*wire.Experiment, error) {
-	e, err := s.service.Get(ctx, r.GetId())
+	e, err := s.service.Recall(ctx, r.GetId())
 	if err != nil {
 		return nil, err
 	}
 	return wireExperiment(e), nil
 }
 
-// ListExperiment takes a namespace as scope for the sake of multi-user clients; there is one, so it does not matter.
+// ListExperiment refuses a namespace as scope, as KFP does where there is one user: the list would hold more than was asked for.
 func (s *experiments) ListExperiment(ctx context.Context, r *wire.ListExperimentsRequest) (*wire.ListExperimentsResponse, error) {
 	q, next, err := query(r)
 	if err != nil {
+		return nil, err
+	}
+	if err := noNamespace(r.GetResourceReferenceKey()); err != nil {
 		return nil, err
 	}
 	p, err := s.service.List(ctx, q)
@@ -72,4 +79,32 @@ func wireExperiment(e experiment.Experiment) *wire.Experiment {
 	return &wire.Experiment{
 		Id: e.ID, Name: e.Name, Description: e.Description, CreatedAt: wireTime(e.CreatedAt), StorageState: state,
 	}
+}
+
+// ownExperiments is what argosy.v1 adds to experiments.
+type ownExperiments struct {
+	own.UnimplementedExperimentServiceServer
+	service *experiment.Service
+}
+
+func (s *ownExperiments) RestoreExperiment(ctx context.Context, r *own.RestoreExperimentRequest) (*own.RestoreExperimentResponse, error) {
+	e, err := s.service.Restore(ctx, r.GetExperiment())
+	if err != nil {
+		return nil, err
+	}
+	return &own.RestoreExperimentResponse{Id: e.ID, Name: e.Name}, nil
+}
+
+func (s *ownExperiments) ListDeletedExperiments(ctx context.Context, _ *own.ListDeletedExperimentsRequest) (*own.ListDeletedExperimentsResponse, error) {
+	list, total, err := s.service.Deleted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer := &own.ListDeletedExperimentsResponse{TotalSize: int32(total)}
+	for _, e := range list {
+		answer.Experiments = append(answer.Experiments, &own.DeletedExperiment{
+			Id: e.ID, Name: e.Name, Description: e.Description, CreatedAt: ownTime(e.CreatedAt), DeletedAt: ownTime(e.DeletedAt), Runs: int32(e.Runs),
+		})
+	}
+	return answer, nil
 }

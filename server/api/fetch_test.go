@@ -2,9 +2,11 @@ package api
 
 import (
 	"bytes"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,7 +36,9 @@ func TestFetch(t *testing.T) {
 	site := httptest.NewServer(mux)
 	defer site.Close()
 
-	allowed := newFetcher(true)
+	here, err := ParseSources("127.0.0.0/8, ::1")
+	require.NoError(t, err)
+	allowed := newFetcher(here)
 	for _, path := range []string{"/dir/p.yaml", "/moved"} {
 		u, err := allowed.fetch(t.Context(), site.URL+path)
 		require.NoError(t, err)
@@ -43,21 +47,53 @@ func TestFetch(t *testing.T) {
 	for url, says := range map[string]string{
 		site.URL + "/missing":      "404",
 		site.URL + "/large":        "32 MiB",
-		"":                         "no http or https",
-		"file:///etc/passwd":       "no http or https",
-		"http://":                  "no http or https",
+		"":                         "not an http or https",
+		"file:///etc/passwd":       "not an http or https",
+		"http://":                  "not an http or https",
 		"http://x.invalid/p":       "cannot be read",
-		"http://u:secret@%zz":      "no http or https",
+		"http://u:secret@%zz":      "not an http or https",
 		"http://u:secret@[::1]:1/": "cannot be read",
 	} {
 		_, err := allowed.fetch(t.Context(), url)
 		require.ErrorContains(t, err, says, url)
 		require.Equal(t, fault.Invalid, fault.KindOf(err), url)
 	}
-	_, err := allowed.fetch(t.Context(), "http://u:secret@[::1]:1/")
+	_, err = allowed.fetch(t.Context(), "http://u:secret@[::1]:1/")
 	require.NotContains(t, err.Error(), "secret")
 
-	_, err = newFetcher(false).fetch(t.Context(), site.URL+"/dir/p.yaml")
-	require.ErrorContains(t, err, "not on the public internet")
+	_, err = newFetcher(Sources{}).fetch(t.Context(), site.URL+"/dir/p.yaml")
+	require.ErrorContains(t, err, "not on the public internet; upload the file instead, or start the server with --import-from 127.0.0.1 (ARGOSY_IMPORT_FROM)")
 	require.Equal(t, fault.Invalid, fault.KindOf(err))
+}
+
+// A host is allowed by the name in the URL; the target of a redirect must be allowed by its own name.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/away" {
+			http.Redirect(w, r, "http://"+r.Context().Value(http.LocalAddrContextKey).(net.Addr).String()+"/p.yaml", http.StatusFound)
+			return
+		}
+		w.Write([]byte("kind: Workflow")) //nolint:errcheck // the test sees what arrives
+	}))
+	defer site.Close()
+	byName := strings.Replace(site.URL, "127.0.0.1", "LocalHost", 1)
+	for list, want := range map[string][]bool{ // by address, by name, by name and from there by address
+		"":                       {false, false, false},
+		"10.0.0.0/8,192.168.1.1": {false, false, false},
+		" localhost , ":          {false, true, false},
+		"127.0.0.1":              {true, true, true},
+		"127.0.0.0/8,::1":        {true, true, true},
+	} {
+		sources, err := ParseSources(list)
+		require.NoError(t, err, list)
+		for i, url := range []string{site.URL + "/p.yaml", byName + "/p.yaml", byName + "/away"} {
+			_, err := newFetcher(sources).fetch(t.Context(), url)
+			require.Equal(t, want[i], err == nil, "%q: %s: %v", list, url, err)
+		}
+	}
+	for _, bad := range []string{"http://host", "10.0.0.0/40", "host:80", "a b"} {
+		_, err := ParseSources(bad)
+		require.ErrorContains(t, err, "neither a network, such as 10.0.0.0/8, nor the name of a host", bad)
+	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/timestamppb"
-	"sigs.k8s.io/yaml"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/fault"
@@ -41,26 +40,53 @@ func (s *jobs) GetJob(ctx context.Context, r *wire.GetJobRequest) (*wire.Job, er
 	return s.detail(ctx, found)
 }
 
-// ListJobs gives jobs without their manifests.
+// ListJobs gives jobs with the manifests that they run, read for the rows of the page.
 func (s *jobs) ListJobs(ctx context.Context, r *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
 	q, next, err := query(r)
 	if err != nil {
 		return nil, err
 	}
-	scope, err := scope(r.GetResourceReferenceKey())
-	if err != nil || scope.ScheduleID != "" {
-		return nil, fault.New(fault.Invalid, "resource_reference_key.type %s: jobs can be listed by EXPERIMENT", r.GetResourceReferenceKey().GetType())
+	switch key := r.GetResourceReferenceKey(); key.GetType() {
+	case wire.ResourceType_UNKNOWN_RESOURCE_TYPE, wire.ResourceType_NAMESPACE, wire.ResourceType_EXPERIMENT:
+	default:
+		return nil, fault.New(fault.Invalid, "resource_reference_key.type %s: jobs can be listed by EXPERIMENT", key.GetType())
+	}
+	scope, none, err := scope(r.GetResourceReferenceKey())
+	if err != nil || none {
+		return &wire.ListJobsResponse{}, err
 	}
 	p, err := s.service.List(ctx, q, scope.ExperimentID)
 	if err != nil {
 		return nil, err
 	}
 	answer := &wire.ListJobsResponse{TotalSize: int32(p.Total)}
-	for _, item := range p.Items {
-		answer.Jobs = append(answer.Jobs, wireJob(item))
+	ids := make([]string, len(p.Items))
+	for i, item := range p.Items {
+		ids[i], answer.Jobs = item.ID, append(answer.Jobs, wireJob(item))
+	}
+	if err := s.addManifests(ctx, ids, answer.GetJobs()); err != nil {
+		return nil, err
 	}
 	answer.NextPageToken, err = next(p.Next)
 	return answer, err
+}
+
+// addManifests puts the manifests into the jobs of a page. A job that was deleted meanwhile has none.
+func (s *jobs) addManifests(ctx context.Context, ids []string, jobs []*wire.Job) error {
+	manifests, of, err := s.service.Manifests(ctx, ids)
+	if err != nil {
+		return err
+	}
+	texts, err := manifestsJSON(manifests)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if place, there := of[id]; there {
+			jobs[i].PipelineSpec.WorkflowManifest = texts[place]
+		}
+	}
+	return nil
 }
 
 func (s *jobs) EnableJob(ctx context.Context, r *wire.EnableJobRequest) (*emptypb.Empty, error) {
@@ -81,13 +107,9 @@ func (s *jobs) detail(ctx context.Context, c schedule.Schedule) (*wire.Job, erro
 	if err != nil {
 		return nil, err
 	}
-	asJSON, err := yaml.YAMLToJSON(manifest)
-	if err != nil {
-		return nil, fault.New(fault.Internal, "the manifest of job %s cannot be read", c.ID).Because(err)
-	}
 	answer := wireJob(c)
-	answer.PipelineSpec.WorkflowManifest = string(asJSON)
-	return answer, nil
+	answer.PipelineSpec.WorkflowManifest, err = manifestJSON(manifest)
+	return answer, err
 }
 
 func jobRequest(j *wire.Job) (schedule.Request, error) {
@@ -141,6 +163,9 @@ func wireJob(c schedule.Schedule) *wire.Job {
 		Enabled: c.Enabled, NoCatchup: c.NoCatchup, CreatedAt: wireTime(c.CreatedAt), UpdatedAt: wireTime(c.UpdatedAt),
 		Error: c.Message, Trigger: wireTrigger(c.Trigger),
 		PipelineSpec: &wire.PipelineSpec{PipelineId: c.PipelineID, PipelineName: c.PipelineName, Parameters: wireParameters(c.Parameters)},
+	}
+	if c.ByVersion { // KFP v1 names the pipeline only where the request did
+		answer.PipelineSpec.PipelineId, answer.PipelineSpec.PipelineName = "", ""
 	}
 	switch {
 	case c.Message != "":

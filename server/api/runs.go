@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/emptypb"
-	"sigs.k8s.io/yaml"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -42,26 +43,49 @@ func (s *runs) GetRun(ctx context.Context, r *wire.GetRunRequest) (*wire.RunDeta
 	return s.detail(ctx, found)
 }
 
-// ListRuns gives runs without their manifests, so that a page costs what its rows cost.
+// ListRuns gives runs with the manifests that they were made from, read for the rows of the page.
 func (s *runs) ListRuns(ctx context.Context, r *wire.ListRunsRequest) (*wire.ListRunsResponse, error) {
 	q, next, err := query(r)
 	if err != nil {
 		return nil, err
 	}
-	scope, err := scope(r.GetResourceReferenceKey())
-	if err != nil {
-		return nil, err
+	scope, none, err := scope(r.GetResourceReferenceKey())
+	if err != nil || none {
+		return &wire.ListRunsResponse{}, err
 	}
+	q.Filter = wireStatuses(q.Filter)
 	p, err := s.service.List(ctx, q, scope)
 	if err != nil {
 		return nil, err
 	}
 	answer := &wire.ListRunsResponse{TotalSize: int32(p.Total)}
-	for _, item := range p.Items {
-		answer.Runs = append(answer.Runs, wireRun(item))
+	ids := make([]string, len(p.Items))
+	for i, item := range p.Items {
+		ids[i], answer.Runs = item.ID, append(answer.Runs, wireRun(item))
+	}
+	if err := s.addManifests(ctx, ids, answer.GetRuns()); err != nil {
+		return nil, err
 	}
 	answer.NextPageToken, err = next(p.Next)
 	return answer, err
+}
+
+// addManifests puts the manifests into the runs of a page. A run that was deleted meanwhile has none.
+func (s *runs) addManifests(ctx context.Context, ids []string, runs []*wire.Run) error {
+	manifests, of, err := s.service.Manifests(ctx, ids)
+	if err != nil {
+		return err
+	}
+	texts, err := manifestsJSON(manifests)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if place, there := of[id]; there {
+			runs[i].PipelineSpec.WorkflowManifest = texts[place]
+		}
+	}
+	return nil
 }
 
 func (s *runs) ArchiveRun(ctx context.Context, r *wire.ArchiveRunRequest) (*emptypb.Empty, error) {
@@ -131,13 +155,10 @@ func (s *runs) detail(ctx context.Context, r run.Run) (*wire.RunDetail, error) {
 	if err := errors.Join(errManifest, errWorkflow); err != nil {
 		return nil, err
 	}
-	asJSON, err := yaml.YAMLToJSON(manifest)
-	if err != nil {
-		return nil, fault.New(fault.Internal, "the manifest of run %s cannot be read", r.ID).Because(err)
-	}
-	answer := &wire.RunDetail{Run: wireRun(r), PipelineRuntime: &wire.PipelineRuntime{WorkflowManifest: string(workflow)}}
-	answer.Run.PipelineSpec.WorkflowManifest = string(asJSON)
-	return answer, nil
+	answer := &wire.RunDetail{Run: wireRun(r), PipelineRuntime: &wire.PipelineRuntime{WorkflowManifest: string(withBuckets(workflow))}}
+	var err error
+	answer.Run.PipelineSpec.WorkflowManifest, err = manifestJSON(manifest)
+	return answer, err
 }
 
 // runRequest reads a run that a client wants. Names and times in it are outputs, and so left out.
@@ -172,25 +193,39 @@ func runRequest(r *wire.Run) (run.Request, error) {
 	return request, nil
 }
 
-// scope reads what a list of runs is narrowed to. Old clients send UNKNOWN_RESOURCE_TYPE for "all".
-func scope(key *wire.ResourceKey) (run.Scope, error) {
+// scope reads what a list of runs is narrowed to; none: to what nothing belongs to, as the key has a type and no id. Old clients
+// send UNKNOWN_RESOURCE_TYPE for "all".
+func scope(key *wire.ResourceKey) (s run.Scope, none bool, err error) {
 	switch key.GetType() {
-	case wire.ResourceType_UNKNOWN_RESOURCE_TYPE, wire.ResourceType_NAMESPACE:
-		return run.Scope{}, nil
+	case wire.ResourceType_UNKNOWN_RESOURCE_TYPE:
+		return run.Scope{}, false, nil
+	case wire.ResourceType_NAMESPACE:
+		return run.Scope{}, false, noNamespace(key)
 	case wire.ResourceType_EXPERIMENT:
-		return run.Scope{ExperimentID: key.GetId()}, nil
+		return run.Scope{ExperimentID: key.GetId()}, key.GetId() == "", nil
 	case wire.ResourceType_JOB:
-		return run.Scope{ScheduleID: key.GetId()}, nil
+		return run.Scope{ScheduleID: key.GetId()}, key.GetId() == "", nil
 	}
-	return run.Scope{}, fault.New(fault.Invalid, "resource_reference_key.type %s: runs can be listed by EXPERIMENT and JOB", key.GetType())
+	return run.Scope{}, false, fault.New(fault.Invalid, "resource_reference_key.type %s: runs can be listed by EXPERIMENT and JOB", key.GetType())
+}
+
+// noNamespace refuses lists of one namespace, as KFP does where there is one user. The list would hold more than was asked for.
+func noNamespace(key *wire.ResourceKey) error {
+	if key.GetType() == wire.ResourceType_NAMESPACE && key.GetId() != "" {
+		return fault.New(fault.Invalid, "resource_reference_key: lists cannot be narrowed to namespace %q, as there is one namespace and one user; leave it out", key.GetId())
+	}
+	return nil
 }
 
 func wireRun(r run.Run) *wire.Run {
 	answer := &wire.Run{
-		Id: r.ID, Name: r.Name, Description: r.Description, ServiceAccount: r.ServiceAccount, Status: r.Status,
+		Id: r.ID, Name: r.Name, Description: r.Description, ServiceAccount: r.ServiceAccount, Status: wireStatus(r.Status),
 		CreatedAt: wireTime(r.CreatedAt), ScheduledAt: wireTime(r.ScheduledAt), FinishedAt: wireTime(r.FinishedAt),
 		PipelineSpec: &wire.PipelineSpec{PipelineId: r.PipelineID, PipelineName: r.PipelineName},
 		MetricErrors: strings.Join(r.Warnings, "\n"),
+	}
+	if r.ByVersion || r.ScheduleID != "" { // KFP v1 names the pipeline only where the request did
+		answer.PipelineSpec.PipelineId, answer.PipelineSpec.PipelineName = "", ""
 	}
 	if r.Archived {
 		answer.StorageState = wire.Run_STORAGESTATE_ARCHIVED
@@ -206,6 +241,33 @@ func wireRun(r run.Run) *wire.Run {
 	return answer
 }
 
+// wireStatus is a status as KFP knows them: its clients wait for a word that they take for an end.
+func wireStatus(status string) string {
+	if status == run.Terminated {
+		return run.Failed
+	}
+	return status
+}
+
+// wireStatuses has filters on Failed find terminated runs too, as they are shown so.
+func wireStatuses(filter []page.Predicate) []page.Predicate {
+	var all []page.Predicate
+	for _, p := range filter {
+		if p.Key != "status" || !slices.Contains(p.Values, any(run.Failed)) {
+			all = append(all, p)
+			continue
+		}
+		switch p.Op {
+		case page.Equals, page.In:
+			p.Op, p.Values = page.In, append(slices.Clone(p.Values), run.Terminated)
+		case page.NotEquals:
+			all = append(all, page.Predicate{Key: p.Key, Op: page.NotEquals, Values: []any{run.Terminated}})
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
 func wireParameters(ps []run.Parameter) []*wire.Parameter {
 	var answer []*wire.Parameter
 	for _, p := range ps {
@@ -214,16 +276,16 @@ func wireParameters(ps []run.Parameter) []*wire.Parameter {
 	return answer
 }
 
-// references tells what a run belongs to and what it was made from.
+// references tells what a run belongs to and what it was made from: a schedule, or else a version (KFP v1).
 func references(r run.Run) []*wire.ResourceReference {
 	to := func(kind wire.ResourceType, id, name string, as wire.Relationship) *wire.ResourceReference {
 		return &wire.ResourceReference{Key: &wire.ResourceKey{Type: kind, Id: id}, Name: name, Relationship: as}
 	}
 	answer := []*wire.ResourceReference{to(wire.ResourceType_EXPERIMENT, r.ExperimentID, r.ExperimentName, wire.Relationship_OWNER)}
-	if r.ScheduleID != "" {
+	switch {
+	case r.ScheduleID != "":
 		answer = append(answer, to(wire.ResourceType_JOB, r.ScheduleID, r.ScheduleName, wire.Relationship_CREATOR))
-	}
-	if r.VersionID != "" {
+	case r.VersionID != "":
 		answer = append(answer, to(wire.ResourceType_PIPELINE_VERSION, r.VersionID, r.VersionName, wire.Relationship_CREATOR))
 	}
 	return answer

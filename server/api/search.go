@@ -3,13 +3,18 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/run"
 )
 
 // searchRequest is what chooses runs beside a filter.
@@ -46,7 +51,11 @@ func searchFilter(r searchRequest) (string, error) {
 	add := func(op wire.Predicate_Op, key, value string) {
 		filter.Predicates = append(filter.Predicates, &wire.Predicate{Op: op, Key: key, Value: &wire.Predicate_StringValue{StringValue: value}})
 	}
-	if status := r.GetStatus(); len(status) > 0 {
+	status, err := statusesOf(r.GetStatus())
+	if err != nil {
+		return "", err
+	}
+	if len(status) > 0 {
 		filter.Predicates = append(filter.Predicates, &wire.Predicate{
 			Op: wire.Predicate_IN, Key: "status", Value: &wire.Predicate_StringValues{StringValues: &wire.StringValues{Values: status}},
 		})
@@ -56,7 +65,7 @@ func searchFilter(r searchRequest) (string, error) {
 		terms        []string
 		operators    []operator
 	}{
-		{"parameter", "parameter:", r.GetParameter(), textOperators},
+		{"parameter", "parameter:", r.GetParameter(), parameterOperators},
 		{"label", "label:", r.GetLabel(), textOperators},
 		{"metric", "metric:", r.GetMetric(), numberOperators},
 	} {
@@ -64,6 +73,9 @@ func searchFilter(r searchRequest) (string, error) {
 			name, op, value, ok := cutTerm(term, s.operators)
 			if !ok {
 				return "", fault.New(fault.Invalid, "%s is %q; write NAME%sVALUE, where it can also be %s", s.what, term, s.operators[len(s.operators)-1].text, operatorTexts(s.operators))
+			}
+			if err := checkNumber(s.what, term, op, value); err != nil {
+				return "", err
 			}
 			add(op, s.prefix+name, value)
 		}
@@ -85,6 +97,26 @@ func searchFilter(r searchRequest) (string, error) {
 	return string(raw), err
 }
 
+// accepted is what people call the status of a run that has none yet.
+const accepted = "Accepted"
+
+var knownStatuses = append([]string{accepted}, run.Statuses...)
+
+// statusesOf reads statuses in any case.
+func statusesOf(asked []string) ([]string, error) {
+	found := make([]string, len(asked))
+	for i, text := range asked {
+		at := slices.IndexFunc(knownStatuses, func(known string) bool { return strings.EqualFold(known, text) })
+		switch {
+		case at < 0:
+			return nil, fault.New(fault.Invalid, "there is no status %q; a run can be %s", text, strings.Join(knownStatuses, ", "))
+		case knownStatuses[at] != accepted:
+			found[i] = knownStatuses[at]
+		}
+	}
+	return found, nil
+}
+
 // filterText writes a filter without the spaces that protojson puts in at random: page tokens compare filters.
 func filterText(filter *wire.Filter) ([]byte, error) {
 	raw, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(filter)
@@ -103,6 +135,8 @@ func archivedOf(r searchRequest) *bool {
 		return r.Archived
 	case *own.BulkRequest:
 		return r.Archived
+	case *own.GroupRunsRequest:
+		return r.Archived
 	}
 	return nil
 }
@@ -112,19 +146,34 @@ type operator struct {
 	op   wire.Predicate_Op
 }
 
+// checkNumber refuses what is no number where one is compared, and says at which character of the term it stands.
+func checkNumber(what, term string, op wire.Predicate_Op, value string) error {
+	if what != "metric" && !slices.ContainsFunc(orders, func(o operator) bool { return o.op == op }) {
+		return nil
+	}
+	if number, err := strconv.ParseFloat(value, 64); err == nil && !math.IsNaN(number) && !math.IsInf(number, 0) {
+		return nil
+	}
+	at := utf8.RuneCountInString(strings.TrimRight(term, " ")) - utf8.RuneCountInString(value) + 1
+	if value == "" {
+		return fault.New(fault.Invalid, "%s is %q; character %d: a number is missing, such as %s0.5", what, term, at, term)
+	}
+	return fault.New(fault.Invalid, "%s is %q; character %d: %q is not a number", what, term, at, value)
+}
+
 // Operators of terms; one that is a part of another comes after it.
 var (
 	textOperators = []operator{
 		{"!=", wire.Predicate_NOT_EQUALS}, {"~", wire.Predicate_IS_SUBSTRING}, {"=", wire.Predicate_EQUALS},
 	}
-	numberOperators = []operator{
-		{"!=", wire.Predicate_NOT_EQUALS},
+	orders = []operator{
 		{">=", wire.Predicate_GREATER_THAN_EQUALS},
 		{"<=", wire.Predicate_LESS_THAN_EQUALS},
 		{">", wire.Predicate_GREATER_THAN},
 		{"<", wire.Predicate_LESS_THAN},
-		{"=", wire.Predicate_EQUALS},
 	}
+	parameterOperators = slices.Concat(orders, textOperators)
+	numberOperators    = slices.Concat(orders, []operator{{"!=", wire.Predicate_NOT_EQUALS}, {"=", wire.Predicate_EQUALS}})
 )
 
 // cutTerm takes a term such as loss<=0.5 apart, at the operator that comes first.

@@ -60,6 +60,14 @@ func (s *views) ListRuns(ctx context.Context, r *own.ListRunsRequest) (*own.List
 	return answer, err
 }
 
+func (s *views) ListRunFields(ctx context.Context, _ *own.ListRunFieldsRequest) (*own.ListRunFieldsResponse, error) {
+	found, err := s.service.Fields(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &own.ListRunFieldsResponse{Statuses: knownStatuses, Parameters: found.Parameters, Labels: found.Labels, Metrics: found.Metrics}, nil
+}
+
 // Sizes of pages of nodes.
 const (
 	defaultNodes = 100
@@ -117,14 +125,14 @@ func (s *views) RetryRun(ctx context.Context, r *own.RetryRunRequest) (*own.Retr
 	if err != nil {
 		return nil, err
 	}
-	return &own.RetryRunResponse{Again: again.Dropped, Attempt: attempt}, nil
+	return &own.RetryRunResponse{Again: again.Dropped, Attempt: attempt, Warnings: again.Warnings}, nil
 }
 
 // RunView is a run and its nodes as argosy.v1 shows them.
 func RunView(r run.Run, nodes []run.Node) *own.RunView {
 	view := &own.RunView{
 		Id: r.ID, Name: r.Name, Description: r.Description, Status: r.Status, Error: r.Message,
-		CreatedAt: ownTime(r.CreatedAt), StartedAt: ownTime(r.StartedAt), FinishedAt: ownTime(r.FinishedAt),
+		CreatedAt: ownTime(r.CreatedAt), StartedAt: ownTime(r.StartedAt), FinishedAt: ownTime(r.FinishedAt), ScheduledAt: ownTime(r.ScheduledAt),
 		Archived: r.Archived, ServiceAccount: r.ServiceAccount,
 		Experiment: &own.RunView_Experiment{Id: r.ExperimentID, Name: r.ExperimentName},
 		Workflow:   &own.RunView_Workflow{Namespace: r.Namespace, Name: r.Workflow},
@@ -134,6 +142,9 @@ func RunView(r run.Run, nodes []run.Node) *own.RunView {
 		view.Pipeline = &own.RunView_Pipeline{
 			Id: r.PipelineID, Name: r.PipelineName, VersionId: r.VersionID, VersionName: r.VersionName,
 		}
+	}
+	if w := r.Waits; w != nil {
+		view.Waiting = &own.RunView_Waiting{NodeId: w.NodeID, Step: w.Step, Why: w.Why, Steps: int32(w.Steps)}
 	}
 	if r.ScheduleID != "" {
 		view.Schedule = &own.RunView_Schedule{Id: r.ScheduleID, Name: r.ScheduleName}

@@ -40,7 +40,7 @@ func (s *views) streamContext(ctx context.Context) (context.Context, context.Can
 	return ctx, func() { stop(); cancel() }
 }
 
-// WatchOptions reads what of a run is to be followed.
+// WatchOptions reads which parts of a run the caller follows.
 func WatchOptions(r *own.WatchRunRequest) (watch.Options, error) {
 	o := watch.Options{After: r.GetAfter(), Points: r.GetPoints(), Logs: r.GetLogs(), LogNodes: r.GetNodeId()}
 	switch r.GetNodes() {

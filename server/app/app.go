@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -10,8 +11,11 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/argosy-ml/argosy/server/access"
 	"github.com/argosy-ml/argosy/server/api"
 	"github.com/argosy-ml/argosy/server/artifact/s3"
+	"github.com/argosy-ml/argosy/server/benchmark"
+	clusterview "github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/gateway"
@@ -28,7 +32,7 @@ import (
 	"github.com/argosy-ml/argosy/server/watch"
 )
 
-// Limits of the HTTP server. There is none for whole requests: uploads and logs take as long as they take.
+// Limits of the HTTP server. There is none for whole requests: logs take as long as they take, and the gateway sees to slow uploads.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
@@ -63,6 +67,10 @@ func New(ctx context.Context, c Config) (*App, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
+	}
+	sources, err := api.ParseSources(c.ImportFrom)
+	if err != nil {
+		return nil, fmt.Errorf("--import-from (ARGOSY_IMPORT_FROM): %w", err)
 	}
 	cluster, err := engine.Connect(c.Kubeconfig, c.Namespace, c.Log)
 	if err != nil {
@@ -119,21 +127,23 @@ func New(ctx context.Context, c Config) (*App, error) {
 	measures := gateway.NewMeasures(gateway.Gauges{RunsByStatus: store.RunsByStatus, OutboxSize: store.OutboxSize, ReconcilerLag: reconciler.Lag, Logs: archive.Stats})
 	store.OnWrite(measures.Write)
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: c.Log})
+	curves := series.NewReader(store)
 	services := api.New(api.Services{
-		Watcher: watcher, Series: series.NewReader(store), Pruner: pruner, Streams: streams,
+		Watcher: watcher, Series: curves, Benchmark: benchmark.NewService(benchmark.Config{Runs: runs, Experiments: experiments, Series: curves}), Pruner: pruner, Streams: streams, Cluster: clusterview.NewService(cluster.View(), runs),
 		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules, Tasks: task.NewService(store),
-		Version: c.Version, Commit: c.Commit, PrivateURLs: c.PrivateURLs,
+		Version: c.Version, Commit: c.Commit, Sources: sources,
 	})
-	a.grpc = services.Server(c.Log, c.Password)
+	gate := access.New(c.Password, c.Log)
+	a.grpc = services.Server(c.Log, gate)
 	handler, err := gateway.New(gateway.Config{
-		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, UI: c.UI, Hosts: c.Hosts, Password: c.Password, Log: c.Log, Streams: streams,
+		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, UI: c.UI, Hosts: c.Hosts, Gate: gate, Log: c.Log, Streams: streams,
 	})
 	if err != nil {
 		endStreams()
 		return nil, errors.Join(err, store.Close())
 	}
 	a.http = &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnContext: access.WithCaller,
 		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
 	}
 	a.http.RegisterOnShutdown(endStreams)

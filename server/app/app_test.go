@@ -32,7 +32,13 @@ import (
 	"github.com/argosy-ml/argosy/server/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(m)) }
+func TestMain(m *testing.M) {
+	if addresses := os.Getenv(strangerEnv); addresses != "" {
+		callAsStranger(addresses)
+		return
+	}
+	goleak.VerifyTestMain(storetest.Main(m))
+}
 
 // config is that of a server whose cluster does not answer: what a server has to live through. The live cluster is in test/e2e.
 func config(t *testing.T) app.Config {
@@ -88,7 +94,7 @@ func TestLife(t *testing.T) {
 	require.Contains(t, get(t, url+"/"), "without its web UI")
 	require.Eventually(t, func() bool {
 		return strings.Contains(get(t, url+"/apis/v1beta1/experiments"), `"name":"Default"`)
-	}, 10*time.Second, 10*time.Millisecond, "the default experiment is there from the start")
+	}, time.Minute, 10*time.Millisecond, "the default experiment is there from the start")
 
 	conn, err := grpc.NewClient(addrs.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)

@@ -21,7 +21,8 @@ type Config struct {
 	// Hosts are names, in lower case, that the server answers to beside localhost. Without any it listens on loopback alone.
 	Hosts []string
 	// Password is what every request needs but for healthz, as Authorization: Bearer, or Basic with any name. With Hosts there must be
-	// one of at least password.Least bytes: whoever reaches the server runs programs in the cluster. Empty asks for none.
+	// one, of at least password.Least bytes: anyone who reaches the server can run programs in the cluster. Without one the server serves
+	// the account of its process, and root.
 	Password password.Password
 	Home     string // data folder; it must be there
 	// Store is where the store is kept: a file, or the address of a PostgreSQL database (postgres://user@host/database);
@@ -33,9 +34,9 @@ type Config struct {
 	S3         S3
 	ScalesUp   bool // whether the cluster adds nodes when pods ask for more: then steps that are too big for it wait
 
-	NoCache     bool             // whether steps run although an earlier one that was given the same left its outputs
-	Retention   retention.Policy // what is kept of runs; everything, unless said
-	PrivateURLs bool             // whether pipelines may be read from URLs of this machine and of private networks
+	NoCache    bool             // run every step, even when the outputs of an earlier one with the same inputs are cached
+	Retention  retention.Policy // what is kept of runs; everything, unless said
+	ImportFrom string           // networks and hosts, with commas between, that pipelines may be read from by URL beside the public internet
 
 	Version string       // of the server, for clients
 	Commit  string       // that the server was built from; may be empty
@@ -75,8 +76,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	if err := c.Password.Check(); err != nil {
+		return c, err
+	}
 	if len(c.Hosts) > 0 {
-		if len(c.Password) < password.Least {
+		if c.Password == "" {
 			return c, fmt.Errorf("whoever reaches this server runs programs in the cluster: with names of its own (--host) it needs a password of %d bytes or more; set ARGOSY_PASSWORD, for example to what `openssl rand -hex 16` prints", password.Least)
 		}
 		return c, nil
@@ -84,7 +88,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, errors.Join(onLoopback("HTTP", c.HTTP), onLoopback("gRPC", c.GRPC))
 }
 
-// onLoopback refuses an address that other machines could reach, because whoever reaches the server runs programs in the cluster.
+// onLoopback refuses an address that other machines could reach, because a client of the server can run programs in the cluster.
 func onLoopback(what, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

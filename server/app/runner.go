@@ -16,7 +16,7 @@ const (
 )
 
 // ensureRunner sets up, in the cluster, the service account that runs work under. A server without the rights to do so
-// goes on with a warning: whoever installed it may have done it already.
+// goes on with a warning: the installer may have done it already.
 func (a *App) ensureRunner(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, runnerTimeout)
 	defer cancel()

@@ -79,7 +79,7 @@ func TestHostileUploads(t *testing.T) {
 	c := config(t)
 	a := start(t, c)
 	url := "http://" + a.Addrs().HTTP + "/apis/v1beta1/"
-	require.Eventually(t, func() bool { return strings.Contains(get(t, url+"experiments"), "Default") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(get(t, url+"experiments"), "Default") }, time.Minute, 10*time.Millisecond)
 	before := storetest.Contents(t, c.Store)
 	manyEntries := make([]entry, 1100)
 	for i := range manyEntries {
@@ -111,14 +111,19 @@ func TestHostileUploads(t *testing.T) {
 		"nothing":                     {"x.yaml", nil, "the file is empty"},
 		"spaces":                      {"x.yaml", []byte("\n \n"), "the manifest is empty"},
 		"too much":                    {"x.yaml", bytes.Repeat([]byte("#"), 32<<20+1), "larger than 32 MiB"},
-		"a bomb of aliases":           {"x.yaml", []byte(bomb()), "its YAML aliases expand to more than 64 MiB"},
-		"the same in a tarball":       {"x.tar.gz", packed(t, file("pipeline.yaml", bomb())), "its YAML aliases expand to more than 64 MiB"},
+		"a bomb of aliases":           {"x.yaml", []byte(bomb()), "its YAML aliases expand to more than 250,000 keys and values"},
+		"the same in a tarball":       {"x.tar.gz", packed(t, file("pipeline.yaml", bomb())), "its YAML aliases expand to more than 250,000 keys and values"},
 		"an alias of itself":          {"x.yaml", []byte("a: &a [*a]"), "the manifest cannot be used"},
-		"deep nesting":                {"x.yaml", []byte(strings.Repeat("[", 1<<20)), "it is not valid YAML"},
+		"deep nesting":                {"x.yaml", []byte(strings.Repeat("[", 1<<19)), "it is not valid YAML"},
 		"deep nesting in JSON":        {"x.json", []byte(strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20)), "the manifest cannot be used"},
+		"many keys":                   {"x.yaml", []byte(workflow + "x:\n" + strings.Repeat("- 1\n", 300_000)), "more than 250,000 keys and values"},
+		"many more":                   {"x.yaml", []byte(workflow + "x: [" + strings.Repeat("1,", 16<<20-200)), "more than 1,000,000 line ends, colons, commas"},
+		"many keys in JSON":           {"x.json", []byte(`{"x":[` + strings.Repeat("1,", 300_000) + "1]}"), "more than 250,000 keys and values"},
+		"many levels":                 {"x.yaml", []byte(workflow + "x: " + strings.Repeat("[", 200) + strings.Repeat("]", 200)), "lie in each other more than 100 deep"},
+		"many levels in JSON":         {"x.json", []byte(strings.Repeat("[", 200) + strings.Repeat("]", 200)), "lie in each other more than 100 deep"},
 		"no YAML":                     {"x.yaml", []byte("a: [b\nc: d"), "it is not valid YAML: line "},
 		"another kind":                {"x.yaml", []byte("apiVersion: v1\nkind: Pod"), `it is of kind "Pod"; it must be of kind Workflow`},
-		"a pipeline of KFP v2":        {"x.json", []byte(`{"pipelineInfo": {"name": "x"}, "root": {}}`), "compile it as v1"},
+		"a pipeline of KFP v2":        {"x.json", []byte(`{"pipelineInfo": {"name": "x"}, "root": {}}`), "compiled for KFP v2, as a pipeline spec or in the v2-compatible mode"},
 		"a template that is not":      {"x.yaml", []byte(strings.Replace(workflow, "entrypoint: m", "entrypoint: other", 1)), "template name 'other' undefined"},
 		"two Workflows":               {"x.yaml", []byte(workflow + "---\n" + workflow), "upload one Workflow"},
 	} {

@@ -85,8 +85,8 @@ func mayReuse(t *wfv1.Template) bool {
 	return err != nil || !limited || age > 0 // with an error it may be a placeholder
 }
 
-// given is all that a step is given, of which KFP v1 makes the key: what it runs, in which files, what it takes and leaves.
-// Where it leaves it is none of it: that differs from run to run.
+// given is what KFP v1 makes a step's cache key from: its command, files, inputs and outputs.
+// The places of its outputs are left out: they differ from run to run.
 type given struct {
 	Container      *wfv1.Template       `json:"container"`
 	Inputs         wfv1.Artifacts       `json:"inputs,omitempty"`
@@ -124,7 +124,7 @@ func givenBy(t *wfv1.Template, volumes []corev1.Volume) given {
 	return g
 }
 
-// essence is what of a container has a part in what it makes; how much of a machine it gets has none.
+// essence is the part of a container that shapes its outputs. Resources are not in it.
 func essence(c *corev1.Container) *corev1.Container {
 	return &corev1.Container{
 		Name: c.Name, Image: c.Image, Command: c.Command, Args: c.Args, WorkingDir: c.WorkingDir,
@@ -132,7 +132,7 @@ func essence(c *corev1.Container) *corev1.Container {
 	}
 }
 
-// familyOf digests a template as the manifest has it. Those with a key of their own are told apart by their name, and by the
+// familyOf digests a template as the manifest has it. Templates with a cache key of their own differ by their name and by the
 // pipeline's: the same key elsewhere means something else.
 func familyOf(wf *wfv1.Workflow, t *wfv1.Template) (string, error) {
 	g := givenBy(t, t.Volumes)

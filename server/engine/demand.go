@@ -29,8 +29,8 @@ type stepDemand struct {
 
 // demandsOf gives what the steps of a Workflow will need, as far as it is known before they run: not that of steps whose resources
 // are outputs of others, or items of a loop, and of steps that run on a condition.
-func demandsOf(wf *wfv1.Workflow) []stepDemand {
-	w := walker{wf: wf, seen: map[string]bool{}, globals: scope{map[string]string{}, map[string]string{}}}
+func demandsOf(wf *wfv1.Workflow) *walker {
+	w := &walker{wf: wf, seen: map[string]bool{}, globals: scope{map[string]string{}, map[string]string{}}}
 	w.globals.set("workflow.name", wf.Name, "")
 	w.globals.set("workflow.namespace", wf.Namespace, "")
 	var given wfv1.Arguments // what the first template is given: the pipeline's parameters, by their names
@@ -43,7 +43,7 @@ func demandsOf(wf *wfv1.Workflow) []stepDemand {
 	for _, first := range []string{wf.Spec.Entrypoint, wf.Spec.OnExit} {
 		w.walk(first, first, given, w.globals)
 	}
-	return w.found
+	return w
 }
 
 // scope is what is known of the values that a template's placeholders stand for.
@@ -75,6 +75,8 @@ type walker struct {
 	globals scope
 	seen    map[string]bool
 	found   []stepDemand
+	// What the pods of steps refer to.
+	references []needed
 }
 
 func (w *walker) walk(step, template string, given wfv1.Arguments, outer scope) {
@@ -107,6 +109,14 @@ func (w *walker) walk(step, template string, given wfv1.Arguments, outer scope) 
 	}
 	if d, ok := w.leaf(t, inner); ok {
 		w.found = append(w.found, stepDemand{step, template, d})
+		if launched(t.Container) != nil { // the pods of its job, beside its own
+			for i := range d.Groups {
+				w.refer(step, &d.Groups[i].Pod, inner)
+			}
+		}
+	}
+	if pod := w.whole(t); pod != nil {
+		w.refer(step, pod, inner)
 	}
 }
 
@@ -198,6 +208,15 @@ func (w *walker) job(step string, words []string, s scope) (capacity.Demand, boo
 
 // pod is as much of a step's pod as decides where it fits.
 func (w *walker) pod(t *wfv1.Template, s scope) (pod *corev1.PodSpec, parameters map[corev1.ResourceName]string, ok bool) {
+	p := w.whole(t)
+	if p == nil {
+		return nil, nil, false
+	}
+	return s.patched(placement(p), w.wf.Spec.PodSpecPatch, t.PodSpecPatch)
+}
+
+// whole is a step's pod as the template has it; nil for one that has none.
+func (w *walker) whole(t *wfv1.Template) *corev1.PodSpec {
 	var p corev1.PodSpec
 	switch {
 	case t.Container != nil:
@@ -209,7 +228,7 @@ func (w *walker) pod(t *wfv1.Template, s scope) (pod *corev1.PodSpec, parameters
 			p.Containers = append(p.Containers, t.ContainerSet.Containers[i].Container)
 		}
 	default:
-		return nil, nil, false
+		return nil
 	}
 	if t.ContainerSet == nil {
 		p.Containers[0].Name = common.MainContainerName
@@ -235,7 +254,7 @@ func (w *walker) pod(t *wfv1.Template, s scope) (pod *corev1.PodSpec, parameters
 	if len(t.Tolerations) > 0 {
 		p.Tolerations = t.Tolerations
 	}
-	return s.patched(placement(&p), w.wf.Spec.PodSpecPatch, t.PodSpecPatch)
+	return &p
 }
 
 // placement is as much of a pod as decides where it fits.

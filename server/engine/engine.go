@@ -30,6 +30,7 @@ const (
 
 	annotationRunName = "pipelines.kubeflow.org/run_name"
 	annotationSpec    = "pipelines.kubeflow.org/pipeline_spec"
+	annotationV2      = "pipelines.kubeflow.org/v2_pipeline" // of the v2-compatible mode
 	annotationIstio   = "sidecar.istio.io/inject"
 )
 
@@ -110,3 +111,14 @@ func clientConfig(kubeconfig string) (*rest.Config, error) {
 	}
 	return config, nil
 }
+
+// View is what people see of the cluster: nodes, queues, jobs and what Kubernetes tells of them.
+type View struct {
+	kube      kubernetes.Interface
+	dynamic   dynamic.Interface
+	namespace string // of runs
+	log       *slog.Logger
+}
+
+// View gives the engine's cluster to look at.
+func (e *Engine) View() *View { return &View{e.kube, e.dynamic, e.namespace, e.log} }

@@ -15,13 +15,14 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/argosy-ml/argosy/server/engine"
+	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
 func newEngine() *engine.Engine {
-	return engine.New(argofake.NewSimpleClientset(), fake.NewClientset(), nil, "kubeflow", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	return engine.New(argofake.NewSimpleClientset(), fake.NewClientset(), enginetest.NewDynamic(), "kubeflow", slog.New(slog.NewTextHandler(io.Discard, nil)))
 }
 
 // hello is a valid manifest with a parameter that has a default and one that has none.
@@ -189,6 +190,47 @@ func TestInspect(t *testing.T) {
 	}, s))
 }
 
+// entry takes parameters that have no default into the templates of its entry point and its exit handler, as the SDKs' packages do.
+const entry = `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: entry-}
+spec:
+  entrypoint: main
+  onExit: bye
+  arguments: {parameters: [{name: text}, {name: size, enum: [small, large]}]}
+  templates:
+    - name: main
+      inputs: {parameters: [{name: text}, {name: size}]}
+      dag:
+        tasks:
+          - {name: say, template: say, when: "{{inputs.parameters.size}} == small", arguments: {parameters: [{name: text, value: "{{inputs.parameters.text}}"}]}}
+    - name: say
+      inputs: {parameters: [{name: text}]}
+      container: {image: alpine, command: [echo, "{{inputs.parameters.text}}"]}
+    - name: bye
+      inputs: {parameters: [{name: text}]}
+      container: {image: alpine, command: [echo, "{{inputs.parameters.text}}"]}
+`
+
+func TestRequiredParameters(t *testing.T) {
+	t.Parallel()
+	s, err := newEngine().Inspect(t.Context(), []byte(entry))
+	require.NoError(t, err)
+	require.Equal(t, []pipeline.Parameter{{Name: "text"}, {Name: "size"}}, s.Parameters)
+
+	_, err = newEngine().Prepare(t.Context(), []byte(entry), options(run.Parameter{Name: "size", Value: "small"}))
+	require.ErrorContains(t, err, "parameter text has no default; give it a value")
+	require.Equal(t, fault.Invalid, fault.KindOf(err))
+	given := []run.Parameter{{Name: "size", Value: "small"}, {Name: "text", Value: "hello"}}
+	p, wf := prepare(t, entry, options(given...))
+	require.Equal(t, given, p.Parameters)
+	require.Equal(t, "hello", wf.Spec.Arguments.Parameters[0].Value.String())
+
+	_, err = newEngine().Inspect(t.Context(), []byte(strings.Replace(entry, "{name: text}, {name: size, enum", "{name: size, enum", 1)))
+	require.ErrorContains(t, err, "inputs.parameters.text was not supplied", "no run could give it")
+}
+
 func TestInspectRefuses(t *testing.T) {
 	t.Parallel()
 	bomb := "a: &a [" + strings.Repeat("x,", 100) + "]\n"
@@ -196,22 +238,24 @@ func TestInspectRefuses(t *testing.T) {
 		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+",", 20) + "]\n"
 	}
 	for name, c := range map[string]struct{ manifest, want string }{
-		"empty":            {" \n", "it is empty"},
-		"text":             {"just some text", "it is no Workflow"},
-		"list":             {"- a\n- b", "it is no Workflow"},
-		"not YAML":         {"a: [b\nc: d", "it is not valid YAML: line "},
-		"tab":              {"a:\n\t- b", "it is not valid YAML: line 2"},
-		"no kind":          {"a: 1", "apiVersion and kind are missing"},
-		"another kind":     {"apiVersion: v1\nkind: Pod", `it is of kind "Pod"; it must be of kind Workflow`},
-		"another version":  {"apiVersion: argoproj.io/v2\nkind: Workflow", `its apiVersion is "argoproj.io/v2"; it must be argoproj.io/v1alpha1`},
-		"KFP v2":           {`{"pipelineInfo": {"name": "x"}, "root": {}}`, "pipeline spec of KFP v2"},
-		"wrong type":       {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: 5}", "spec.templates cannot be a number"},
-		"no entry point":   {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {}", "entrypoint is required"},
-		"twice":            {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nkind: Workflow", `"kind" already`},
-		"two documents":    {hello + "---\n" + hello, "more than one YAML document (the second is at line "},
-		"alias bomb":       {bomb, "aliases expand to more than"},
-		"alias of itself":  {"a: &a [*a]", "the manifest cannot be used"},
-		"unknown argument": {strings.ReplaceAll(hello, "workflow.parameters.greeting", "workflow.parameters.nothing"), "workflow.parameters.nothing"},
+		"empty":                   {" \n", "it is empty"},
+		"text":                    {"just some text", "it is no Workflow"},
+		"list":                    {"- a\n- b", "it is no Workflow"},
+		"not YAML":                {"a: [b\nc: d", "it is not valid YAML: line "},
+		"tab":                     {"a:\n\t- b", "it is not valid YAML: line 2"},
+		"no kind":                 {"a: 1", "apiVersion and kind are missing"},
+		"another kind":            {"apiVersion: v1\nkind: Pod", `it is of kind "Pod"; it must be of kind Workflow`},
+		"another version":         {"apiVersion: argoproj.io/v2\nkind: Workflow", `its apiVersion is "argoproj.io/v2"; it must be argoproj.io/v1alpha1`},
+		"KFP v2":                  {`{"pipelineInfo": {"name": "x"}, "root": {}}`, "compiled for KFP v2, as a pipeline spec or in the v2-compatible mode"},
+		"KFP v2, with a platform": {"pipelineInfo: {name: x}\nroot: {}\n---\nplatforms: {}", "compiled for KFP v2"},
+		"v2-compatible":           {strings.Replace(hello, "annotations:", "annotations:\n    pipelines.kubeflow.org/v2_pipeline: 'true'", 1), "compiled for KFP v2"},
+		"wrong type":              {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: 5}", "spec.templates cannot be a number"},
+		"no entry point":          {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {}", "entrypoint is required"},
+		"twice":                   {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nkind: Workflow", `"kind" already`},
+		"two documents":           {hello + "---\n" + hello, "more than one YAML document (the second is at line "},
+		"alias bomb":              {bomb, "aliases expand to more than"},
+		"alias of itself":         {"a: &a [*a]", "the manifest cannot be used"},
+		"unknown argument":        {strings.ReplaceAll(hello, "workflow.parameters.greeting", "workflow.parameters.nothing"), "workflow.parameters.nothing"},
 	} {
 		_, err := newEngine().Inspect(t.Context(), []byte(c.manifest))
 		require.ErrorContains(t, err, c.want, name)

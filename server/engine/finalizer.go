@@ -15,8 +15,8 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-// Finalizer keeps the Workflow of a run in the cluster until the run is recorded whole, whoever deletes it and whether or
-// not the server is there at that moment.
+// Finalizer keeps the Workflow of a run in the cluster until the run is recorded whole, even when a user deletes it and whether or
+// not the server runs at that moment.
 const Finalizer = "argosy.dev/record"
 
 // What a run and its steps say that were cut short by the removal of their Workflow.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/argosy-ml/argosy/launcher/capacity"
 	"github.com/argosy-ml/argosy/launcher/job"
+	"github.com/argosy-ml/argosy/server/run"
 )
 
 const (
@@ -25,17 +26,18 @@ const (
 	warnTimeout = time.Second
 	// refuseTimeout bounds what it takes to end a step that can never run.
 	refuseTimeout = 30 * time.Second
-	// maxWarnings is how many steps of a run are warned of.
-	maxWarnings = 10
+	// maxShortages is how many steps of a run are warned of.
+	maxShortages = 10
 )
 
 // reasonNeverFits is that of pods which the server ended because no node can hold them.
 const reasonNeverFits = "NeverFits"
 
-// tooBig warns of the steps that the cluster can never hold; of none when its nodes cannot be read just now.
-func (e *Engine) tooBig(ctx context.Context, namespace string, demands []stepDemand) (warnings []string) {
+// tooBig finds the steps that the cluster can never hold. It is not checked where the cluster adds nodes, or its nodes cannot be
+// read just now.
+func (e *Engine) tooBig(ctx context.Context, namespace string, demands []stepDemand) (found []run.Shortage, checked bool) {
 	if e.scalesUp {
-		return nil
+		return nil, false
 	}
 	bounded, cancel := context.WithTimeout(ctx, warnTimeout)
 	defer cancel()
@@ -43,19 +45,20 @@ func (e *Engine) tooBig(ctx context.Context, namespace string, demands []stepDem
 		short, err := e.recent.Short(bounded, namespace, d.Demand)
 		if err != nil {
 			e.log.Debug("whether runs fit into the cluster is not checked", "error", err)
-			return warnings
+			return found, false
 		}
 		if short == nil {
 			continue
 		}
-		if text := "step " + d.step + " " + short.Error(); !slices.Contains(warnings, text) {
-			warnings = append(warnings, text)
+		s := run.Shortage{Step: d.step, Asks: short.Asks, Has: short.Has, Change: short.Change, Parameters: short.Parameters}
+		if !slices.ContainsFunc(found, func(known run.Shortage) bool { return known.String() == s.String() }) {
+			found = append(found, s)
 		}
-		if len(warnings) == maxWarnings {
+		if len(found) == maxShortages {
 			break
 		}
 	}
-	return warnings
+	return found, true
 }
 
 // nameParameters writes on templates which of the pipeline's parameters set the resources of their pods, for those who tell people

@@ -14,9 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -24,6 +26,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl"
 	"github.com/argosy-ml/argosy/sdk/train"
 	"github.com/argosy-ml/argosy/server/engine"
+	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -39,7 +42,7 @@ func laptop(objects ...runtime.Object) (*engine.Engine, *argofake.Clientset, *fa
 		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "local", Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}}, Provisioner: "argosy.dev/local"},
 	)...)
 	workflows := argofake.NewSimpleClientset()
-	return engine.New(workflows, kube, nil, "kubeflow", slog.New(slog.NewTextHandler(io.Discard, nil))), workflows, kube
+	return engine.New(workflows, kube, enginetest.NewDynamic(), "kubeflow", slog.New(slog.NewTextHandler(io.Discard, nil))), workflows, kube
 }
 
 // mpiRun is the sample of that name, as far as it asks for something.
@@ -75,7 +78,7 @@ func TestWarnsOfJobs(t *testing.T) {
 		}
 		p, err := e.Prepare(t.Context(), mpiRun(t), options(parameters...))
 		require.NoError(t, err)
-		require.Equal(t, c.says, p.Warnings)
+		require.Equal(t, c.says, p.Warnings())
 		wf := &wfv1.Workflow{}
 		require.NoError(t, json.Unmarshal(p.Workflow, wf))
 		if c.given["cpu_limit"] != "a lot" {
@@ -85,7 +88,37 @@ func TestWarnsOfJobs(t *testing.T) {
 	}
 }
 
-// steps has a step for each way in which a step can ask for too much, and some that ask for nothing, or nobody knows yet for what.
+// Pods that are needed together and placed one by one can hold room that others wait for: such a run gets a warning.
+func TestWarnsOfPodsApart(t *testing.T) {
+	t.Parallel()
+	workflow := func(gang dsl.Value[bool], workers int) []byte {
+		p := dsl.New("gang")
+		train.PyTorchJob(p, "fit", train.PyTorch{Image: dsl.Lit("i"), Command: dsl.Lit("train"), Workers: dsl.Lit(workers), Gang: gang})
+		manifest, err := compiler.Compile(p)
+		require.NoError(t, err)
+		return manifest
+	}
+	warnings := func(e *engine.Engine, manifest []byte) []string {
+		p, err := e.Prepare(t.Context(), manifest, options())
+		require.NoError(t, err)
+		return p.Warnings()
+	}
+	const risk = ": when there is room for some of them only, these hold it and wait for the others, and two such jobs can block each other for ever"
+	with, _, _ := laptop()
+	require.Empty(t, warnings(with, workflow(dsl.Lit(true), 2)))
+	require.Empty(t, warnings(with, workflow(dsl.Value[bool]{}, 2)))
+	require.Empty(t, warnings(with, workflow(dsl.Lit(false), 1)), "one pod waits for no other")
+	require.Equal(t, []string{"step fit: its 2 pods are placed one by one, as gang is off" + risk}, warnings(with, workflow(dsl.Lit(false), 2)))
+
+	dyn := enginetest.NewDynamic()
+	dyn.PrependReactor("list", "podgroups", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "podgroups"}, "")
+	})
+	without := engine.New(argofake.NewSimpleClientset(), fake.NewClientset(), dyn, "kubeflow", slog.New(slog.DiscardHandler))
+	require.Equal(t, []string{"step fit: its 2 pods are placed one by one, as the cluster has no Volcano" + risk}, warnings(without, workflow(dsl.Lit(true), 2)))
+}
+
+// steps has a step for each way to ask for too much, steps that ask for nothing, and steps with requests unknown until they run.
 const steps = `
 apiVersion: argoproj.io/v1alpha1
 kind: Workflow
@@ -137,12 +170,12 @@ func TestWarnsOfSteps(t *testing.T) {
 	for i := range want {
 		want[i] = strings.ReplaceAll(want[i], "WORKFLOW", p.Name)
 	}
-	require.Equal(t, want, p.Warnings)
+	require.Equal(t, want, p.Warnings())
 
 	e.ScalesUp(true)
 	p, err = e.Prepare(t.Context(), []byte(steps), options())
 	require.NoError(t, err)
-	require.Empty(t, p.Warnings, "the cluster will add nodes")
+	require.Empty(t, p.Warnings(), "the cluster will add nodes")
 	require.NoError(t, e.Submit(t.Context(), p.Workflow))
 	list, err := workflows.ArgoprojV1alpha1().Workflows("kubeflow").List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
@@ -152,7 +185,7 @@ func TestWarnsOfSteps(t *testing.T) {
 	kube.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no answer") })
 	p, err = silent.Prepare(t.Context(), []byte(steps), options())
 	require.NoError(t, err)
-	require.Empty(t, p.Warnings, "nothing is known of the nodes")
+	require.Empty(t, p.Warnings(), "nothing is known of the nodes")
 }
 
 // A step's pod that no node can ever hold ends with the reason; all others are left alone.
@@ -170,12 +203,8 @@ func TestRefusesPods(t *testing.T) {
 		return p
 	}
 	const node = "workflows.argoproj.io/node-id"
-	e, _, kube := laptop(
-		pod("too-big", "4", map[string]string{node: "a", "argosy.dev/parameters": `{"cpu": "cpu_limit"}`}),
-		pod("in-turn", "2", map[string]string{node: "b"}),
-		pod("of-a-job", "4", map[string]string{"argosy.dev/node": "c"}),
-		pod("may-come", "4", map[string]string{node: "d", "argosy.dev/scales-up": "true"}),
-	)
+	e, _, kube := laptop()
+	watched := enginetest.Watched(&kube.Fake, kube.Tracker(), "pods", 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan logs.Pod, 1)
@@ -187,6 +216,16 @@ func TestRefusesPods(t *testing.T) {
 			}
 		}, func() {})
 	}()
+	enginetest.Await(t, watched)
+	for _, p := range []*corev1.Pod{
+		pod("too-big", "4", map[string]string{node: "a", "argosy.dev/parameters": `{"cpu": "cpu_limit"}`}),
+		pod("in-turn", "2", map[string]string{node: "b"}),
+		pod("of-a-job", "4", map[string]string{"argosy.dev/node": "c"}),
+		pod("may-come", "4", map[string]string{node: "d", "argosy.dev/scales-up": "true"}),
+	} {
+		_, err := kube.CoreV1().Pods("kubeflow").Create(t.Context(), p, metav1.CreateOptions{})
+		require.NoError(t, err)
+	}
 	p := <-ended
 	require.Equal(t, "too-big", p.Name)
 	cancel()

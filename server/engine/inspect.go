@@ -14,13 +14,15 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
-// Inspect reads and validates a manifest as Argo's lint does: values of parameters may still be missing.
+// Inspect reads and validates a manifest as Argo's lint does. Parameters may have no value yet: the runs give them one.
 func (e *Engine) Inspect(ctx context.Context, manifest []byte) (pipeline.Spec, error) {
 	wf, err := Parse(manifest)
 	if err != nil {
 		return pipeline.Spec{}, err
 	}
-	if err := e.validate(ctx, wf, validate.ValidateOpts{Lint: true}); err != nil {
+	supplied := wf.DeepCopy()
+	Supply(supplied)
+	if err := e.validate(ctx, supplied, validate.ValidateOpts{Lint: true}); err != nil {
 		return pipeline.Spec{}, err
 	}
 	s := pipeline.Spec{Name: strings.TrimSuffix(wf.GenerateName, "-")}
@@ -46,6 +48,24 @@ func (e *Engine) Inspect(ctx context.Context, manifest []byte) (pipeline.Spec, e
 	s.Graph = graphOf(wf)
 	s.Graph.Parameters = s.Parameters
 	return s, nil
+}
+
+// unknownValue is what a parameter has that gets its value from a run. Argo's validation passes over values that begin so.
+const unknownValue = "placeholder-of-a-run"
+
+// Supply gives the parameters of a Workflow that have no value one, as each run does: Argo's validation follows them into the
+// templates of the entry point and the exit handler, where a missing one would be a fault of the manifest.
+func Supply(wf *wfv1.Workflow) {
+	for i := range wf.Spec.Arguments.Parameters {
+		p := &wf.Spec.Arguments.Parameters[i]
+		switch {
+		case p.Value != nil || p.ValueFrom != nil:
+		case len(p.Enum) > 0:
+			p.Value = &p.Enum[0]
+		default:
+			p.Value = wfv1.AnyStringPtr(unknownValue)
+		}
+	}
 }
 
 // oneValidation: Argo's validation counts placeholders in a variable that all calls share, without a lock.

@@ -15,13 +15,14 @@ import (
 	"github.com/argosy-ml/argosy/server/fault"
 )
 
-// maxExpanded bounds a manifest after its YAML aliases are written out.
-const maxExpanded = 64 << 20
-
 const (
 	workflowKind = "Workflow"
 	workflowAPI  = "argoproj.io/v1alpha1"
 )
+
+// forV2 is what is wrong with the packages of KFP's SDKs for v2, of either form.
+const forV2 = "it is compiled for KFP v2, as a pipeline spec or in the v2-compatible mode, and its steps need drivers and launchers that " +
+	"Argosy does not have; compile it for v1, to a plain Argo Workflow: SDK 1.8 does so in the mode V1_LEGACY, which is its default"
 
 // Parse reads a manifest, YAML or JSON, as the Argo Workflow that is run for it.
 func Parse(manifest []byte) (*wfv1.Workflow, error) {
@@ -49,7 +50,7 @@ func Read(manifest []byte) (*wfv1.Workflow, error) {
 	}
 	switch {
 	case head.PipelineInfo != nil || head.PipelineSpec != nil:
-		return nil, refuse("it is a pipeline spec of KFP v2; compile it as v1, to an Argo Workflow")
+		return nil, refuse(forV2)
 	case head.Kind == "" && head.APIVersion == "":
 		return nil, refuse("it is no Workflow: apiVersion and kind are missing")
 	case head.Kind != workflowKind:
@@ -61,12 +62,18 @@ func Read(manifest []byte) (*wfv1.Workflow, error) {
 	if err := json.Unmarshal(text, wf); err != nil {
 		return nil, refuse("it does not fit Argo's Workflow: %s", fieldOf(err)).Because(err)
 	}
+	if wf.Annotations[annotationV2] == "true" {
+		return nil, refuse(forV2)
+	}
 	return wf, nil
 }
 
 func toJSON(manifest []byte) ([]byte, error) {
 	if json.Valid(manifest) { // not all of JSON is YAML to the YAML reader: escaped surrogate pairs are not
-		return manifest, nil
+		return manifest, extentOfJSON(manifest).check(false)
+	}
+	if err := checkMarks(manifest); err != nil {
+		return nil, err
 	}
 	document, err := onlyDocument(manifest)
 	if err != nil {
@@ -79,7 +86,7 @@ func toJSON(manifest []byte) ([]byte, error) {
 	return text, nil
 }
 
-// onlyDocument gives the one document of a manifest, and refuses one whose aliases would blow it up.
+// onlyDocument returns the single document of a manifest. It refuses manifests of several documents and those beyond the limits.
 func onlyDocument(manifest []byte) ([]byte, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(manifest))
 	var first *yaml.Node
@@ -96,6 +103,9 @@ func onlyDocument(manifest []byte) ([]byte, error) {
 		if isNull(&node) {
 			continue
 		}
+		if first != nil && isSpecV2(first) { // the other one is its platform's
+			return nil, refuse(forV2)
+		}
 		if first != nil {
 			return nil, refuse("it holds more than one YAML document (the second is at line %d); upload one Workflow", node.Line)
 		}
@@ -104,8 +114,9 @@ func onlyDocument(manifest []byte) ([]byte, error) {
 	if first == nil {
 		return nil, refuse("it is empty")
 	}
-	if expanded(first, map[*yaml.Node]int{}) > maxExpanded {
-		return nil, refuse("its YAML aliases expand to more than %d MiB", maxExpanded>>20)
+	m := measure{}
+	if err := m.of(first).check(len(m) > 0); err != nil {
+		return nil, err
 	}
 	if documents == 1 {
 		return manifest, nil
@@ -117,27 +128,16 @@ func onlyDocument(manifest []byte) ([]byte, error) {
 	return alone, nil
 }
 
-func isNull(n *yaml.Node) bool {
-	return n.Kind == 0 || n.Kind == yaml.DocumentNode && (len(n.Content) == 0 || n.Content[0].Tag == "!!null")
+// isSpecV2 tells a pipeline spec of KFP v2.
+func isSpecV2(n *yaml.Node) bool {
+	var head struct {
+		PipelineInfo yaml.Node `yaml:"pipelineInfo"`
+	}
+	return n.Decode(&head) == nil && head.PipelineInfo.Kind != 0
 }
 
-// expanded measures a node with its aliases written out, without writing them out. It stops counting above the limit.
-func expanded(n *yaml.Node, known map[*yaml.Node]int) int {
-	if size, ok := known[n]; ok {
-		return size
-	}
-	known[n] = maxExpanded + 1 // an alias inside its own anchor never ends
-	size := len(n.Value) + 8
-	if n.Kind == yaml.AliasNode {
-		size = expanded(n.Alias, known)
-	}
-	for _, child := range n.Content {
-		if size += expanded(child, known); size > maxExpanded {
-			break
-		}
-	}
-	known[n] = size
-	return size
+func isNull(n *yaml.Node) bool {
+	return n.Kind == 0 || n.Kind == yaml.DocumentNode && (len(n.Content) == 0 || n.Content[0].Tag == "!!null")
 }
 
 // fieldOf names the field that a JSON error is about in the manifest's own terms.

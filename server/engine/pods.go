@@ -174,7 +174,7 @@ func containerOf(s corev1.ContainerStatus, step bool) logs.Container {
 	c := logs.Container{Name: s.Name, Restarts: int64(s.RestartCount)}
 	c.Executor = step && (s.Name == common.InitContainerName || s.Name == common.WaitContainerName)
 	if step && !c.Executor {
-		c.Noise = isNoise
+		c.Noise = isExecutorLine
 	}
 	ended := s.State.Terminated
 	if s.State.Waiting != nil && s.LastTerminationState.Terminated != nil {

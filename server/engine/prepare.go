@@ -31,13 +31,16 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	if err != nil {
 		return run.Prepared{}, err
 	}
-	labels := maps.Clone(wf.Labels)
+	labels, rules := maps.Clone(wf.Labels), rulesOf(wf)
 	if err := override(wf, o.Parameters); err != nil {
 		return run.Prepared{}, err
 	}
 	expandMacros(wf, o, time.Now())
 	fillIn(wf, o.Bucket)
 	given, defaults := valuesOf(wf, o.Parameters)
+	if err := rules.check(given); err != nil {
+		return run.Prepared{}, err
+	}
 	setServiceAccount(wf, o.ServiceAccount)
 	decorateTemplates(wf)
 	if err := setCaching(ctx, wf, o.Reusable); err != nil {
@@ -50,8 +53,8 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	}
 	keepPods(wf)
 	setTimeToLive(wf)
-	demands := demandsOf(wf)
-	nameParameters(wf, demands)
+	steps := demandsOf(wf)
+	nameParameters(wf, steps.found)
 	if err := e.validate(ctx, wf.DeepCopy(), validate.ValidateOpts{}); err != nil {
 		return run.Prepared{}, err
 	}
@@ -59,10 +62,15 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	if err != nil {
 		return run.Prepared{}, fault.New(fault.Internal, "the workflow cannot be written").Because(err)
 	}
-	return run.Prepared{
-		Name: wf.Name, ServiceAccount: wf.Spec.ServiceAccountName, Workflow: prepared,
-		Parameters: given, Defaults: defaults, Labels: labels, Warnings: e.tooBig(ctx, wf.Namespace, demands),
-	}, nil
+	p := run.Prepared{
+		Name: wf.Name, ServiceAccount: wf.Spec.ServiceAccountName, Workflow: prepared, Parameters: given, Defaults: defaults, Labels: labels,
+	}
+	p.Shortages, p.Checked = e.tooBig(ctx, wf.Namespace, steps.found)
+	p.Risks = e.apart(ctx, wf.Namespace, steps.found)
+	if o.Concerns {
+		p.Concerns = e.concerns(ctx, steps)
+	}
+	return p, nil
 }
 
 // override puts the request's parameters in place of the manifest's.
@@ -87,7 +95,7 @@ func override(wf *wfv1.Workflow, given []run.Parameter) error {
 		value, ok := values[p.Name]
 		switch {
 		case ok:
-			*p = wfv1.Parameter{Name: p.Name, Value: wfv1.AnyStringPtr(value)}
+			*p = wfv1.Parameter{Name: p.Name, Value: wfv1.AnyStringPtr(value), Enum: p.Enum}
 		case p.Value == nil && p.ValueFrom == nil:
 			return fault.New(fault.Invalid, "parameter %s has no default; give it a value", p.Name)
 		}
@@ -186,7 +194,7 @@ func name(wf *wfv1.Workflow, o run.Options) {
 	wf.GenerateName, wf.Name = "", base+"-"+rand.String(suffixLength)
 }
 
-// replaceUID writes the run's id wherever the manifest asks for the Workflow's uid, which nobody knows yet.
+// replaceUID writes the run's id wherever the manifest asks for the Workflow's uid, which does not exist yet.
 func replaceUID(wf *wfv1.Workflow, runID string) (*wfv1.Workflow, error) {
 	text, err := json.Marshal(wf)
 	if err != nil {

@@ -50,6 +50,7 @@ func (e *Engine) Again(workflow []byte, attempt int64, from run.From) (run.Again
 	if err := json.Unmarshal(workflow, wf); err != nil {
 		return run.Again{}, fault.New(fault.Internal, "the recorded workflow cannot be read").Because(err)
 	}
+	before := slices.Clone(wf.Spec.Arguments.Parameters)
 	if err := reassign(wf, from.Parameters); err != nil {
 		return run.Again{}, err
 	}
@@ -73,12 +74,13 @@ func (e *Engine) Again(workflow []byte, attempt int64, from run.From) (run.Again
 	}
 	slices.Sort(dropped)
 	forget(wf, dropped)
+	warnings := keptWithOthers(wf, before, from.Parameters, attempt)
 	reopen(wf, attempt)
 	text, err := json.Marshal(wf)
 	if err != nil {
 		return run.Again{}, fault.New(fault.Internal, "the workflow cannot be written").Because(err)
 	}
-	return run.Again{Workflow: text, Dropped: dropped, Parameters: from.Parameters}, nil
+	return run.Again{Workflow: text, Dropped: dropped, Parameters: from.Parameters, Warnings: warnings}, nil
 }
 
 // keptNodes finds the nodes that stay as they are: those that succeeded or were skipped, and what lies in them, such as
@@ -142,7 +144,7 @@ func reopen(wf *wfv1.Workflow, attempt int64) {
 		delete(wf.Labels, label)
 	}
 	setIn(&wf.Annotations, annotationAttempt, strconv.FormatInt(attempt, 10))
-	wf.Spec.Shutdown = ""
+	unstop(wf)
 	if len(wf.Status.Nodes) == 0 {
 		wf.Status = wfv1.WorkflowStatus{}
 		return
@@ -159,9 +161,6 @@ func reopen(wf *wfv1.Workflow, attempt int64) {
 	wf.Status.StartedAt, wf.Status.FinishedAt = metav1.Now(), metav1.Time{} // a deadline counts from here
 	wf.Status.Conditions.UpsertCondition(wfv1.Condition{Status: metav1.ConditionFalse, Type: wfv1.ConditionTypeCompleted})
 	wf.Status.PersistentVolumeClaims = nil
-	if wf.Status.StoredWorkflowSpec != nil {
-		wf.Status.StoredWorkflowSpec.Shutdown = ""
-	}
 }
 
 // resubmit brings the Workflow of an earlier attempt to that of wf: the pods of the steps that run again have to be gone

@@ -27,7 +27,7 @@ func failedRun(t *testing.T, b *enginetest.Bundle) run.Run {
 			if name != "" {
 				full += "." + name
 			}
-			n := wfv1.NodeStatus{ID: wf.NodeID(full), Name: full, Type: kind, Phase: phase, Message: "m", TemplateName: "main", StartedAt: ended, FinishedAt: ended}
+			n := wfv1.NodeStatus{ID: wf.NodeID(full), Name: full, Type: kind, Phase: phase, Message: "m", TemplateName: "main", HostNodeName: "local", StartedAt: ended, FinishedAt: ended}
 			if boundary != "-" {
 				n.BoundaryID = wf.NodeID(wf.Name + boundary)
 			}
@@ -57,7 +57,9 @@ func failedRun(t *testing.T, b *enginetest.Bundle) run.Run {
 		node("group(1)", wfv1.NodeTypePod, wfv1.NodeError, "")
 		node("onExit", wfv1.NodeTypePod, wfv1.NodeSucceeded, "-")
 		wf.Status.TaskResultsCompletionStatus[wf.NodeID(wf.Name+".bad")] = true
-		wf.Spec.Shutdown = wfv1.ShutdownStrategyTerminate
+		none, hour := int64(0), "3600"
+		wf.Spec.Shutdown, wf.Spec.ActiveDeadlineSeconds, wf.Annotations["argosy.dev/deadline"] = wfv1.ShutdownStrategyStop, &none, hour
+		wf.Status.StoredWorkflowSpec = wf.Spec.DeepCopy()
 		wf.Labels["workflows.argoproj.io/completed"], wf.Labels["pipeline/persistedFinalState"] = "true", "true"
 	})
 	return r
@@ -79,7 +81,11 @@ func TestAgain(t *testing.T) {
 	b := enginetest.New(t)
 	a, wf := again(t, b, failedRun(t, b), 1)
 	require.Equal(t, []any{wfv1.WorkflowRunning, "", true}, []any{wf.Status.Phase, wf.Status.Message, wf.Status.FinishedAt.IsZero()})
-	require.Empty(t, wf.Spec.Shutdown)
+	for _, spec := range []*wfv1.WorkflowSpec{&wf.Spec, wf.Status.StoredWorkflowSpec} {
+		require.Empty(t, spec.Shutdown)
+		require.EqualValues(t, 3600, *spec.ActiveDeadlineSeconds, "the manifest's again")
+	}
+	require.NotContains(t, wf.Annotations, "argosy.dev/deadline")
 	require.Empty(t, wf.Status.TaskResultsCompletionStatus)
 	require.NotContains(t, wf.Labels, "workflows.argoproj.io/completed")
 	require.NotContains(t, wf.Labels, "pipeline/persistedFinalState")

@@ -76,7 +76,11 @@ func filledIn(text string, values map[string]string) (string, bool) {
 	if err != nil {
 		return text, false
 	}
-	replaced, err := template.Replace(string(quoted), values, true)
+	given := make(map[string]any, len(values))
+	for name, value := range values {
+		given[name] = value
+	}
+	replaced, err := template.Replace(string(quoted), given, true)
 	if err != nil || json.Unmarshal([]byte(replaced), &text) != nil {
 		return text, false
 	}

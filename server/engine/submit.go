@@ -9,7 +9,6 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/run"
@@ -35,10 +34,13 @@ func (e *Engine) Submit(ctx context.Context, workflow []byte) error {
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		there, getErr := client.Get(ctx, wf.Name, metav1.GetOptions{})
-		if getErr != nil {
-			return explain(doing, getErr)
-		}
 		switch {
+		case apierrors.IsNotFound(getErr) && attemptOf(wf) == 0: // created before, and deleted since: creating it again would run it twice
+			return nil
+		case apierrors.IsNotFound(getErr):
+			return fault.New(fault.Unavailable, "%s: the one of the attempt before was deleted just now", doing).Because(getErr)
+		case getErr != nil:
+			return explain(doing, getErr)
 		case there.Labels[labelRunID] != wf.Labels[labelRunID]:
 			return explain(doing, err)
 		case there.DeletionTimestamp != nil && attemptOf(there) < attemptOf(wf):
@@ -51,17 +53,6 @@ func (e *Engine) Submit(ctx context.Context, workflow []byte) error {
 		return fault.New(fault.Invalid, "%s: %s; are Argo Workflows and the namespace installed?", doing, reason(err)).Because(err)
 	}
 	return explain(doing, err)
-}
-
-// Terminate stops a Workflow at once, exit handlers included; one that has ended is left as it is.
-func (e *Engine) Terminate(ctx context.Context, namespace, workflow string) error {
-	return e.patch(ctx, namespace, workflow, fmt.Sprintf(`{"spec":{"shutdown":%q}}`, wfv1.ShutdownStrategyTerminate))
-}
-
-func (e *Engine) patch(ctx context.Context, namespace, workflow, patch string) error {
-	_, err := e.argo.ArgoprojV1alpha1().Workflows(namespace).
-		Patch(ctx, workflow, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-	return explain(fmt.Sprintf("change workflow %s/%s", namespace, workflow), err)
 }
 
 // DeleteWorkflow removes a Workflow, recorded or not, and, through its ownership, its pods and jobs.

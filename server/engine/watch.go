@@ -66,7 +66,7 @@ func (e *Engine) Watch(ctx context.Context, changed func(run.Seen)) error {
 func seen(wf *wfv1.Workflow) run.Seen {
 	return run.Seen{
 		RunID: wf.Labels[labelRunID], Namespace: wf.Namespace, Workflow: wf.Name,
-		Stopping: wf.Spec.Shutdown != "", Persisted: wf.Labels[labelPersisted] == "true", Deleting: wf.DeletionTimestamp != nil,
+		Stopping: stopping(wf), Persisted: wf.Labels[labelPersisted] == "true", Deleting: wf.DeletionTimestamp != nil,
 		State: func() (run.State, error) { return stateOf(wf) },
 	}
 }
@@ -116,6 +116,9 @@ func nodeOf(wf *wfv1.Workflow, n wfv1.NodeStatus) run.Node {
 		Phase: string(n.Phase), Message: told(&n), Waiting: waitingOf(&n), BoundaryID: n.BoundaryID, Children: n.Children,
 		StartedAt: n.StartedAt.Time, FinishedAt: n.FinishedAt.Time,
 	}
+	if n.Type == wfv1.NodeTypeSkipped {
+		r.Message = skipped(wf, &n)
+	}
 	if n.TemplateRef != nil {
 		r.Template = n.TemplateRef.Name + "/" + n.TemplateRef.Template
 	}
@@ -123,6 +126,7 @@ func nodeOf(wf *wfv1.Workflow, n wfv1.NodeStatus) run.Node {
 	case n.Type != wfv1.NodeTypePod:
 	case n.MemoizationStatus != nil && n.MemoizationStatus.Hit: // it ran nothing
 		r.Message = cmp.Or(r.Message, fmt.Sprintf("taken from the cache %s, key %s", n.MemoizationStatus.CacheName, n.MemoizationStatus.Key))
+	case n.FailedOrError() && n.HostNodeName == "" && n.Outputs == nil: // it ended before a pod of its had a place
 	default:
 		r.PodName = podName(wf, n)
 	}

@@ -20,6 +20,13 @@ type Experiment struct {
 	Archived    bool
 }
 
+// Deleted is an experiment that can be restored.
+type Deleted struct {
+	Experiment
+	DeletedAt time.Time
+	Runs      int // that belonged to it and are still there
+}
+
 // Store keeps experiments. Errors are *fault.Error: Conflict for a name that is taken, NotFound for an unknown id.
 type Store interface {
 	CreateExperiment(ctx context.Context, e Experiment) error
@@ -28,5 +35,12 @@ type Store interface {
 	Experiments(ctx context.Context, q page.Query) (page.Page[Experiment], error)
 	// ArchiveExperiment sets the flag; archiving archives its runs too and disables its jobs, unarchiving restores the experiment alone (as KFP v1 does).
 	ArchiveExperiment(ctx context.Context, id string, archived bool) error
+	// DeleteExperiment frees the name and keeps what RestoreExperiment needs; its runs and jobs keep its id.
 	DeleteExperiment(ctx context.Context, id string) error
+	// DeletedExperiment gives an experiment that was deleted and that runs or jobs still belong to, as archived.
+	DeletedExperiment(ctx context.Context, id string) (Experiment, error)
+	// DeletedExperiments gives the experiments that were deleted last, at most so many, and how many there are in all.
+	DeletedExperiments(ctx context.Context, most int) ([]Deleted, int, error)
+	// RestoreExperiment brings a deleted experiment back, by its id or, the last deleted one first, by its name.
+	RestoreExperiment(ctx context.Context, idOrName string) (Experiment, error)
 }

@@ -32,8 +32,7 @@ func (s *Service) Create(ctx context.Context, name, description string) (Experim
 	return e, s.store.CreateExperiment(ctx, e)
 }
 
-// Default gives the experiment for runs that name none. It goes by its name alone, so it may be deleted,
-// and made again by hand, at any time.
+// Default gives the experiment for runs that name none, and creates it when there is none of that name.
 func (s *Service) Default(ctx context.Context) (Experiment, error) {
 	e, err := s.store.ExperimentByName(ctx, DefaultName)
 	if fault.KindOf(err) != fault.NotFound || err == nil {
@@ -51,6 +50,15 @@ func (s *Service) Get(ctx context.Context, id string) (Experiment, error) {
 	return s.store.Experiment(ctx, id)
 }
 
+// Recall returns an experiment by its id, even a deleted one whose runs remain.
+func (s *Service) Recall(ctx context.Context, id string) (Experiment, error) {
+	e, err := s.store.Experiment(ctx, id)
+	if err != nil && fault.KindOf(err) == fault.NotFound {
+		return s.store.DeletedExperiment(ctx, id)
+	}
+	return e, err
+}
+
 // ByName gives the experiment of that name.
 func (s *Service) ByName(ctx context.Context, name string) (Experiment, error) {
 	return s.store.ExperimentByName(ctx, name)
@@ -66,7 +74,28 @@ func (s *Service) Archive(ctx context.Context, id string, archived bool) error {
 	return s.store.ArchiveExperiment(ctx, id, archived)
 }
 
-// Delete removes the experiment alone; its runs stay (KFP v1).
+// Delete removes the experiment alone; its runs stay (KFP v1), and keep its name. Runs that name no experiment need the default one, so
+// that one stays.
 func (s *Service) Delete(ctx context.Context, id string) error {
+	e, err := s.store.Experiment(ctx, id)
+	if err != nil {
+		return err
+	}
+	if e.Name == DefaultName {
+		return fault.New(fault.Aborted, "the experiment %s cannot be deleted: runs without an experiment belong to it; archive or delete its runs instead", DefaultName)
+	}
 	return s.store.DeleteExperiment(ctx, id)
+}
+
+// mostDeleted bounds a list of deleted experiments.
+const mostDeleted = 200
+
+// Deleted gives the experiments that were deleted last, and how many there are in all.
+func (s *Service) Deleted(ctx context.Context) ([]Deleted, int, error) {
+	return s.store.DeletedExperiments(ctx, mostDeleted)
+}
+
+// Restore brings a deleted experiment back with the runs and jobs that belonged to it, by its id or its name.
+func (s *Service) Restore(ctx context.Context, idOrName string) (Experiment, error) {
+	return s.store.RestoreExperiment(ctx, idOrName)
 }

@@ -75,7 +75,7 @@ func compact(text []byte) []byte {
 	return out
 }
 
-// NewDecoder says of bodies that are no JSON that they are none, and refuses values of enums that nobody knows, which protojson passes over together with unknown fields: a
+// NewDecoder refuses bodies other than JSON, and unknown enum values, which protojson skips together with unknown fields: a
 // reference to an EXPERIMNT would be none at all.
 func (m *marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 	return runtime.DecoderFunc(func(v any) error {
@@ -126,8 +126,9 @@ type errorDetail struct {
 
 // uploadError is the body of a refused upload, and the detail of every other refusal.
 type uploadError struct {
-	Message string `json:"error_message"`
-	Details string `json:"error_details"`
+	Message string     `json:"error_message"`
+	Details string     `json:"error_details"`
+	Code    codes.Code `json:"code,omitempty"` // of uploads, whose status 500 says little
 }
 
 // refuse answers with an error; it is also the error handler of the REST routes.
@@ -141,7 +142,7 @@ func writeError(w http.ResponseWriter, status int, code codes.Code, message stri
 	message = strings.ReplaceAll(message, "\u00a0", " ") // protojson puts these into its errors
 	writeJSON(w, status, errorAnswer{
 		Error: message, Message: message, Code: code,
-		Details: []errorDetail{{Type: "type.googleapis.com/api.Error", uploadError: uploadError{message, message}}},
+		Details: []errorDetail{{Type: "type.googleapis.com/api.Error", uploadError: uploadError{Message: message, Details: message}}},
 	})
 }
 

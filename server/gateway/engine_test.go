@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -85,7 +86,7 @@ func (e *apiOnlyEngine) Prepare(ctx context.Context, manifest []byte, o run.Opti
 	}
 	w.Metadata.Name, w.Metadata.GenerateName = w.Metadata.GenerateName+"abcde", ""
 	raw, err := json.Marshal(w)
-	return run.Prepared{Name: w.Metadata.Name, ServiceAccount: "pipeline-runner", Workflow: raw, Parameters: o.Parameters}, err
+	return run.Prepared{Name: w.Metadata.Name, ServiceAccount: cmp.Or(o.ServiceAccount, "pipeline-runner"), Workflow: raw, Parameters: o.Parameters}, err
 }
 
 func (e *apiOnlyEngine) Again(workflow []byte, _ int64, from run.From) (run.Again, error) {

@@ -12,7 +12,7 @@ import (
 // knownEnums refuses JSON of a message that has, for an enum, a name that is none of its values.
 func knownEnums(raw []byte, message protoreflect.MessageDescriptor) error {
 	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil { // some messages are no objects in JSON, and have no enums
+	if json.Unmarshal(raw, &object) != nil { // messages with another JSON form than an object have no enums
 		return nil
 	}
 	for name, value := range object {

@@ -11,8 +11,8 @@ import (
 	"github.com/argosy-ml/argosy/server/store/storetest"
 )
 
-// TestEventsAfterRestore: an id that was given out after the backup was made says nothing in the store that was restored from
-// it, even when that has counted up to the same number with other changes.
+// TestEventsAfterRestore: an event id from after the backup has no meaning in the store that was restored from
+// it, even when its own changes have reached the same number.
 func TestEventsAfterRestore(t *testing.T) {
 	t.Parallel()
 	s := start(t)

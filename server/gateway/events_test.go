@@ -46,7 +46,7 @@ func newListener(path string) *listener {
 // listen connects and takes events until enough says so, or the stream ends.
 func (l *listener) listen(t *testing.T, s *server, enough func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+l.path, nil)
 	require.NoError(t, err)
@@ -266,7 +266,7 @@ func TestEventsOfAllRuns(t *testing.T) {
 	failed := newListener("/apis/argosy/v1/events?filter=" + url.QueryEscape(`{"predicates":[{"op":"EQUALS","key":"status","string_value":"Failed"}]}`))
 	failed.listen(t, s, func() bool { return len(failed.kinds) == 1 })
 
-	// While nobody listens: many runs change at once, one is deleted, and the server restarts.
+	// Without a listener, many runs change at once, one is deleted, and the server restarts.
 	experiment := field(t, s.post(t, "/apis/v1beta1/experiments", `{"name":"many"}`, 200), "id")
 	var ids []string
 	for range 150 {

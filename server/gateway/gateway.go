@@ -13,22 +13,22 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argosy-ml/argosy/proto"
+	"github.com/argosy-ml/argosy/server/access"
 	"github.com/argosy-ml/argosy/server/api"
-	"github.com/argosy-ml/argosy/server/password"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/watch"
 )
 
-// Config is what the gateway serves; all of it is required but UI, Hosts, Password and Measures.
+// Config is what the gateway serves; all of it is required but UI, Hosts and Measures.
 type Config struct {
 	API       *api.API
 	Pipelines *pipeline.Service
 	Runs      *run.Service
 	Watcher   *watch.Watcher
-	UI        fs.FS             // with index.html at its root; nil: a page that says how to build the UI
-	Hosts     []string          // names, in lower case and without a port, that the server answers to beside localhost
-	Password  password.Password // that requests need; empty: none
+	UI        fs.FS        // with index.html at its root; nil: a page that says how to build the UI
+	Hosts     []string     // names, in lower case and without a port, that the server answers to beside localhost
+	Gate      *access.Gate // that admits callers; connections need access.WithCaller
 	Log       *slog.Logger
 	Measures  *Measures // that /metrics shows, with those of requests; nil: these alone
 	// Streams ends the logs and events that are being followed, which would otherwise hold up the end of the server.
@@ -75,6 +75,7 @@ func New(c Config) (http.Handler, error) {
 	top.HandleFunc("GET /apis/v1alpha1/runs/{run}/nodes/{node}/log", g.log)
 	top.HandleFunc("GET /apis/v1beta1/runs/{run}/nodes/{node}/log", g.log)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/log", g.ownLog)
+	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/log:search", g.searchLog)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/logs", g.listLogs)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/logs", g.listLogs)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/events", g.runEvents)
@@ -82,8 +83,8 @@ func New(c Config) (http.Handler, error) {
 	top.HandleFunc("GET /apis/openapi.yaml", serve("application/yaml", proto.OpenAPI))
 	top.HandleFunc("GET /apis/docs", serve("text/html; charset=utf-8", page))
 	top.HandleFunc("GET /apis/openapi.json", serve("application/json", document))
-	top.Handle("GET /metrics", c.Measures.handler())
-	profiles(top)
+	top.Handle("GET /metrics", sameOrigin(c.Measures.handler()))
+	top.Handle("GET /debug/pprof/", sameOrigin(profiles()))
 	top.Handle("/", ui(c.UI))
-	return c.Measures.measured(g.recovered(guarded(locked(top, c.Password), c.Hosts))), nil
+	return c.Measures.measured(g.recovered(guarded(admitted(top, c.Gate), c.Hosts))), nil
 }

@@ -92,7 +92,7 @@ func statusLabel(status string) string {
 	switch status {
 	case "":
 		return "Accepted"
-	case run.Pending, run.Running, run.Succeeded, run.Failed, run.Error, run.Terminating:
+	case run.Pending, run.Running, run.Succeeded, run.Failed, run.Error, run.Terminating, run.Terminated:
 		return status
 	}
 	return "other"

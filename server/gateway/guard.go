@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -8,7 +9,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/argosy-ml/argosy/server/password"
+	"github.com/argosy-ml/argosy/server/access"
 )
 
 // maxBody bounds every request, in bytes; uploads have a limit of their own below it.
@@ -24,9 +25,7 @@ const policy = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-
 // every request is refused that was sent to a name other than loopback's and the server's own (DNS rebinding).
 func guarded(next http.Handler, hosts []string) http.Handler {
 	origin := http.NewCrossOriginProtection()
-	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, http.StatusForbidden, codes.PermissionDenied, "a page of another origin ("+r.Header.Get("Origin")+") may not change anything here")
-	}))
+	origin.SetDenyHandler(http.HandlerFunc(refuseOrigin))
 	checked := origin.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -42,19 +41,59 @@ func guarded(next http.Handler, hosts []string) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		defer paced(w, r)()
 		checked.ServeHTTP(w, r)
 	})
 }
 
-// locked lets nobody in who does not know the password. Whether the server is well it tells everybody, as probes ask without one.
-func locked(next http.Handler, p password.Password) http.Handler {
+func refuseOrigin(w http.ResponseWriter, r *http.Request) {
+	writeError(w, http.StatusForbidden, codes.PermissionDenied, "a page of another origin ("+r.Header.Get("Origin")+") may not do this here")
+}
+
+// sameOrigin keeps pages of other origins from what costs the server work although it changes nothing: they cannot read the answer, but
+// each image on a page may ask for it.
+func sameOrigin(next http.Handler) http.Handler {
+	origin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/apis/v1beta1/healthz" && !p.Admits(r.Header.Get("Authorization")) {
-			w.Header().Set("WWW-Authenticate", `Basic realm="argosy", charset="UTF-8"`)
-			writeError(w, http.StatusUnauthorized, codes.Unauthenticated, "this server asks for a password: set ARGOSY_PASSWORD, or send Authorization: Bearer PASSWORD")
+		strict := r.Clone(r.Context())
+		strict.Method = http.MethodPost // a GET would pass
+		if origin.Check(strict) != nil {
+			refuseOrigin(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
+	})
+}
+
+var refusalAnswers = map[access.Reason]struct {
+	status int
+	code   codes.Code
+}{
+	access.Stranger:   {http.StatusForbidden, codes.PermissionDenied},
+	access.NoPassword: {http.StatusUnauthorized, codes.Unauthenticated},
+	access.Guessing:   {http.StatusTooManyRequests, codes.ResourceExhausted},
+}
+
+// admitted serves those whom the gate admits. Whether the server is well it tells everybody, as probes have no password.
+func admitted(next http.Handler, gate *access.Gate) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/apis/v1beta1/healthz" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		refusal := gate.Admit(r.Context(), access.CallerFrom(r.Context()), r.Header.Get("Authorization"))
+		if refusal == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		switch refusal.Reason {
+		case access.NoPassword:
+			w.Header().Set("WWW-Authenticate", `Basic realm="argosy", charset="UTF-8"`)
+		case access.Guessing:
+			w.Header().Set("Retry-After", fmt.Sprintf("%.0f", refusal.After.Seconds()))
+		}
+		answer := refusalAnswers[refusal.Reason]
+		writeError(w, answer.status, answer.code, refusal.Message)
 	})
 }
 

@@ -40,8 +40,41 @@ func TestExperimentLife(t *testing.T) {
 	require.Equal(t, "STORAGESTATE_AVAILABLE", field(t, s.get(t, "/apis/v1beta1/experiments/"+id, 200), "storage_state"))
 	require.Equal(t, "STORAGESTATE_ARCHIVED", field(t, s.get(t, "/apis/v1beta1/runs/"+run, 200), "run", "storage_state"), "its runs stay archived")
 	require.Equal(t, `{}`, s.delete(t, "/apis/v1beta1/experiments/"+id, 200))
-	s.get(t, "/apis/v1beta1/experiments/"+id, 404)
-	s.get(t, "/apis/v1beta1/runs/"+run, 200)
+	require.Contains(t, s.get(t, "/apis/v1beta1/runs/"+run, 200), `"name":"e1","relationship":"OWNER"`, "its runs keep its name")
+	require.Equal(t, `{}`, s.get(t, "/apis/v1beta1/experiments", 200), "and no list has it")
+}
+
+// TestDeletedExperiment: the default experiment stays; another is in no list and can be brought back with its runs.
+func TestDeletedExperiment(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.run(t)
+	byDefault, err := s.store.ExperimentByName(t.Context(), "Default")
+	require.NoError(t, err)
+	refused := s.delete(t, "/apis/v1beta1/experiments/"+byDefault.ID, 409)
+	require.Contains(t, refused, `"code":10`)
+	require.Contains(t, refused, "Default cannot be deleted")
+	require.Contains(t, s.get(t, "/apis/v1beta1/experiments/"+byDefault.ID, 200), "Default")
+
+	id := field(t, s.post(t, "/apis/v1beta1/experiments", `{"name":"a b","description":"d"}`, 200), "id")
+	before := s.get(t, "/apis/v1beta1/experiments/"+id, 200)
+	run := field(t, s.post(t, "/apis/v1beta1/runs", fmt.Sprintf(`{"name":"r","pipeline_spec":{"workflow_manifest":%q},
+		"resource_references":[{"key":{"type":"EXPERIMENT","id":%q},"relationship":"OWNER"}]}`, hello, id), 200), "run", "id")
+	s.delete(t, "/apis/v1beta1/experiments/"+id, 200)
+	require.Contains(t, s.get(t, "/apis/v1beta1/experiments/"+id, 200), "STORAGESTATE_ARCHIVED", "its run can be opened with it")
+	require.NotContains(t, names(t, s.get(t, "/apis/v1beta1/experiments", 200)), "a b")
+	deleted := s.get(t, "/apis/argosy/v1/experiments:deleted", 200)
+	require.Equal(t, []string{"a b"}, names(t, deleted))
+	require.Contains(t, deleted, `"runs":1`)
+	require.Contains(t, deleted, `"total_size":1`)
+	require.Equal(t, fmt.Sprintf(`{"id":%q,"name":"a b"}`, id), s.post(t, "/apis/argosy/v1/experiments/a%20b:restore", `{}`, 200))
+	require.Equal(t, before, s.get(t, "/apis/v1beta1/experiments/"+id, 200))
+	require.Contains(t, s.get(t, "/apis/argosy/v1/runs/"+run, 200), fmt.Sprintf(`"experiment":{"id":%q,"name":"a b"}`, id))
+	require.Contains(t, s.post(t, "/apis/argosy/v1/experiments/"+id+":restore", `{}`, 404), `"code":5`)
+
+	s.delete(t, "/apis/v1beta1/experiments/"+id, 200)
+	s.post(t, "/apis/v1beta1/experiments", `{"name":"a b"}`, 200)
+	require.Contains(t, s.post(t, "/apis/argosy/v1/experiments/"+id+":restore", `{}`, 409), "was created since")
 }
 
 // names gives the names in a list of experiments.

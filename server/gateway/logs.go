@@ -139,7 +139,7 @@ func (g *gateway) copyLog(w http.ResponseWriter, r *http.Request, q logs.Query, 
 // Lines of one answer in JSON, unless it asks for fewer.
 const mostLines = 10_000
 
-// logLine is one line as the API shows it. What is no UTF-8 in it is replaced.
+// logLine is one line as the API shows it. Bytes that are not UTF-8 are replaced.
 type logLine struct {
 	N    int64     `json:"n"`
 	At   time.Time `json:"at"`
@@ -178,6 +178,44 @@ func (g *gateway) logLines(w http.ResponseWriter, r *http.Request, q logs.Query)
 		}
 	}
 	g.answer(w, r, answer)
+}
+
+// Bounds of a search: of the text, and of the numbers in one answer.
+const (
+	longestSought = 1000
+	mostFound     = 1000
+)
+
+// searchLog tells where a text is in a log, and how often.
+func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
+	p := parameters{values: r.URL.Query()}
+	q := logs.Query{
+		RunID: r.PathValue("run"), NodeID: r.PathValue("node"), Pod: p.take("pod"), Container: p.take("container"),
+		Attempt: p.number("attempt"), Previous: p.truth("previous"),
+	}
+	text, skip, most := p.take("q"), p.number("skip"), p.number("most")
+	if text == "" || len(text) > longestSought {
+		p.refuse("q", text, "a text of 1 to 1000 bytes")
+	}
+	if most == 0 || most > mostFound {
+		most = mostFound
+	}
+	if p.err != nil {
+		g.refuse(r.Context(), nil, nil, w, r, p.err)
+		return
+	}
+	ctx, cancel := g.streamContext(r) // the end of the server ends it too
+	defer cancel()
+	found, err := g.Runs.FindInLog(ctx, q, text, skip, most)
+	if err != nil {
+		g.refuse(ctx, nil, nil, w, r, err)
+		return
+	}
+	g.answer(w, r, struct {
+		Total    int64   `json:"total"`
+		Lines    []int64 `json:"lines"`
+		Searched int64   `json:"searched"`
+	}(found))
 }
 
 // logView is a log as the API shows it.

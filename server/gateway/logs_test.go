@@ -68,6 +68,24 @@ func TestLogQueries(t *testing.T) {
 	} {
 		require.Contains(t, s.get(t, path+"?"+query, 400), says, query)
 	}
+	var found struct {
+		Total, Searched int64
+		Lines           []int64
+	}
+	for query, want := range map[string][]int64{
+		"q=LINE+1":               {1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 100},
+		"q=line+1&skip=10":       {19, 100},
+		"q=line+1&skip=1&most=2": {10, 11},
+	} {
+		require.NoError(t, json.Unmarshal([]byte(s.get(t, path+":search?"+query, 200)), &found))
+		require.Equal(t, want, found.Lines, query)
+		require.Equal(t, []int64{12, 100}, []int64{found.Total, found.Searched}, query)
+	}
+	require.JSONEq(t, `{"total":0,"lines":[],"searched":100}`, s.get(t, path+":search?q=rank", 200))
+	require.JSONEq(t, `{"total":1,"lines":[1],"searched":1}`, s.get(t, path+":search?q=rank&pod=job-worker-1", 200))
+	require.Contains(t, s.get(t, path+":search", 400), "a text of 1 to 1000 bytes")
+	require.Contains(t, s.get(t, path+":search?q=x&skip=some", 400), "skip is")
+	require.Contains(t, s.get(t, path+":search?q=x&container=sidecar", 404), "no such log")
 	require.Contains(t, s.get(t, path+"?container=sidecar", 404), "it has those of main, job-worker-1/worker")
 	require.Contains(t, s.get(t, path+"?attempt=2", 404), "no such log")
 	require.Contains(t, s.get(t, path+"?previous=true", 404), "no such log")

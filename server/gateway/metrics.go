@@ -70,16 +70,18 @@ func (m *measures) observe(r *http.Request, status int, rest string, took time.D
 	m.requests.WithLabelValues(method, route(r, rest), strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// profiles serves Go's profiles. The server listens on loopback alone, and guarded refuses other names, so nobody else sees them.
-func profiles(mux *http.ServeMux) {
+// profiles serves Go's profiles.
+func profiles() http.Handler {
+	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
 }
 
-// routeKey is where routed leaves the pattern of a REST method for whoever observes the request.
+// routeKey is where routed leaves the pattern of a REST method for the request's observers.
 type routeKey struct{}
 
 // routed notes which REST method a request is for.

@@ -47,6 +47,28 @@ func TestMetrics(t *testing.T) {
 		require.Equal(t, http.StatusForbidden, status, "%s is for this machine alone", path)
 	}
 	require.Contains(t, s.get(t, "/debug/pprof/", 200), "goroutine")
+	require.Contains(t, s.get(t, "/debug/pprof/goroutine?debug=1", 200), "goroutine profile")
+}
+
+// TestCostlyPages: an image on a page of elsewhere can ask for a profile, and gets none.
+func TestCostlyPages(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/profile?seconds=60"} {
+		for name, headers := range map[string][]string{
+			"a page of elsewhere":           {"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"},
+			"a page of another port":        {"Sec-Fetch-Site", "same-site"},
+			"the same, in an old browser":   {"Origin", "https://evil.example"},
+			"a link on a page of elsewhere": {"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"},
+		} {
+			status, _, answer := s.do(t, http.MethodGet, path, "", nil, headers...)
+			require.Equal(t, http.StatusForbidden, status, "%s from %s: %s", path, name, answer)
+		}
+	}
+	for name, site := range map[string]string{"our own page": "same-origin", "the address bar": "none"} {
+		status, _, _ := s.do(t, http.MethodGet, "/debug/pprof/cmdline", "", nil, "Sec-Fetch-Site", site)
+		require.Equal(t, http.StatusOK, status, name)
+	}
 }
 
 func TestDocsPage(t *testing.T) {

@@ -115,6 +115,8 @@ func TestUploadRefusals(t *testing.T) {
 			answer := s.upload(t, path+c.query, c.file, c.data, c.status)
 			require.Contains(t, field(t, answer, "error_message"), c.says)
 			require.NotEmpty(t, field(t, answer, "error_details"))
+			code := map[bool]string{true: `"code":3}`, false: map[string]string{"taken": `"code":6}`, "nonsense": `"code":5}`}[c.says]}[c.status == 400]
+			require.Contains(t, answer, code)
 		})
 	}
 	t.Run("no form", func(t *testing.T) {

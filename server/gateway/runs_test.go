@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +45,8 @@ func TestRunOfPipeline(t *testing.T) {
 	require.JSONEq(t, created, s.get(t, "/apis/v1beta1/runs/"+id, 200))
 
 	list := s.get(t, "/apis/v1beta1/runs", 200)
-	require.NotContains(t, list, "workflow_manifest", "lists carry no manifests")
+	require.Contains(t, list, `"workflow_manifest":`+string(quoted), "lists carry the manifests that runs were made from")
+	require.NotContains(t, s.get(t, "/apis/argosy/v1/runs", 200), "manifest", "and those of our own API none")
 	require.Contains(t, list, `"total_size":1`)
 }
 
@@ -88,7 +90,9 @@ func TestRunListScopes(t *testing.T) {
 	for query, total := range map[string]string{
 		"": "1",
 		"?resource_reference_key.type=UNKNOWN_RESOURCE_TYPE":                    "1",
-		"?resource_reference_key.type=NAMESPACE&resource_reference_key.id=ns":   "1",
+		"?resource_reference_key.type=NAMESPACE":                                "1",
+		"?resource_reference_key.type=JOB":                                      "0",
+		"?resource_reference_key.type=EXPERIMENT":                               "0",
 		"?resource_reference_key.type=EXPERIMENT&resource_reference_key.id=nil": "0",
 	} {
 		list := s.get(t, "/apis/v1beta1/runs"+query, 200)
@@ -120,6 +124,19 @@ func TestRunLife(t *testing.T) {
 	s.record(t, id, run.State{Status: run.Failed, Message: "stopped", StartedAt: begun, FinishedAt: begun.Add(time.Minute), Workflow: []byte(`{}`)})
 	require.Equal(t, "2026-11-20T12:31:00Z", field(t, s.get(t, path, 200), "run", "finished_at"), "whole seconds on v1beta1")
 	require.Contains(t, s.post(t, path+"/terminate", "", 400), `"code":3`)
+	require.Equal(t, "Failed", field(t, s.get(t, path, 200), "run", "status"), "the word that KFP's clients wait for")
+	for filter, total := range map[string]string{
+		`{"op":"EQUALS","key":"status","string_value":"Failed"}`:                                                 `"total_size":1`,
+		`{"op":"IN","key":"status","string_values":{"values":["Failed","Error"]}}`:                               `"total_size":1`,
+		`{"op":"NOT_EQUALS","key":"status","string_value":"Failed"}`:                                             `{}`,
+		`{"op":"NOT_EQUALS","key":"status","string_value":"Error"}`:                                              `"total_size":1`,
+		`{"op":"EQUALS","key":"status","string_value":"Failed"},{"op":"EQUALS","key":"name","string_value":"x"}`: `{}`,
+	} {
+		require.Contains(t, s.get(t, "/apis/v1beta1/runs?filter="+url.QueryEscape(`{"predicates":[`+filter+`]}`), 200), total, filter)
+	}
+	own := s.get(t, "/apis/argosy/v1/runs/"+id, 200)
+	require.Equal(t, []string{"Terminated", "terminated"}, []string{field(t, own, "status"), field(t, own, "error")})
+	require.Contains(t, s.get(t, "/apis/argosy/v1/runs?status=terminated", 200), id)
 
 	require.NoError(t, s.store.Settle(t.Context(), id))
 	require.Equal(t, `{}`, s.post(t, path+"/retry", "", 200))

@@ -71,12 +71,15 @@ func TestSearch(t *testing.T) {
 	for query, want := range map[string][]string{
 		"":                                  {"a", "b%", "c"},
 		"status=Failed":                     {"a"},
+		"status=failed":                     {"a"},
+		"status=ACCEPTED":                   {"b%", "c"},
 		"status=Failed&status=Succeeded":    {"a"},
 		"parameter=word%3Dhi":               {"a"},
 		"parameter=word!%3Dhi":              {"b%", "c"},
 		"parameter=word~H":                  {"a", "b%"},
 		"parameter=word%3D" + long:          {"c"},
 		"parameter=word%3D" + long[:64]:     nil,
+		"parameter=word%3E%3D4":             nil,
 		"metric=loss%3C0.5":                 {"b%"},
 		"metric=loss%3C%3D0.5":              {"a", "b%"},
 		"metric=loss%3E0.3":                 {"a"},
@@ -97,10 +100,75 @@ func TestSearch(t *testing.T) {
 	}
 	require.Contains(t, s.get(t, "/apis/v1beta1/runs?filter="+url.QueryEscape(`{"predicates":[{"op":"EQUALS","key":"label:team","string_value":"blue"}]}`), 200), b, "filters of v1beta1 know these too")
 	for query, says := range map[string]string{
-		"metric=loss": "NAME=VALUE", "metric=loss%3Ebig": "needs a number", "parameter=%3D1": "NAME=VALUE", "label=x": "NAME=VALUE", "archived=x": "archived",
+		"status=Faild": "a run can be Accepted, Pending, Running, Succeeded, Failed, Error, Terminating, Terminated",
+		"metric=loss":  "NAME=VALUE", "metric=loss%3Ebig": `character 6: \"big\" is not a number`, "parameter=word%3E%3D": "character 7: a number is missing", "parameter=%3D1": "NAME=VALUE", "label=x": "NAME=VALUE", "archived=x": "archived",
 	} {
 		require.Contains(t, s.get(t, "/apis/argosy/v1/runs?"+query, 400), says, query)
 	}
+}
+
+// TestParameterOrder: parameters that are numbers are compared as numbers, and runs are grouped by them.
+func TestParameterOrder(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for name, word := range map[string]string{"a": "2", "b": "10", "c": "many", "d": "10"} {
+		id := s.named(t, name, word)
+		_, err := s.store.AddMetrics(t.Context(), id, []run.Metric{{NodeID: "n", Name: "loss", Value: float64(name[0] - 'a'), Format: run.Raw}})
+		require.NoError(t, err)
+	}
+	s.post(t, "/apis/v1beta1/runs", fmt.Sprintf(`{"name":"e","pipeline_spec":{"workflow_manifest":%q}}`, hello), 200)
+	for query, want := range map[string][]string{
+		"parameter=word%3E%3D2":                         {"a", "b", "d"},
+		"parameter=word%3E2":                            {"b", "d"},
+		"parameter=word%3C1e1":                          {"a"},
+		"parameter=word%3C%3D10":                        {"a", "b", "d"},
+		"parameter=word%3E2&metric=loss%3E1":            {"d"},
+		"parameter=word%3E2&parameter=word%3C%3D9.5":    nil,
+		"parameter=word%3E2&status=accepted&label=a!=b": {"b", "d"},
+	} {
+		require.Equal(t, want, s.found(t, query), query)
+	}
+	require.Contains(t, s.get(t, "/apis/argosy/v1/runs?label=word%3E2", 400), "NAME=VALUE")
+	require.JSONEq(t, `{"total_size":4,"groups":[
+		{"value":"2","runs":1,"metrics":[{"name":"loss","runs":1}]},
+		{"value":"10","runs":2,"metrics":[{"name":"loss","runs":2,"mean":2,"deviation":1.4142135623730951,"min":1,"max":3}]},
+		{"value":"many","runs":1,"metrics":[{"name":"loss","runs":1,"mean":2,"min":2,"max":2}]},
+		{"runs":1}]}`, s.get(t, "/apis/argosy/v1/runs:group?by=word&of=loss&of=none", 200))
+	require.JSONEq(t, `{"total_size":1,"groups":[{"value":"10","runs":2}]}`, s.get(t, "/apis/argosy/v1/runs:group?by=word&parameter=word%3E2", 200))
+	require.Contains(t, s.get(t, "/apis/argosy/v1/runs:group", 400), "name the parameter")
+}
+
+// TestDryRun: a run is checked and leaves nothing behind.
+func TestDryRun(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ask := func(rest string, want int) string {
+		return s.post(t, "/apis/argosy/v1/runs", fmt.Sprintf(`{"name":"a","manifest":%q%s}`, hello, rest), want)
+	}
+	answer := ask(`,"dry_run":true,"parameters":[{"name":"word","value":"hi"}]`, 200)
+	require.NotContains(t, answer, `"id"`)
+	require.Contains(t, answer, `{"name":"word","value":"hi"}`)
+	require.Contains(t, ask(`,"dry_run":true,"parameters":[{"name":"none"}]`, 400), "Unrecognized input parameter: none")
+	require.Contains(t, ask(`,"dry_run":true,"experiment_id":"none"`, 404), "none")
+	require.Empty(t, s.found(t, ""))
+	require.JSONEq(t, `{}`, s.get(t, "/apis/v1beta1/experiments", 200), "not even the default experiment")
+
+	id := field(t, ask("", 200), "run", "id")
+	require.Contains(t, s.get(t, "/apis/argosy/v1/runs/"+id, 200), `"name":"Default"`)
+}
+
+// TestRunFields: what runs can be searched for is named, so that a typo can be told.
+func TestRunFields(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const statuses = `"statuses":["Accepted","Pending","Running","Succeeded","Failed","Error","Terminating","Terminated"]`
+	require.Equal(t, `{`+statuses+`}`, s.get(t, "/apis/argosy/v1/runs:fields", 200))
+	id := s.named(t, "a", "hi")
+	_, err := s.store.AddMetrics(t.Context(), id, []run.Metric{{NodeID: "n", Name: "loss", Value: 1, Format: run.Raw}, {NodeID: "n", Name: "images/sec", Value: 1, Format: run.Raw}})
+	require.NoError(t, err)
+	status, _, _ := s.do(t, http.MethodPut, "/apis/argosy/v1/runs/"+id+"/labels", "application/json", strings.NewReader(`{"labels":{"team":"red"}}`))
+	require.Equal(t, 200, status)
+	require.Equal(t, `{`+statuses+`,"parameters":["word"],"labels":["team"],"metrics":["images/sec","loss"]}`, s.get(t, "/apis/argosy/v1/runs:fields", 200))
 }
 
 // outcomes gives what became of runs, by name.

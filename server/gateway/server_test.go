@@ -23,13 +23,19 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/test/bufconn"
+	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/argosy-ml/argosy/server/access"
 	"github.com/argosy-ml/argosy/server/api"
+	"github.com/argosy-ml/argosy/server/benchmark"
+	"github.com/argosy-ml/argosy/server/cluster"
+	"github.com/argosy-ml/argosy/server/engine"
+	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/gateway"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/logs/logtest"
+	"github.com/argosy-ml/argosy/server/password"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
@@ -45,21 +51,24 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(m)) }
 
 // server is the whole API on a store (see storetest), over real connections. Only the cluster is not there:
-// apiOnlyEngine stands in for it, as what a cluster does with a Workflow is no matter of the API.
+// apiOnlyEngine stands in for it, since the API does not depend on what a cluster does with a Workflow.
 type server struct {
 	url     string
 	conn    *grpc.ClientConn
 	store   *sqlstore.Store
 	feed    *run.Feed
 	engine  *apiOnlyEngine
+	real    *engine.Engine   // in place of engine where what Argo says matters; on a cluster of fake clients
 	cluster *logtest.Cluster // whose pods print; one for each node that is recorded
+	source  cluster.Source   // shows the cluster; of an empty one unless a test says otherwise
 	archive *logs.Archive
 	objects *objects
 
 	schedules *schedule.Service // whose runs start while a test runs it
 
 	hosts      []string // that it answers to beside localhost
-	onlyPublic bool     // pipelines are read from URLs of the public internet alone
+	password   password.Password
+	onlyPublic bool // pipelines are read from URLs of the public internet alone
 
 	stop  context.CancelFunc // ends streams
 	close func()             // ends all of it
@@ -103,29 +112,47 @@ func (s *server) open(t *testing.T) {
 	s.stop = stop
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: s.log}, nil))
 	now := (&clock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}).look
-	pipelines := pipeline.NewService(store, s.engine, now)
+	var runner interface {
+		run.Engine
+		pipeline.Inspector
+	} = s.engine
+	if s.real != nil {
+		runner = s.real
+	}
+	if s.source == nil {
+		s.source = engine.New(nil, fake.NewClientset(), enginetest.NewDynamic(), "kubeflow", log).View()
+	}
+	pipelines := pipeline.NewService(store, runner, now)
 	experiments := experiment.NewService(store, now)
 	s.archive = logs.New(logs.Config{Store: store, Cluster: s.cluster, Artifacts: s.objects, Log: log})
 	archiving, endArchive := context.WithCancel(context.Background())
 	archived := make(chan error, 1)
 	go func() { archived <- s.archive.Run(archiving) }()
 	runs := run.NewService(run.Config{
-		Store: store, Engine: s.engine, Pipelines: pipelines, Experiments: experiments, Artifacts: s.objects, Logs: s.archive,
-		Feed: s.feed, Namespace: "kubeflow", Now: now, Log: log,
+		Store: store, Engine: runner, Pipelines: pipelines, Experiments: experiments, Artifacts: s.objects, Logs: s.archive,
+		Feed: s.feed, Namespace: "kubeflow", PromptWait: time.Minute, Now: now, Log: log,
 	})
 	s.schedules = schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: now, Log: log})
 	measures := gateway.NewMeasures(gateway.Gauges{RunsByStatus: store.RunsByStatus, OutboxSize: store.OutboxSize, Logs: s.archive.Stats})
 	store.OnWrite(measures.Write)
+	sources, err := api.ParseSources("127.0.0.1")
+	require.NoError(t, err)
+	if s.onlyPublic {
+		sources = api.Sources{}
+	}
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: log})
-	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Streams: streams, Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Pruner: &retention.Pruner{Store: store, Runs: runs, Log: log}, Version: "v1.2.3", Commit: "abc", PrivateURLs: !s.onlyPublic})
+	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Benchmark: benchmark.NewService(benchmark.Config{Runs: runs, Experiments: experiments, Series: series.NewReader(store)}), Streams: streams, Cluster: cluster.NewService(s.source, runs), Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Pruner: &retention.Pruner{Store: store, Runs: runs, Log: log}, Version: "v1.2.3", Commit: "abc", Sources: sources})
+	gate := access.New(s.password, log)
 	handler, err := gateway.New(gateway.Config{
-		API: services, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, Hosts: s.hosts, Log: log, Streams: streams,
+		API: services, Gate: gate, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, Hosts: s.hosts, Log: log, Streams: streams,
 		UI: fstest.MapFS{"index.html": {Data: []byte("<title>ui</title>")}, "assets/app.js": {Data: []byte("js")}},
 	})
 	require.NoError(t, err)
-	web := httptest.NewServer(handler)
+	web := httptest.NewUnstartedServer(handler)
+	web.Config.ConnContext = access.WithCaller
+	web.Start()
 	s.url = web.URL
-	s.dial(t, services.Server(log, ""))
+	s.dial(t, services.Server(log, gate))
 	s.close = sync.OnceFunc(func() {
 		stop()
 		web.Close()
@@ -143,14 +170,14 @@ func (s *server) restart(t *testing.T) {
 	s.open(t)
 }
 
-// dial serves gRPC on a connection in memory.
+// dial serves gRPC on a port of its own, and connects to it.
 func (s *server) dial(t *testing.T, g *grpc.Server) {
 	t.Helper()
-	listener := bufconn.Listen(1 << 20)
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test
+	require.NoError(t, err)
 	served := make(chan error, 1)
 	go func() { served <- g.Serve(listener) }()
-	conn, err := grpc.NewClient("passthrough:///memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	s.conn = conn
 	t.Cleanup(func() {

@@ -136,7 +136,7 @@ func TestLogPaths(t *testing.T) {
 	require.Eventually(t, func() bool { // the archive has heard of the pod
 		list, err := s.archive.List(t.Context(), strings.Split(path, "/")[5], "n1")
 		return err == nil && len(list) == 1
-	}, 20*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	rest := strings.TrimPrefix(path, "/apis/argosy/v1")
 	for _, version := range []string{"/apis/v1alpha1", "/apis/v1beta1", "/apis/argosy/v1"} {
 		require.Equal(t, "hi\n", s.get(t, version+rest, 200))

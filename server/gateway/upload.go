@@ -88,13 +88,13 @@ func formFile(r *http.Request) (name string, data []byte, err error) {
 }
 
 // refuseUpload answers as KFP's upload endpoints do: 400 for what is wrong with the file, 500 for the rest, names that
-// are taken included.
+// are taken included. The code in the body tells these apart: 6 is a name that is taken.
 func (g *gateway) refuseUpload(w http.ResponseWriter, r *http.Request, err error) {
 	api.Log(r.Context(), g.Log, r.Method+" "+r.URL.Path, time.Now(), err)
 	status := http.StatusInternalServerError
 	if fault.KindOf(err) == fault.Invalid {
 		status = http.StatusBadRequest
 	}
-	message := api.Status(err).Message()
-	writeJSON(w, status, uploadError{Message: message, Details: message})
+	s := api.Status(err)
+	writeJSON(w, status, uploadError{Message: s.Message(), Details: s.Message(), Code: s.Code()})
 }

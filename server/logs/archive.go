@@ -127,7 +127,7 @@ func (a *Archive) activity(run string) *activity {
 	return act
 }
 
-// tell wakes who waits for something in a run; mu is held. Runs in which nothing goes on are forgotten.
+// tell wakes those who wait for a change of a run, and forgets idle runs. The caller holds mu.
 func (a *Archive) tell(run string) {
 	act := a.runs[run]
 	if act == nil {

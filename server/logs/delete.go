@@ -19,7 +19,7 @@ func (a *Archive) Delete(ctx context.Context, run string) error {
 }
 
 // Copy gives a step the log of another's main container, so that it stays when that one's goes. It gives the key of the
-// copy. NotFound: there is no such log.
+// copy. NotFound: the log does not exist.
 func (a *Archive) Copy(ctx context.Context, from Query, to Step) (key string, err error) {
 	from.Container = Main
 	d, err := a.Open(ctx, from)

@@ -244,7 +244,7 @@ func unzip(packed []byte, c chunk) ([]byte, error) {
 	return raw, nil
 }
 
-// linesOf takes the lines of a chunk, the first of which is number first, whose numbers are from or above.
+// linesOf returns the lines of a chunk from number from on. The chunk begins with line number first.
 func linesOf(raw []byte, first, from int64) ([]Line, error) {
 	var lines []Line
 	for n := first; len(raw) > 0; n++ {

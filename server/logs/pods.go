@@ -183,7 +183,7 @@ func (a *Archive) recording(t *tracked, i instance, c Container, tell func(*reco
 	}
 	r := newRecording(a, l)
 	r.noise, r.resume, r.known = c.Noise, resume, resume
-	tell(r) // before it begins: it reads what it is told to
+	tell(r) // first, since the follower reads what r holds
 	t.logs[i] = r
 	a.begin(r)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/argosy-ml/argosy/server/fault"
 )
 
-// Query says which log of a step is read, and what of it. Of From, Tail, Around and Since at most one is set; without any
+// Query chooses the log of a step and the part to read. At most one of From, Tail, Around and Since is set; without any
 // a log is read from its beginning.
 type Query struct {
 	RunID, NodeID string
@@ -132,7 +132,7 @@ func (a *Archive) Open(ctx context.Context, q Query) (*Reader, error) {
 	return d, nil
 }
 
-// load reads what is known of a log that nobody records. One that is live is to be gone on with: the server has just begun,
+// load reads the state of a log that is not being recorded. A live one continues: the server has just begun,
 // or the cluster does not answer. Until then what was saved of it can be read, but not followed.
 func (d *Reader) load(ctx context.Context) (err error) {
 	if d.parts, err = d.a.c.Store.LogParts(ctx, d.log); err != nil || d.log.State != Live {

@@ -73,7 +73,7 @@ func (r *recording) save(ctx context.Context, seal bool) error {
 		l.LastAt = t
 	}
 	done := l.State != Live
-	if !known && !done { // first, so that no object is left that nobody knows of
+	if !known && !done { // first, so that the store knows every object
 		if err := r.a.c.Store.PutLog(ctx, l, nil); err != nil {
 			return ignoreDeleted(err)
 		}

@@ -77,7 +77,7 @@ func one(raw json.RawMessage) (m run.Metric, warning string, ok bool) {
 		Format json.RawMessage `json:"format"`
 	}
 	if err := json.Unmarshal(raw, &entry); err != nil {
-		return m, "it is no metric: " + err.Error(), false
+		return m, "it is not a metric: " + err.Error(), false
 	}
 	if entry.Name == nil {
 		return m, "it has no name", false
@@ -110,7 +110,7 @@ func valueOf(number json.RawMessage) (float64, string) {
 	value, err := strconv.ParseFloat(strings.TrimSpace(strings.Trim(string(number), `"`)), 64)
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
-		return 0, fmt.Sprintf("its value %.40s is no number", number)
+		return 0, fmt.Sprintf("its value %.40s is not a number", number)
 	case math.IsNaN(value) || math.IsInf(value, 0):
 		return 0, fmt.Sprintf("its value %.40s is not finite", number)
 	}

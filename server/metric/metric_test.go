@@ -40,8 +40,8 @@ func TestParse(t *testing.T) {
 			`{"metrics":[{"name":"a","numberValue":"fast"},{"numberValue":1},{"name":"  ","numberValue":1},7,{"name":"b"},{"name":"c","numberValue":3}]}`,
 			[]run.Metric{raw("c", 3)},
 			[]string{
-				`metric 1 of the file ("a"): its value "fast" is no number`, "metric 2 of the file: it has no name", "metric 3 of the file: its name is empty",
-				"metric 4 of the file: it is no metric", `metric 5 of the file ("b"): it has no numberValue`,
+				`metric 1 of the file ("a"): its value "fast" is not a number`, "metric 2 of the file: it has no name", "metric 3 of the file: its name is empty",
+				"metric 4 of the file: it is not a metric", `metric 5 of the file ("b"): it has no numberValue`,
 			},
 		},
 		"Python's NaN": {

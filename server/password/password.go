@@ -5,14 +5,23 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"fmt"
 	"strings"
 )
 
-// Least is how many bytes a password must have: whoever guesses it runs programs in the cluster.
+// Least is the least length of a password, in bytes. With the password one runs programs in the cluster.
 const Least = 16
 
 // Password is what clients have to know; where it is empty, nothing is asked for.
 type Password string
+
+// Check refuses a password that is too short; without one it has nothing to say.
+func (p Password) Check() error {
+	if p != "" && len(p) < Least {
+		return fmt.Errorf("the password in ARGOSY_PASSWORD has %d bytes; whoever guesses it runs programs in the cluster: use %d or more, for example what `openssl rand -hex 16` prints", len(p), Least)
+	}
+	return nil
+}
 
 // Admits looks at the header Authorization of a request (RFC 7235): Basic with any name, as browsers send it, or Bearer, as
 // KFP's clients do.

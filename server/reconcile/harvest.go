@@ -77,7 +77,7 @@ func (r *Reconciler) harvest(ctx context.Context, id string, attempt int) error 
 const typePod = "Pod"
 
 func ended(phase string) bool {
-	return phase == run.Succeeded || phase == run.Failed || phase == run.Error
+	return run.Final(phase)
 }
 
 // harvestNode brings in what one step left. Doing it again is harmless: metrics keep their first value, the log is written again.
@@ -146,7 +146,7 @@ func (r *Reconciler) harvestMetrics(ctx context.Context, of run.Run, n run.Node,
 	if err != nil {
 		return err
 	}
-	if len(duplicates) < len(ms) { // otherwise this is the file's second harvest, and its duplicates are no news
+	if len(duplicates) < len(ms) { // otherwise this is the file's second harvest, and its duplicates are known
 		for _, d := range duplicates {
 			warnings = append(warnings, fmt.Sprintf("metric %q was reported before; the first value stays", d.Name))
 		}
@@ -168,7 +168,7 @@ func (r *Reconciler) harvestCurves(ctx context.Context, of run.Run, n run.Node, 
 	})
 }
 
-// harvestVisuals keeps what a step left to draw, and tells what of it cannot be drawn. The artifact itself stays where it is.
+// harvestVisuals keeps the UI metadata of a step and records what in it cannot be drawn. The artifact itself stays where it is.
 func (r *Reconciler) harvestVisuals(ctx context.Context, of run.Run, n run.Node, key string) error {
 	file, err := r.c.Artifacts.Get(ctx, key)
 	if err != nil {

@@ -26,9 +26,9 @@ func TestLag(t *testing.T) {
 	b.Update(t, r, func(wf *wfv1.Workflow) { wf.Status.Phase = wfv1.WorkflowRunning })
 	<-held.reached
 	// The sweep may have come before the watch, which tells since when.
-	require.Eventually(t, func() bool { return reconciler.Lag() > 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return reconciler.Lag() > 0 }, time.Minute, time.Millisecond)
 	close(held.held)
-	require.Eventually(t, func() bool { return reconciler.Lag() == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return reconciler.Lag() == 0 }, time.Minute, time.Millisecond)
 	cancel()
 	require.NoError(t, <-done)
 }

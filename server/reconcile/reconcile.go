@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -108,7 +109,7 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// sweep looks at every open run now and then: its Workflow may have gone while nobody watched.
+// sweep looks at every open run now and then: its Workflow may have gone without an event.
 func (r *Reconciler) sweep(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -144,7 +145,7 @@ func (r *Reconciler) record(ctx context.Context, id string, _ int) error {
 func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, known bool) error {
 	before, err := r.c.Store.Run(ctx, id)
 	if err != nil && fault.KindOf(err) == fault.NotFound && s.Deleting {
-		return r.c.Cluster.Release(ctx, s.Namespace, s.Workflow) // nobody will ever record it
+		return r.c.Cluster.Release(ctx, s.Namespace, s.Workflow) // no run records it
 	}
 	if err != nil {
 		return ignoreMissing(err) // deleted, or another server's
@@ -153,6 +154,9 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 		return nil
 	}
 	if !known || s.Gone { // what the watch shows as gone may only be labelled otherwise
+		if waits, err := r.inOutbox(ctx, id); err != nil || waits {
+			return err // a retry makes the Workflow anew, whose last attempt is gone
+		}
 		if s, err = r.c.Cluster.Find(ctx, before.Namespace, before.Workflow); err != nil {
 			return err
 		}
@@ -240,6 +244,12 @@ func (r *Reconciler) vanished(ctx context.Context, before run.Run) error {
 	}
 	r.harvests.poke(ctx, before.ID)
 	return nil
+}
+
+// inOutbox says whether a run's Workflow is still to be made.
+func (r *Reconciler) inOutbox(ctx context.Context, id string) (bool, error) {
+	accepted, err := r.c.Store.Unsubmitted(ctx)
+	return slices.ContainsFunc(accepted, func(a run.Accepted) bool { return a.RunID == id }), err
 }
 
 // take gives what was last seen of a run, once.

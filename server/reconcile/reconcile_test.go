@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
@@ -31,23 +30,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(storetest.Main(m), goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
 }
 
-// watched is closed when a resource is watched: a fake cluster does not pass on what changes between the list and the watch.
-func watched(fake *clienttesting.Fake, tracker clienttesting.ObjectTracker, resource string) <-chan struct{} {
-	begun := make(chan struct{})
-	once := sync.OnceFunc(func() { close(begun) })
-	fake.PrependWatchReactor(resource, func(a clienttesting.Action) (bool, watch.Interface, error) {
-		w, err := tracker.Watch(a.GetResource(), a.GetNamespace())
-		once()
-		return true, w, err
-	})
-	return begun
-}
-
 // start reconciles until the test, or what it returns, ends it. It returns once the cluster is watched.
 func start(t *testing.T, b *enginetest.Bundle) (stop func()) {
 	t.Helper()
-	workflows := watched(&b.Argo.Fake, b.Argo.Tracker(), "workflows")
-	pods := watched(&b.Kube.Fake, b.Kube.Tracker(), "pods")
+	workflows := b.WorkflowsWatched(1)
+	pods := b.PodsWatched(2) // for logs, and for steps that may be reused
 	archive := b.Archive()
 	r := reconcile.New(reconcile.Config{Store: b.Store, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Logs: archive, Feed: b.Feed, Log: b.Log})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -59,13 +46,8 @@ func start(t *testing.T, b *enginetest.Bundle) (stop func()) {
 		require.NoError(t, errors.Join(<-done, <-done))
 	})
 	t.Cleanup(stop)
-	for _, begun := range []<-chan struct{}{workflows, pods} {
-		select {
-		case <-begun:
-		case <-time.After(20 * time.Second):
-			t.Fatal("the cluster is not watched")
-		}
-	}
+	enginetest.Await(t, workflows)
+	enginetest.Await(t, pods)
 	return stop
 }
 
@@ -142,7 +124,7 @@ func TestRunIsFollowedToItsEnd(t *testing.T) {
 	got := b.Until(t, r.ID, settled)
 	require.Equal(t, []string{run.Succeeded, "said so"}, []string{got.Status, got.Message})
 	require.Equal(t, []run.Metric{{NodeID: r.Workflow, Name: "images/sec", Value: 134.66, Format: run.Raw}}, got.Metrics)
-	require.Equal(t, []string{`step step: metric 2 of the file ("bad"): its value "x" is no number`}, got.Warnings)
+	require.Equal(t, []string{`step step: metric 2 of the file ("bad"): its value "x" is not a number`}, got.Warnings)
 	require.Equal(t, "fake logs", archivedLog(t, b, r))
 	require.Equal(t, "true", b.Workflow(t, r).Labels["pipeline/persistedFinalState"])
 	nodes, err = b.Store.Nodes(t.Context(), r.ID)
@@ -198,7 +180,7 @@ func TestWorkflowDeletedWhileItRuns(t *testing.T) {
 	r := b.Start(t)
 	b.Update(t, r, func(wf *wfv1.Workflow) {
 		wf.Status.Phase = wfv1.WorkflowRunning
-		wf.Status.Nodes = wfv1.Nodes{wf.Name: {ID: wf.Name, Name: wf.Name, DisplayName: "step", Type: wfv1.NodeTypePod, Phase: wfv1.NodeRunning}}
+		wf.Status.Nodes = wfv1.Nodes{wf.Name: {ID: wf.Name, Name: wf.Name, DisplayName: "step", Type: wfv1.NodeTypePod, Phase: wfv1.NodeRunning, HostNodeName: "local"}}
 	})
 	b.Until(t, r.ID, func(r run.Run) bool { return r.Status == run.Running })
 	require.NoError(t, b.Engine.DeleteWorkflow(t.Context(), enginetest.Namespace, r.Workflow))
@@ -223,10 +205,10 @@ func TestStopIsSaidUntilItIsHeard(t *testing.T) {
 	require.NoError(t, b.Runs.Terminate(t.Context(), r.ID))
 	require.Empty(t, b.Workflow(t, r).Spec.Shutdown)
 	start(t, b)
-	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, time.Minute, 10*time.Millisecond)
 	makePod(t, b, r.Workflow, corev1.PodFailed, ran())
 	end(t, b, r, wfv1.WorkflowFailed, "")
-	require.Equal(t, run.Failed, b.Until(t, r.ID, settled).Status)
+	require.Equal(t, run.Terminated, b.Until(t, r.ID, settled).Status)
 }
 
 func TestAWorkflowThatOutlivesItsRunIsStopped(t *testing.T) {
@@ -236,7 +218,7 @@ func TestAWorkflowThatOutlivesItsRunIsStopped(t *testing.T) {
 	require.NoError(t, b.Store.SetStatus(t.Context(), r.ID, run.Failed, "given up"))
 	require.NoError(t, b.Store.Settle(t.Context(), r.ID))
 	start(t, b)
-	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, time.Minute, 10*time.Millisecond)
 }
 
 func TestStepsWithoutALog(t *testing.T) {
@@ -292,6 +274,26 @@ func TestStepFromTheCache(t *testing.T) {
 	require.Len(t, got.Metrics, 1)
 	_, err := b.Runs.Log(t.Context(), r.ID, r.Workflow, true)
 	require.EqualError(t, err, "step step ran nothing, so it has no log: it was taken from the cache steps, key v1")
+}
+
+// A step that failed before it had a pod printed nothing, so no log of its can be lost.
+func TestStepWithoutAPod(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t)
+	start(t, b)
+	r := b.Start(t)
+	end(t, b, r, wfv1.WorkflowError, "")
+	b.Update(t, r, func(wf *wfv1.Workflow) {
+		n := wf.Status.Nodes[wf.Name]
+		n.Message, n.Outputs = `pods "x" is forbidden: exceeded quota`, nil
+		wf.Status.Nodes[wf.Name] = n
+	})
+	got := b.Until(t, r.ID, settled)
+	require.Equal(t, run.Error, got.Status)
+	require.Empty(t, got.Warnings)
+	nodes, err := b.Store.Nodes(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.Empty(t, nodes[0].PodName)
 }
 
 func TestMissingMetricsFileIsAWarning(t *testing.T) {

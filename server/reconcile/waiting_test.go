@@ -54,7 +54,7 @@ func untilNode(t *testing.T, b *enginetest.Bundle, r run.Run, is func(run.Node) 
 	return n
 }
 
-// TestWaiting: what a step waits for is told as it changes, though its Workflow does not, outlives the server, and goes.
+// TestWaiting: a step's waiting reason follows its changes while the Workflow stays the same, outlives the server, and goes.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)

@@ -20,7 +20,7 @@ type Cut struct {
 	Newest int64
 }
 
-// Candidate is a run of which something may go.
+// Candidate is a run that retention may remove in part or whole.
 type Candidate struct {
 	ID                      string
 	FinishedAt              time.Time

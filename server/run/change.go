@@ -28,7 +28,7 @@ type Delta struct {
 	Removed []string // ids of nodes that are gone
 }
 
-// Changes is the part of the store that tells what changed, in the order in which changes became visible: whoever has seen
+// Changes is the part of the store that lists changes in the order in which they became visible: a reader that has seen
 // all up to a mark and asks for what came after it misses nothing.
 type Changes interface {
 	Now(ctx context.Context) (Clock, error)

@@ -1,13 +1,15 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/argosy-ml/argosy/server/fault"
 )
 
-// promptWait is how long a caller waits to be told that the cluster refuses its run. The run goes on without it.
+// promptWait is how long a caller waits, unless the configuration says otherwise, to be told that the cluster refuses its run. The run
+// goes on without it.
 const promptWait = 250 * time.Millisecond
 
 // launch prepares and accepts a run and hands it to the cluster. A cluster that takes its time does not hold up the caller.
@@ -17,7 +19,7 @@ func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAc
 		return err
 	}
 	r.Workflow, r.ServiceAccount, r.Defaults, r.Labels = prepared.Name, prepared.ServiceAccount, prepared.Defaults, prepared.Labels
-	r.Warnings = prepared.Warnings
+	r.Warnings = prepared.Warnings()
 	if o != nil { // the schedule shows what was asked for, each of its runs what became of it
 		r.Parameters = prepared.Parameters
 	}
@@ -35,7 +37,7 @@ func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAc
 		defer unlock()
 		s.handOver(context.WithoutCancel(ctx), accepted, answer, left)
 	})
-	wait := time.NewTimer(promptWait)
+	wait := time.NewTimer(cmp.Or(s.c.PromptWait, promptWait))
 	defer wait.Stop()
 	select {
 	case err := <-answer:

@@ -3,6 +3,7 @@ package run_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,7 +26,7 @@ func TestSlowCluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := enginetest.New(t)
+			b := enginetest.New(t, func(c *run.Config) { c.PromptWait = time.Millisecond })
 			proceed, asked := make(chan struct{}), make(chan struct{})
 			var once sync.Once
 			b.Argo.PrependReactor("create", "workflows", func(k8stesting.Action) (bool, runtime.Object, error) {

@@ -58,6 +58,16 @@ func (s *Service) LogLines(ctx context.Context, q logs.Query) (logs.Lines, error
 	return d, nil
 }
 
+// FindInLog finds the lines of a log that hold a text; see logs.Find.
+func (s *Service) FindInLog(ctx context.Context, q logs.Query, text string, skip, most int64) (logs.Found, error) {
+	lines, err := s.LogLines(ctx, q)
+	if err != nil {
+		return logs.Found{}, err
+	}
+	defer lines.Close()
+	return logs.Find(ctx, lines, text, skip, most)
+}
+
 // OpenLog opens a log of a step. With Follow it waits for the step to start. The caller closes the reader.
 func (s *Service) OpenLog(ctx context.Context, q logs.Query) (*logs.Reader, error) {
 	if err := q.Check(); err != nil {

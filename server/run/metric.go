@@ -13,7 +13,6 @@ const (
 	ReportOK        = "OK"
 	ReportInvalid   = "INVALID_ARGUMENT"
 	ReportDuplicate = "DUPLICATE_REPORTING"
-	ReportInternal  = "INTERNAL_ERROR"
 )
 
 // Report is what became of one reported metric.

@@ -86,7 +86,7 @@ func (s *Service) Prune(ctx context.Context, id string, parts Parts, why string,
 	return p, err
 }
 
-// severable tells whether the artifacts of a run may be removed: it can leave no others, and nobody else has them.
+// severable reports whether the artifacts of a run may be removed: it makes no more of them, and no other run uses them.
 func (s *Service) severable(ctx context.Context, r Run) error {
 	if !r.Settled {
 		return fault.New(fault.Aborted, "the run has not ended, or is still being recorded: it may leave more artifacts; terminate it first")

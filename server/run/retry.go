@@ -55,7 +55,7 @@ func (s *Service) RetryFrom(ctx context.Context, id string, from From, dryRun bo
 
 // retryable tells whether a run can go on: one that succeeded only from a step on.
 func retryable(r Run, from From) bool {
-	return r.Status == Failed || r.Status == Error || r.Status == Succeeded && from.Step != ""
+	return r.Status == Failed || r.Status == Error || r.Status == Terminated || r.Status == Succeeded && from.Step != ""
 }
 
 // awaitSettled waits until the logs and metrics of a run that ended are in: a retry replaces the pods that they come from.

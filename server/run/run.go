@@ -8,7 +8,8 @@ import (
 	"github.com/argosy-ml/argosy/server/page"
 )
 
-// Statuses of a run: the phase of its Workflow, as KFP v1 names them. Empty means accepted and not yet begun.
+// Statuses of a run: the phase of its Workflow, as KFP v1 names them, but for Terminated, which KFP calls Failed. Empty means
+// accepted and not yet begun.
 const (
 	Pending     = "Pending"
 	Running     = "Running"
@@ -16,14 +17,18 @@ const (
 	Failed      = "Failed"
 	Error       = "Error"
 	Terminating = "Terminating"
+	Terminated  = "Terminated"
 )
+
+// Statuses lists them.
+var Statuses = []string{Pending, Running, Succeeded, Failed, Error, Terminating, Terminated}
 
 // Label marks the Workflow of a run, and its pods, with the run's id (KFP v1).
 const Label = "pipeline/runid"
 
 // Final tells whether a status can change no more.
 func Final(status string) bool {
-	return status == Succeeded || status == Failed || status == Error
+	return status == Succeeded || status == Failed || status == Error || status == Terminated
 }
 
 // Parameter is an input or output value by name.
@@ -38,6 +43,7 @@ type Run struct {
 	ExperimentID, ExperimentName string
 	PipelineID, PipelineName     string // empty for a run of an inline manifest
 	VersionID, VersionName       string
+	ByVersion                    bool   // the request named the version alone, which KFP's API shows without its pipeline
 	ScheduleID, ScheduleName     string // of the schedule that started it; empty for the others
 	ServiceAccount               string
 	Namespace, Workflow          string // of the Workflow; its name is chosen when the run is accepted
@@ -50,9 +56,17 @@ type Run struct {
 	Labels                       map[string]string // the manifest's, unless set anew
 	Metrics                      []Metric
 	Warnings                     []string
-	Settled                      bool  // final, with its logs and metrics in: nothing more will come
-	Attempt                      int64 // how often the run was retried
-	Revision                     int64 // of its last change; no two changes of runs have the same, and later ones have greater ones
+	Waits                        *Waits // nil: a step runs, or none says what it waits for
+	Settled                      bool   // final, with its logs and metrics in: nothing more will come
+	Attempt                      int64  // how often the run was retried
+	Revision                     int64  // of its last change; no two changes of runs have the same, and later ones have greater ones
+}
+
+// Waits says what a run waits for while none of its steps runs: the reason that most steps share, and one of those steps.
+type Waits struct {
+	NodeID, Step string
+	Why          string // a sentence
+	Steps        int    // that wait, for this or for something else
 }
 
 // Artifact is a file that a node left in the artifact store under Key.
@@ -134,6 +148,9 @@ type Scope struct {
 	ScheduleID   string
 }
 
+// Fields are the names of the parameters, labels and metrics that runs have.
+type Fields struct{ Parameters, Labels, Metrics []string }
+
 // NodeQuery asks for one page of a run's nodes: those that began first first, and last those that did not begin.
 type NodeQuery struct {
 	Size   int      // more than 0
@@ -163,12 +180,19 @@ type Store interface {
 
 	Run(ctx context.Context, id string) (Run, error)
 	Runs(ctx context.Context, q page.Query, s Scope) (page.Page[Run], error)
+	// Groups groups runs by a parameter, and sums up metrics: at most limit groups, those with the most runs, in the order of
+	// their values, and how many there are in all.
+	Groups(ctx context.Context, filter []page.Predicate, s Scope, g Grouping) ([]Group, int, error)
+	// Fields names what runs can be searched for.
+	Fields(ctx context.Context) (Fields, error)
 	Nodes(ctx context.Context, id string) ([]Node, error)
 	Node(ctx context.Context, id, nodeID string) (Node, error)
 	ListNodes(ctx context.Context, id string, q NodeQuery) (page.Page[Node], error)
 	// Workflow gives the newest known Workflow of a run as JSON; RunManifest gives the manifest that it was made from.
 	Workflow(ctx context.Context, id string) ([]byte, error)
 	RunManifest(ctx context.Context, id string) ([]byte, error)
+	// RunManifests gives the manifests of some runs, each once, and the place of each run's in them.
+	RunManifests(ctx context.Context, ids []string) (manifests [][]byte, of map[string]int, err error)
 	// Unsettled lists the runs that were submitted and are not settled; only the fields of the run's own row are filled in.
 	Unsettled(ctx context.Context) ([]Run, error)
 
@@ -211,8 +235,9 @@ type Options struct {
 	Namespace      string
 	Bucket         string    // of artifacts, which {{kfp-default-bucket}} stands for; empty: it stays as it is
 	Occasion       *Occasion // nil for runs that no schedule starts
-	// Reusable gives those families of templates (see cache.Entry) of which something is kept; nil: steps always run.
+	// Reusable returns the families of templates (see cache.Entry) with cached results. Nil: steps always run.
 	Reusable func(ctx context.Context, families []string) ([]string, error)
+	Concerns bool // look for what the steps refer to and what is not there
 }
 
 // Occasion is one time that a schedule starts a run.
@@ -231,7 +256,10 @@ type Prepared struct {
 	Parameters     []Parameter // those that were given, with their macros expanded
 	Defaults       []Parameter // see Run.Defaults
 	Labels         map[string]string
-	Warnings       []string // for the run: what the cluster can never hold
+	Shortages      []Shortage // what the cluster can never hold
+	Checked        bool       // the steps were compared with the nodes
+	Concerns       []Concern  // where they were asked for
+	Risks          []string   // what may go wrong with how it is placed
 }
 
 // Again is a Workflow that is to go on where it failed.
@@ -239,6 +267,7 @@ type Again struct {
 	Workflow   []byte      // JSON
 	Dropped    []string    // ids of the nodes that will run again
 	Parameters []Parameter // of the run that have other values from here on
+	Warnings   []string    // kept steps that used other values
 }
 
 // From says where a run that has ended is to go on.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Unranked is the rank of what nobody in particular printed.
+// Unranked is the rank of values that no single rank printed.
 const Unranked = -1
 
 // Series is one curve: the values of a metric that one rank of a step printed while it ran.
@@ -43,6 +43,6 @@ type Curves interface {
 	// Series lists the series of a run; PointsOf gives all points of one of them.
 	Series(ctx context.Context, id string) ([]Series, error)
 	PointsOf(ctx context.Context, id, nodeID, name string, rank int, each func(Point)) error
-	// StepNames gives the names by which people know some nodes of a run, by id.
+	// StepNames returns the display names of some nodes of a run, by id.
 	StepNames(ctx context.Context, id string, nodeIDs []string) (map[string]string, error)
 }

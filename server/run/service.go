@@ -32,7 +32,7 @@ type Request struct {
 	ServiceAccount string      // empty: the manifest's, else pipeline-runner
 }
 
-// Config holds what the service needs; all of it is required but the bucket.
+// Config holds what the service needs; all of it is required but the bucket and the wait.
 type Config struct {
 	Store       Store
 	Engine      Engine
@@ -41,9 +41,10 @@ type Config struct {
 	Artifacts   artifact.Store
 	Logs        *logs.Archive
 	Feed        *Feed
-	Namespace   string // where Workflows are created
-	Bucket      string // of artifacts, which manifests may ask for
-	NoCache     bool   // steps always run
+	Namespace   string        // where Workflows are created
+	Bucket      string        // of artifacts, which manifests may ask for
+	NoCache     bool          // steps always run
+	PromptWait  time.Duration // for the cluster to refuse a run while its caller waits; 0 is a quarter of a second
 	Now         func() time.Time
 	Log         *slog.Logger
 }
@@ -85,7 +86,8 @@ func (s *Service) Plan(ctx context.Context, q Request) (Run, []byte, error) {
 	if err != nil {
 		return Run{}, nil, err
 	}
-	_, err = s.c.Engine.Prepare(ctx, manifest, s.options(r, q.ServiceAccount, nil))
+	prepared, err := s.c.Engine.Prepare(ctx, manifest, s.options(r, q.ServiceAccount, nil))
+	r.ServiceAccount = prepared.ServiceAccount
 	return r, manifest, err
 }
 
@@ -101,6 +103,23 @@ func (s *Service) Launch(ctx context.Context, r Run, manifest []byte, o Occasion
 
 // resolve finds what a request asks for and gives the run it would make.
 func (s *Service) resolve(ctx context.Context, q Request) (Run, []byte, error) {
+	r, manifest, err := s.draft(ctx, q)
+	if err != nil {
+		return Run{}, nil, err
+	}
+	err = s.enter(ctx, q, &r)
+	return r, manifest, err
+}
+
+// enter puts a run into its experiment.
+func (s *Service) enter(ctx context.Context, q Request, r *Run) error {
+	e, err := s.experiment(ctx, q.ExperimentID)
+	r.ExperimentID, r.ExperimentName = e.ID, e.Name
+	return err
+}
+
+// draft is a run without an experiment.
+func (s *Service) draft(ctx context.Context, q Request) (Run, []byte, error) {
 	r := Run{
 		ID: uuid.NewString(), Name: strings.TrimSpace(q.Name), Description: q.Description,
 		Namespace: s.c.Namespace, CreatedAt: s.c.Now(), Parameters: q.Parameters,
@@ -110,11 +129,9 @@ func (s *Service) resolve(ctx context.Context, q Request) (Run, []byte, error) {
 		return Run{}, nil, err
 	}
 	if r.Name == "" {
-		r.Name = strings.TrimSpace(fmt.Sprintf("%s %s", r.PipelineName, r.CreatedAt.UTC().Format("2006-01-02 15:04:05")))
+		r.Name = strings.TrimSpace(fmt.Sprintf("%s %s %s", r.PipelineName, r.CreatedAt.UTC().Format("2006-01-02 15:04:05"), r.ID[:4]))
 	}
-	e, err := s.experiment(ctx, q.ExperimentID)
-	r.ExperimentID, r.ExperimentName = e.ID, e.Name
-	return r, manifest, err
+	return r, manifest, nil
 }
 
 func (s *Service) options(r Run, serviceAccount string, o *Occasion) Options {
@@ -164,6 +181,7 @@ func (s *Service) source(ctx context.Context, q Request, r *Run) ([]byte, error)
 		version = p.Default
 	}
 	r.PipelineID, r.PipelineName, r.VersionID, r.VersionName = p.ID, p.Name, version.ID, version.Name
+	r.ByVersion = q.PipelineID == ""
 	return s.c.Pipelines.Manifest(ctx, version.ID)
 }
 
@@ -185,6 +203,14 @@ func (s *Service) List(ctx context.Context, q page.Query, sc Scope) (page.Page[R
 	return s.c.Store.Runs(ctx, q, sc)
 }
 
+// Groups groups runs by a parameter; see Store.
+func (s *Service) Groups(ctx context.Context, filter []page.Predicate, sc Scope, g Grouping) ([]Group, int, error) {
+	return s.c.Store.Groups(ctx, filter, sc, g)
+}
+
+// Fields names the parameters, labels and metrics that runs have.
+func (s *Service) Fields(ctx context.Context) (Fields, error) { return s.c.Store.Fields(ctx) }
+
 // Nodes gives the nodes of a run's Workflow in the order they started; empty until the controller has seen it.
 func (s *Service) Nodes(ctx context.Context, id string) ([]Node, error) {
 	return s.c.Store.Nodes(ctx, id)
@@ -203,6 +229,11 @@ func (s *Service) Workflow(ctx context.Context, id string) ([]byte, error) {
 // Manifest gives the manifest that a run was made from, as it was uploaded or sent.
 func (s *Service) Manifest(ctx context.Context, id string) ([]byte, error) {
 	return s.c.Store.RunManifest(ctx, id)
+}
+
+// Manifests gives the manifests of some runs, each once, and the place of each run's in them.
+func (s *Service) Manifests(ctx context.Context, ids []string) (manifests [][]byte, of map[string]int, err error) {
+	return s.c.Store.RunManifests(ctx, ids)
 }
 
 // Warn keeps a warning on a run, once.
@@ -241,7 +272,7 @@ func (s *Service) Terminate(ctx context.Context, id string) error {
 		return err
 	}
 	defer s.c.Feed.Publish(id)
-	// The intent is kept, so a cluster that does not answer now is told later, by the reconciler or the outbox.
+	// The intent is stored, so the reconciler or the outbox carries it out when the cluster answers again.
 	if err := s.stop(ctx, r); err != nil {
 		s.c.Log.Warn("run could not be stopped yet", "run", id, "error", err)
 		s.nudge()
@@ -255,7 +286,7 @@ func (s *Service) stop(ctx context.Context, r Run) error {
 	if fault.KindOf(err) != fault.NotFound || err == nil {
 		return err
 	}
-	if err := s.c.Store.SetStatus(ctx, r.ID, Failed, "terminated before its workflow was created"); err != nil {
+	if err := s.c.Store.SetStatus(ctx, r.ID, Terminated, "terminated before its workflow was created"); err != nil {
 		return err
 	}
 	if err := s.c.Store.Submitted(ctx, r.ID); err != nil {

@@ -176,7 +176,7 @@ func TestTerminate(t *testing.T) {
 	got, err := b.Runs.Get(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, run.Terminating, got.Status)
-	require.Equal(t, wfv1.ShutdownStrategyTerminate, b.Workflow(t, r).Spec.Shutdown)
+	require.Equal(t, wfv1.ShutdownStrategyTerminate, b.Workflow(t, r).Spec.Shutdown, "it has no exit handler")
 	require.NoError(t, b.Runs.Terminate(t.Context(), r.ID), "asking twice is no error")
 
 	require.NoError(t, b.Store.SetStatus(t.Context(), r.ID, run.Succeeded, ""))
@@ -194,7 +194,7 @@ func TestTerminateBeforeTheWorkflowIsMade(t *testing.T) {
 	require.NoError(t, b.Runs.Terminate(t.Context(), r.ID))
 	got, err := b.Runs.Get(t.Context(), r.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{run.Failed, "terminated before its workflow was created", true}, []any{got.Status, got.Message, got.Settled})
+	require.Equal(t, []any{run.Terminated, "terminated before its workflow was created", true}, []any{got.Status, got.Message, got.Settled})
 	left, err := b.Store.Unsubmitted(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, left, "and it never will be made")
@@ -206,7 +206,7 @@ func TestTerminateWhileTheClusterIsAway(t *testing.T) {
 	failCreates(b, 1, apierrors.NewServiceUnavailable("starting"), false)
 	r := b.Start(t)
 	away := 2
-	b.Argo.PrependReactor("patch", "workflows", func(clienttesting.Action) (bool, runtime.Object, error) {
+	b.Argo.PrependReactor("get", "workflows", func(clienttesting.Action) (bool, runtime.Object, error) {
 		away--
 		return away >= 0, nil, apierrors.NewServiceUnavailable("still starting")
 	})
@@ -216,7 +216,7 @@ func TestTerminateWhileTheClusterIsAway(t *testing.T) {
 	require.Equal(t, run.Terminating, got.Status)
 	work(t, b)
 	got = b.Until(t, r.ID, func(r run.Run) bool { return r.Settled })
-	require.Equal(t, run.Failed, got.Status)
+	require.Equal(t, run.Terminated, got.Status)
 	require.Nil(t, b.Workflow(t, r), "a run that was stopped in time is never made")
 }
 
@@ -294,7 +294,9 @@ func TestLog(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	archived := make(chan error, 1)
+	watched := b.PodsWatched(1)
 	go func() { archived <- b.Logs.Run(ctx) }()
+	enginetest.Await(t, watched)
 	defer func() { cancel(); require.NoError(t, <-archived) }()
 	_, err = b.Runs.Log(t.Context(), r.ID, "none", false)
 	requireKind(t, fault.NotFound, err)

@@ -15,6 +15,7 @@ type Schedule struct {
 	ExperimentID, ExperimentName string
 	PipelineID, PipelineName     string // empty for an inline manifest
 	VersionID, VersionName       string
+	ByVersion                    bool // see run.Run
 	ServiceAccount               string
 	Resource                     string // what the names of its Workflows begin with
 	Trigger                      Trigger
@@ -37,6 +38,8 @@ type Store interface {
 	EnabledSchedules(ctx context.Context) ([]Schedule, error)
 	// ScheduleManifest gives the manifest that a schedule runs.
 	ScheduleManifest(ctx context.Context, id string) ([]byte, error)
+	// ScheduleManifests gives the manifests of some schedules, each once, and the place of each schedule's in them.
+	ScheduleManifests(ctx context.Context, ids []string) (manifests [][]byte, of map[string]int, err error)
 	EnableSchedule(ctx context.Context, id string, enabled bool, now time.Time) error
 	// AdvanceSchedule notes that the time at was dealt with, by a run of that index, or by none, as message says.
 	AdvanceSchedule(ctx context.Context, id string, at time.Time, index int64, message string) error

@@ -74,8 +74,8 @@ func (s *Service) Create(ctx context.Context, q Request) (Schedule, error) {
 	id, now := uuid.NewString(), s.c.Now()
 	made := Schedule{
 		ID: id, Name: r.Name, Description: r.Description, ExperimentID: r.ExperimentID, ExperimentName: r.ExperimentName,
-		PipelineID: r.PipelineID, PipelineName: r.PipelineName, VersionID: r.VersionID, VersionName: r.VersionName,
-		ServiceAccount: q.Run.ServiceAccount, Resource: resourceName(r.Name, id), Trigger: q.Trigger,
+		PipelineID: r.PipelineID, PipelineName: r.PipelineName, VersionID: r.VersionID, VersionName: r.VersionName, ByVersion: r.ByVersion,
+		ServiceAccount: r.ServiceAccount, Resource: resourceName(r.Name, id), Trigger: q.Trigger,
 		MaxConcurrency: q.MaxConcurrency, Enabled: q.Enabled, NoCatchup: q.NoCatchup, Parameters: r.Parameters,
 		CreatedAt: now, UpdatedAt: now,
 	}
@@ -100,6 +100,11 @@ func (s *Service) List(ctx context.Context, q page.Query, experimentID string) (
 // Manifest gives the manifest that a schedule runs.
 func (s *Service) Manifest(ctx context.Context, id string) ([]byte, error) {
 	return s.c.Store.ScheduleManifest(ctx, id)
+}
+
+// Manifests gives the manifests of some schedules, each once, and the place of each schedule's in them.
+func (s *Service) Manifests(ctx context.Context, ids []string) (manifests [][]byte, of map[string]int, err error) {
+	return s.c.Store.ScheduleManifests(ctx, ids)
 }
 
 // Enable lets a schedule start runs, or keeps it from doing so; runs that go on are left alone.

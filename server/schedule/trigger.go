@@ -11,13 +11,14 @@ import (
 
 // Trigger says when runs start: by Cron, by Interval, or with neither once, when the schedule is made. Times are UTC.
 type Trigger struct {
-	Cron       string        // second, minute, hour, day of month, month and, if given, day of week; or a word such as @daily
+	Cron       string        // [second] minute hour day-of-month month weekday; or a word such as @daily
 	Interval   time.Duration // whole seconds; the first run is one interval after the start
-	Start, End time.Time     // no run before and none after; zero: from the making of the schedule, and for ever
+	Start, End time.Time     // runs come after the start (KFP v1) and not after the end; zero: from the making of the schedule, and for ever
 }
 
-// expression reads cron as KFP v1 does: with seconds, and with an optional day of week.
-var expression = cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.DowOptional | cron.Descriptor)
+// expression reads the six fields of KFP v1, which begin with seconds, and the five that cron has everywhere else. KFP takes five for
+// six without the weekday, so that */5 * * * * would start twelve runs a minute.
+var expression = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
 func (t Trigger) check() error {
 	if t.Cron != "" && t.Interval != 0 {
@@ -25,7 +26,7 @@ func (t Trigger) check() error {
 	}
 	if t.Cron != "" {
 		if _, err := expression.Parse(t.Cron); err != nil {
-			return fault.New(fault.Invalid, "cron %q cannot be read: %v; write six fields (second minute hour day month weekday), such as 0 30 9 * * 1", t.Cron, err)
+			return fault.New(fault.Invalid, "cron %q cannot be read: %v; write five fields (minute hour day month weekday), such as 30 9 * * 1, or six with seconds before them", t.Cron, err)
 		}
 	}
 	if t.Interval < 0 || t.Interval%time.Second != 0 {
@@ -84,9 +85,6 @@ func (s Schedule) Next() time.Time {
 	if last.IsZero() {
 		if last = s.CreatedAt; !s.Trigger.Start.IsZero() {
 			last = s.Trigger.Start
-		}
-		if s.Trigger.Cron != "" && !s.Trigger.Start.IsZero() {
-			last = last.Add(-time.Nanosecond) // the start itself counts when the expression matches it
 		}
 	}
 	return s.Trigger.after(last)

@@ -31,7 +31,7 @@ type Sampler struct {
 	sampled  Sampled
 }
 
-// NewSampler makes a sampler for a curve of so many points, of which at most so many shall stay, more than 4.
+// NewSampler makes a sampler that reduces a curve of so many points to at most so many, more than 4.
 func NewSampler(of int64, most int) *Sampler {
 	s := &Sampler{of: of, each: 1, sampled: Sampled{Method: Whole}}
 	if of > int64(most) {

@@ -101,7 +101,7 @@ func (s *scanner) state() (now state, ok bool) {
 }
 
 // launcherSays begins lines of the launcher's own, which repeats the metrics as they are at the end.
-var launcherSays = []byte("argosy: ")
+var launcherSays = []byte(scrape.LauncherSays)
 
 // line gives the points of a line.
 func (s *scanner) line(l logs.Line) []run.Point {

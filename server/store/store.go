@@ -3,6 +3,7 @@ package store
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/argosy-ml/argosy/server/store/postgres"
@@ -15,6 +16,17 @@ func Remote(place string) bool {
 	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
 }
 
+// Describe names a place without the password that an address may hold.
+func Describe(place string) string {
+	if Remote(place) {
+		return postgres.Describe(place)
+	}
+	if absolute, err := filepath.Abs(place); err == nil {
+		return absolute
+	}
+	return place
+}
+
 // Open opens the store at a place and brings its schema up to date.
 func Open(ctx context.Context, place string) (*sqlstore.Store, error) {
 	if Remote(place) {
@@ -23,12 +35,23 @@ func Open(ctx context.Context, place string) (*sqlstore.Store, error) {
 	return sqlite.Open(ctx, place)
 }
 
-// Backup writes what the store at a place holds at this moment to a file, which must not be there yet.
+// Backup writes what the store at a place holds at this moment to a file, which must not exist.
 func Backup(ctx context.Context, place, to string) error {
 	if Remote(place) {
 		return postgres.Backup(ctx, place, to)
 	}
 	return sqlite.Backup(ctx, place, to)
+}
+
+// Contents is how much a store holds.
+type Contents = sqlite.Contents
+
+// Count counts what a backup holds.
+func Count(ctx context.Context, backup string) (Contents, error) { return sqlite.Count(ctx, backup) }
+
+// Holds tells whether a backup has a pipeline, experiment, run or job of an id.
+func Holds(ctx context.Context, backup, id string) (bool, error) {
+	return sqlite.Holds(ctx, backup, id)
 }
 
 // Restore puts a backup of either kind of store at a place. The store that was there is kept under the name that is returned,

@@ -234,7 +234,7 @@ func (r *reading) read(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && fault.KindOf(err) != fault.NotFound:
-			_ = r.push(chunk{err: err}) // whoever is told ends the call
+			_ = r.push(chunk{err: err}) // the reader ends the call
 			return
 		case whole:
 			_ = r.push(chunk{Lines: Lines{RunID: r.run, NodeID: r.node, First: r.at, Ended: true}})
@@ -269,7 +269,7 @@ func (r *reading) once(ctx context.Context) error {
 	}
 }
 
-// give passes lines on, but those that still grow. What is no UTF-8, which events cannot hold, is replaced.
+// give passes on complete lines. It replaces bytes that are not UTF-8, which events cannot hold.
 func (r *reading) give(lines []logs.Line) error {
 	for len(lines) > 0 {
 		c := chunk{Lines: Lines{RunID: r.run, NodeID: r.node, First: r.at}}

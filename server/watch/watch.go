@@ -1,5 +1,5 @@
 // Package watch gives what happens to runs as events, in an order that can be taken up again: each event has an id, and
-// whoever comes back with the id of the last event that it took gets all that came after it and nothing twice. All of it is
+// a client that comes back with the id of its last event gets all later events and none twice. All of it is
 // read from the store and the logs, so ids hold over a restart of the server.
 package watch
 
@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// pause bounds how often a watcher is told of a run that keeps changing: it gets the run as it is by then.
+	// pause is the least time between two events of one run for a watcher, which then gets the run as it is.
 	pause = 100 * time.Millisecond
 	// batch is how many runs or points one read of the store brings.
 	batch = 100
@@ -58,7 +58,7 @@ type Watcher struct{ c Config }
 // New makes a watcher.
 func New(c Config) *Watcher { return &Watcher{c: c} }
 
-// Options say what of a run is to be watched.
+// Options choose which parts of a run to watch.
 type Options struct {
 	After    string        // id of the event to go on after; empty: from the beginning
 	Whole    bool          // give all nodes with each event, not only those that changed
@@ -343,7 +343,7 @@ func (w *Watcher) changed(ctx context.Context, o Filter, at position, send func(
 }
 
 // kept gives what is to be told of the runs that changed: those of the scope that the filter keeps as they are, and of
-// those that it keeps no longer, or never did, that they are not there. Of what lies outside the scope nothing is told.
+// those that it no longer has, or never had, as removed. Events outside the scope are left out.
 func (w *Watcher) kept(ctx context.Context, o Filter, changed []run.Change) (map[string]Event, error) {
 	var ids []string
 	for _, c := range changed {
@@ -368,7 +368,7 @@ func (w *Watcher) kept(ctx context.Context, o Filter, changed []run.Change) (map
 	return kept, err
 }
 
-// beat goes off after a while in which nothing was sent.
+// beat fires after a while without an event.
 type beat struct {
 	every time.Duration
 	timer *time.Timer

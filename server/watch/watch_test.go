@@ -56,7 +56,7 @@ func FuzzPosition(f *testing.F) {
 	})
 }
 
-// still is a store in which nothing happens.
+// still is a store without changes.
 type still struct{ run.Store }
 
 func (still) Now(context.Context) (run.Clock, error) { return run.Clock{Revision: 1}, nil }

@@ -87,7 +87,7 @@ func up(t *testing.T, home string, options ...func(*exec.Cmd)) *argosy {
 	a := &argosy{home: home, done: make(chan error, 1), out: &output{wake: make(chan struct{})}}
 	a.cmd = exec.Command(binary("argosy"), "up", "--home", home, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
 	a.cmd.Dir = repository
-	a.cmd.WaitDelay = time.Minute
+	a.cmd.WaitDelay = 3 * time.Minute
 	for _, o := range options {
 		o(a.cmd)
 	}
@@ -133,9 +133,9 @@ func (a *argosy) stop(t *testing.T) {
 	select {
 	case err := <-a.done:
 		require.NoError(t, err, "argosy up must end cleanly on SIGINT:\n%s", a.out)
-	case <-time.After(time.Minute):
+	case <-time.After(3 * time.Minute):
 		_ = a.cmd.Process.Kill()
-		t.Fatalf("argosy up did not end within a minute of SIGINT:\n%s%s", a.out, a.componentLogs())
+		t.Fatalf("argosy up did not end within three minutes of SIGINT:\n%s%s", a.out, a.componentLogs())
 	}
 	require.Empty(t, processes(a.home), "processes left behind")
 }
@@ -208,7 +208,7 @@ func (a *argosy) post(t *testing.T, path string, body any, want int, into any) {
 
 func (a *argosy) call(t *testing.T, method, path, contentType string, body io.Reader, want int, into any) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, a.url+path, body)
 	require.NoError(t, err)
@@ -272,7 +272,7 @@ type runNode struct {
 }
 
 func (r runView) final() bool {
-	return r.Status == "Succeeded" || r.Status == "Failed" || r.Status == "Error"
+	return r.Status == "Succeeded" || r.Status == "Failed" || r.Status == "Error" || r.Status == "Terminated"
 }
 
 // node finds the node of a step by its display name.

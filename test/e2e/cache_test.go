@@ -64,7 +64,7 @@ spec:
 func (a *argosy) finish(t *testing.T, pipeline string, parameters map[string]string) runView {
 	t.Helper()
 	id := a.createRun(t, "a run", pipeline, parameters)
-	run := a.await(t, id, 2*time.Minute, runView.final)
+	run := a.await(t, id, 3*time.Minute, runView.final)
 	awaitWorkflow(t, workflows(t, a.home), run.Workflow.Name, func(wf *wfv1.Workflow) bool { return len(wf.Finalizers) == 0 })
 	var whole runView
 	a.get(t, "/apis/argosy/v1/runs/"+id, 200, &whole)
@@ -186,7 +186,7 @@ func TestCache(t *testing.T) {
 		word := map[string]string{"word": "at once"}
 		ids := []string{a.createRun(t, "one", pipeline, word), a.createRun(t, "two", pipeline, word)}
 		for _, id := range ids {
-			run := a.await(t, id, 2*time.Minute, runView.final)
+			run := a.await(t, id, 3*time.Minute, runView.final)
 			require.Equal(t, "Succeeded", run.Status)
 			require.Equal(t, run.left(t, "make")+", "+run.left(t, "make"), run.left(t, "use"))
 		}
@@ -202,7 +202,7 @@ func TestCache(t *testing.T) {
 		id := a.createRun(t, "killed", pipeline, nil)
 		a.kill(t)
 		a = up(t, home)
-		run := a.await(t, id, 2*time.Minute, runView.final)
+		run := a.await(t, id, 3*time.Minute, runView.final)
 		require.Equal(t, "Succeeded", run.Status)
 		require.NotEmpty(t, run.from(t, "make"))
 		require.NotEmpty(t, run.from(t, "use"))

@@ -38,7 +38,7 @@ func (a *argosy) replaysSession(t *testing.T, grpc string) {
 	var pipeline struct{ ID string }
 	a.upload(t, "one-step-for-grpcurl", "one.yaml", []byte(oneStep), 200, &pipeline)
 	id := a.createRun(t, "by grpcurl", pipeline.ID, map[string]string{"word": "hi"})
-	require.Equal(t, "Succeeded", a.await(t, id, time.Minute, runView.final).Status)
+	require.Equal(t, "Succeeded", a.await(t, id, 3*time.Minute, runView.final).Status)
 
 	file := filepath.Join(repository, "docs/clients.md")
 	text, err := os.ReadFile(file)

@@ -201,7 +201,7 @@ func TestTwoNodes(t *testing.T) {
 // awaitEnd follows a pod to its end.
 func awaitEnd(t *testing.T, client kubernetes.Interface, name string) *corev1.Pod {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	pods := client.CoreV1().Pods("kubeflow")
 	watching, err := pods.Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: name}))

@@ -51,7 +51,7 @@ func (a *argosy) commands(t *testing.T) {
 	a.says(t, 0, "pipeline", "upload", file)
 	a.says(t, 3, "pipeline", "upload", file)
 	_, errs := a.says(t, 3, "pipeline", "upload", file, "--version-of", "commands")
-	require.Contains(t, errs, "choose another name: --name VERSION")
+	require.Contains(t, errs, "Please specify a new name. Name it with --name VERSION")
 
 	out, errs := a.says(t, 0, "run", "create", "--pipeline", "commands", "--name", "good", "--wait", "-o", "json")
 	var good client.Run
@@ -186,14 +186,14 @@ func (a *argosy) changesRuns(t *testing.T) {
 	a.interrupted(t, "sleep Running", "run", "wait", "endless")
 	a.interrupted(t, "asleep", "run", "logs", "endless", "-f")
 	a.interrupted(t, "asleep", "run", "logs", "endless", "sleep", "-f")
-	_, errs = a.says(t, 1, "run", "wait", "endless", "--timeout", "10ms")
+	_, errs = a.says(t, 5, "run", "wait", "endless", "--timeout", "10ms")
 	require.Contains(t, errs, "run endless goes on after 10ms")
 	a.says(t, 0, "run", "terminate", "endless")
 	out, errs = a.says(t, 1, "run", "wait", "endless")
-	require.Regexp(t, `(?m)^Status: +Failed$`, out)
-	require.Contains(t, errs, "error: run endless: failed\n")
+	require.Regexp(t, `(?m)^Status: +Terminated$`, out)
+	require.Contains(t, errs, "error: run endless: terminated\n")
 	_, errs = a.says(t, 3, "run", "terminate", "endless")
-	require.Contains(t, errs, "the run has ended (Failed)")
+	require.Contains(t, errs, "the run has ended (Terminated)")
 
 	out, _ = a.says(t, 3, "run", "delete", "good", "nothing", "bad", "endless", "-o", "json")
 	require.JSONEq(t, `[{"name":"good","done":"deleted run"},{"name":"nothing","error":"there is no run nothing"},{"name":"bad","done":"deleted run"},{"name":"endless","done":"deleted run"}]`, out)

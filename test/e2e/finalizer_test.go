@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -45,7 +46,7 @@ func workflows(t *testing.T, home string) argotyped.WorkflowInterface {
 // awaitWorkflow watches a Workflow until it is as asked for; nil means gone.
 func awaitWorkflow(t *testing.T, client argotyped.WorkflowInterface, name string, is func(*wfv1.Workflow) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for ctx.Err() == nil {
 		wf, err := client.Get(ctx, name, metav1.GetOptions{})
@@ -82,33 +83,38 @@ func TestDeletedWhileDown(t *testing.T) {
 	client := workflows(t, home)
 	start := func(command string) runView {
 		id := a.createRun(t, "a run", pipeline.ID, map[string]string{"command": command})
-		return a.await(t, id, time.Minute, func(r runView) bool {
+		return a.await(t, id, 3*time.Minute, func(r runView) bool {
 			return r.Status == "Running" && len(r.Nodes) == 1 && r.Nodes[0].Phase == "Running"
 		})
 	}
-	cut := start("trap 'echo told to stop; exit 1' TERM; echo begun; sleep 300 & wait")
-	moved := start("echo moved; sleep 300")
-	ending := start("sleep 3; echo ended by itself")
-	ttl := start("sleep 3; echo ended, and deleted by Argo")
-	byHand := start("trap 'exit 1' TERM; echo deleted under the eyes of the server; sleep 300 & wait")
+	killed := filepath.Join(home, "shared", "killed") // what pods see of the test
+	require.NoError(t, os.MkdirAll(filepath.Dir(killed), 0o755))
+	later := "until [ -e " + killed + " ]; do sleep 0.1; done; "
+	cut := start("trap 'echo told to stop; exit 1' TERM; echo begun; sleep 1000 & wait")
+	moved := start("echo moved; sleep 1000")
+	ending := start(later + "echo ended by itself")
+	ttl := start(later + "echo ended, and deleted by Argo")
+	byHand := start("trap 'exit 1' TERM; echo deleted under the eyes of the server; sleep 1000 & wait")
+	a.awaitLog(t, byHand.ID, byHand.Nodes[0].DisplayName, "deleted under the eyes of the server")
 
 	deleteNow := func(r runView) {
 		require.NoError(t, client.Delete(t.Context(), r.Workflow.Name, metav1.DeleteOptions{}))
 	}
 	deleteNow(byHand)
-	byHand = a.await(t, byHand.ID, time.Minute, runView.final)
+	byHand = a.await(t, byHand.ID, 3*time.Minute, runView.final)
 	require.Equal(t, "Error", byHand.Status)
 	require.Contains(t, byHand.Error, "was deleted from the cluster before it ended")
 	awaitWorkflow(t, client, byHand.Workflow.Name, gone)
 	require.Equal(t, "deleted under the eyes of the server\n", a.stepLog(t, byHand, byHand.Nodes[0].DisplayName))
 
 	a.kill(t)
+	require.NoError(t, os.WriteFile(killed, nil, 0o600))
 	deleteNow(cut)
 	_, err := client.Patch(t.Context(), moved.Workflow.Name, types.JSONPatchType, // others hold it too, and stand before us
 		[]byte(`[{"op":"add","path":"/metadata/finalizers/0","value":"example.com/other"}]`), metav1.PatchOptions{})
 	require.NoError(t, err)
 	deleteNow(moved)
-	awaitWorkflow(t, client, ending.Workflow.Name, func(wf *wfv1.Workflow) bool { return wf.Status.Fulfilled() })
+	awaitWorkflow(t, client, ending.Workflow.Name, func(wf *wfv1.Workflow) bool { return wf != nil && wf.Status.Fulfilled() })
 	deleteNow(ending)
 	for _, r := range []runView{cut, moved, ending, ttl} {
 		awaitWorkflow(t, client, r.Workflow.Name, deleting)
@@ -124,7 +130,7 @@ func TestDeletedWhileDown(t *testing.T) {
 		{ending, "Succeeded", "ended by itself\n"},
 		{ttl, "Succeeded", "ended, and deleted by Argo\n"},
 	} {
-		got := a.await(t, want.run.ID, time.Minute, runView.final)
+		got := a.await(t, want.run.ID, 3*time.Minute, runView.final)
 		require.Equal(t, want.status, got.Status, "%+v", got)
 		if want.status == "Error" {
 			require.Contains(t, got.Error, "was deleted from the cluster before it ended")
@@ -185,14 +191,14 @@ func TestDeletedAndKilled(t *testing.T) {
 	}
 	ends := map[string]int{}
 	for _, id := range accepted {
-		run := a.await(t, id, 2*time.Minute, runView.final)
+		run := a.await(t, id, 3*time.Minute, runView.final)
 		ends[run.Status]++
 		if run.Status != "Succeeded" {
 			require.Contains(t, fmt.Sprint(run.Error), "was deleted from the cluster before it ended", "%+v", run)
 		}
 	}
 	require.NoError(t, client.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for {
 		left, err := client.List(ctx, metav1.ListOptions{})

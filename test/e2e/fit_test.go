@@ -103,7 +103,7 @@ func TestNeverFits(t *testing.T) {
 			a.post(t, "/apis/v1beta1/runs", runBody(c.kind, pipeline.ID, c.parameters), 200, &answer)
 			require.Contains(t, answer.Run.Warnings, "step step "+c.says)
 
-			run := a.await(t, answer.Run.ID, 2*time.Minute, runView.final)
+			run := a.await(t, answer.Run.ID, 3*time.Minute, runView.final)
 			require.Equal(t, "Failed", run.Status, "%+v", run)
 			require.Equal(t, []string{answer.Run.Warnings}, run.Warnings)
 			step := run.Nodes[run.node(t, "step")]

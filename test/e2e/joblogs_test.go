@@ -51,7 +51,7 @@ func TestLogsOfJobs(t *testing.T) {
 	file := filepath.Join(home, "shared", "go")
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	id := a.createRun(t, "kinds", pipeline.ID, map[string]string{"go": file})
-	run := a.await(t, id, 2*time.Minute, func(r runView) bool { return len(r.Nodes) == 3 })
+	run := a.await(t, id, 3*time.Minute, func(r runView) bool { return len(r.Nodes) == 3 })
 	want := map[string][]string{"torch": {"master 0", "worker 0"}, "volcano": {"worker 0", "worker 1"}}
 	said := func(step string) (roles []string) {
 		node := run.Nodes[run.node(t, step)].ID
@@ -67,7 +67,7 @@ func TestLogsOfJobs(t *testing.T) {
 		require.Eventually(t, func() bool { return slices.Equal(roles, said(step)) }, 3*time.Minute, 200*time.Millisecond, "while they run: %s", step)
 	}
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	run = a.await(t, id, 2*time.Minute, runView.final)
+	run = a.await(t, id, 3*time.Minute, runView.final)
 	require.Equal(t, "Succeeded", run.Status, "%s%s", a.stepLog(t, run, "torch"), a.stepLog(t, run, "volcano"))
 	require.NoError(t, clientOf(t, home).CoreV1().Pods("kubeflow").DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
 	for step, roles := range want {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -27,7 +28,7 @@ func TestKFP(t *testing.T) {
 	t.Run("a package of SDK 0.1.16", func(t *testing.T) {
 		run := a.runPackage(t, "sdk-0.1.16.yaml", map[string]string{"first-word": "heads"})
 		require.Equal(t, "Succeeded", run.Status, "%+v", run)
-		require.Regexp(t, "^it was heads in "+run.Workflow.Name+`-say-\d+$`, strings.TrimSpace(a.stepLog(t, run, "say")))
+		require.Regexp(t, "^it was heads in "+run.Workflow.Name+`-\d+$`, strings.TrimSpace(a.stepLog(t, run, "say")), "pods are named as their nodes")
 		exits := 0
 		for _, n := range run.Nodes {
 			if n.Template == "tell" {
@@ -47,8 +48,8 @@ func TestKFP(t *testing.T) {
 			names[m.Name] = m.Value
 		}
 		require.Equal(t, map[string]float64{"rate-1": 1, "rate-2": 2, "rate-4": 4}, names, "collected, though they are not declared and one beside them is bad")
-		settled := a.await(t, run.ID, time.Minute, func(r runView) bool { return len(r.Warnings) >= 2 })
-		require.Contains(t, strings.Join(settled.Warnings, "\n"), `metric 2 of the file ("broken"): its value "x" is no number`)
+		settled := a.await(t, run.ID, 3*time.Minute, func(r runView) bool { return len(r.Warnings) >= 2 })
+		require.Contains(t, strings.Join(settled.Warnings, "\n"), `metric 2 of the file ("broken"): its value "x" is not a number`)
 		require.Contains(t, strings.Join(settled.Warnings, "\n"), `output 1 of the UI metadata: type "pie" is unknown`)
 	})
 	t.Run("a step of kfp-arena", func(t *testing.T) {
@@ -75,12 +76,17 @@ func TestKFP(t *testing.T) {
 	t.Run("another client that is not ours, as recorded", func(t *testing.T) { a.replaysSession(t, port) })
 }
 
+// freePort is an address that nothing listens on. Its port lies below those that the kernel gives to whoever asks for any, so that nobody
+// has it before the server does.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	for {
+		address := fmt.Sprintf("127.0.0.1:%d", 10000+rand.IntN(20000))
+		if l, err := net.Listen("tcp", address); err == nil {
+			require.NoError(t, l.Close())
+			return address
+		}
+	}
 }
 
 // runPackage uploads a package as an SDK wrote it, and runs it to its end.
@@ -130,7 +136,7 @@ func (a *argosy) retries(t *testing.T, name string, late bool) {
 	var pipeline struct{ ID string }
 	a.upload(t, name, "flaky.yaml", []byte(manifest), 200, &pipeline)
 	id := a.createRun(t, name, pipeline.ID, map[string]string{"file": mended})
-	failed := a.await(t, id, time.Minute, runView.final)
+	failed := a.await(t, id, 3*time.Minute, runView.final)
 	require.Equal(t, "Failed", failed.Status, "%+v", failed)
 	letGo := func() {}
 	if late {
@@ -145,7 +151,7 @@ func (a *argosy) retries(t *testing.T, name string, late bool) {
 	a.post(t, "/apis/v1beta1/runs/"+id+"/retry", struct{}{}, 200, nil)
 	a.post(t, "/apis/v1beta1/runs/"+id+"/retry", struct{}{}, 409, nil)
 	letGo()
-	run := a.await(t, id, time.Minute, runView.final)
+	run := a.await(t, id, 3*time.Minute, runView.final)
 	require.Equal(t, "Succeeded", run.Status, "%+v", run)
 	require.Equal(t, first, run.Nodes[run.node(t, "first")].Outputs, "what succeeded did not run again")
 	run.node(t, "third")
@@ -183,10 +189,10 @@ func (a *argosy) retriesOneStep(t *testing.T) {
 	var pipeline struct{ ID string }
 	a.upload(t, "one-flaky-step", "flaky.yaml", []byte(manifest), 200, &pipeline)
 	id := a.createRun(t, "flaky", pipeline.ID, map[string]string{"word": mended})
-	require.Equal(t, "Failed", a.await(t, id, time.Minute, runView.final).Status)
+	require.Equal(t, "Failed", a.await(t, id, 3*time.Minute, runView.final).Status)
 	require.NoError(t, os.WriteFile(mended, nil, 0o644))
 	a.post(t, "/apis/v1beta1/runs/"+id+"/retry", struct{}{}, 200, nil)
-	run := a.await(t, id, time.Minute, runView.final)
+	run := a.await(t, id, 3*time.Minute, runView.final)
 	require.Equal(t, "Succeeded", run.Status, "%+v", run)
 }
 
@@ -206,10 +212,10 @@ func (a *argosy) recurs(t *testing.T) {
 		list.Runs = nil
 		a.get(t, "/apis/v1beta1/runs?resource_reference_key.type=JOB&resource_reference_key.id="+job.ID, 200, &list)
 		return len(list.Runs) >= 3
-	}, time.Minute, 100*time.Millisecond)
+	}, 3*time.Minute, 100*time.Millisecond)
 	a.post(t, "/apis/v1beta1/jobs/"+job.ID+"/disable", struct{}{}, 200, nil)
 	for i, r := range list.Runs {
-		run := a.await(t, r.ID, time.Minute, runView.final)
+		run := a.await(t, r.ID, 3*time.Minute, runView.final)
 		require.Equal(t, "Succeeded", run.Status, "%+v", run)
 		require.Equal(t, run.Workflow.Name, run.Name)
 		require.Contains(t, a.log(t, r.ID, run.Nodes[0].ID), fmt.Sprintf("run %d from", i+1))

@@ -24,8 +24,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// talker has a step that counts for some seconds beside a sidecar, one that fails and is tried again, and a distributed
-// job of two workers that waits for a file.
+// talker has a step that counts for some seconds beside a sidecar, and waits for a file meanwhile, one that fails and is tried again, and
+// a distributed job of two workers that waits for the file.
 const talker = `apiVersion: argoproj.io/v1alpha1
 kind: Workflow
 metadata: {generateName: talker-}
@@ -44,7 +44,7 @@ spec:
     container:
       image: debian
       command: [bash, -c]
-      args: ["for i in $(seq 1 12000); do echo line $i; if [ $((i % 100)) = 0 ]; then sleep 0.1; fi; done"]
+      args: ["for i in $(seq 1 12000); do echo line $i; if [ $((i % 100)) = 0 ]; then sleep 0.1; fi; if [ $i = 7000 ]; then until [ -e {{workflow.parameters.go}} ]; do sleep 0.1; done; fi; done"]
     sidecars:
     - {name: helper, image: debian, command: [bash, -c], args: ["echo I help; exec sleep 1000"]}
   - name: again
@@ -85,7 +85,7 @@ func (a *argosy) readLog(t *testing.T, run, node, query string) (text string) {
 // awaitLog waits until a step's log holds a line.
 func (a *argosy) awaitLog(t *testing.T, run, step, line string) (node string) {
 	t.Helper()
-	r := a.await(t, run, time.Minute, func(r runView) bool {
+	r := a.await(t, run, 3*time.Minute, func(r runView) bool {
 		for _, n := range r.Nodes {
 			if n.DisplayName == step && n.Type == "Pod" && n.Phase == "Running" {
 				return true
@@ -94,7 +94,7 @@ func (a *argosy) awaitLog(t *testing.T, run, step, line string) (node string) {
 		return false
 	})
 	node = r.Nodes[r.node(t, step)].ID
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/apis/argosy/v1/runs/%s/nodes/%s/log?follow=true", a.url, run, node), nil)
 	require.NoError(t, err)
@@ -124,30 +124,33 @@ func TestLogs(t *testing.T) {
 	id := a.createRun(t, "talker", pipeline.ID, map[string]string{"go": file})
 	count := a.awaitLog(t, id, "count", "line 1500")
 	doomed := a.awaitLog(t, id, "doomed", "before the end")
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(a.listLogs(t, id, count), func(l logView) bool { return l.Container == "helper" && l.Lines > 0 })
+	}, 3*time.Minute, 100*time.Millisecond)
 	require.Contains(t, a.readLog(t, id, count, "container=helper"), "I help")
 	for _, at := range []int{3000, 6000} {
 		a.kill(t)
 		a = up(t, home)
 		a.awaitLog(t, id, "count", fmt.Sprintf("line %d", at))
 	}
-	run := a.await(t, id, time.Minute, func(r runView) bool {
+	run := a.await(t, id, 3*time.Minute, func(r runView) bool {
 		return slices.ContainsFunc(r.Nodes, func(n runNode) bool { return n.DisplayName == "job" && n.Type == "Pod" })
 	})
 	job := run.Nodes[run.node(t, "job")].ID
-	require.Eventually(t, func() bool { // launcher and workers: those that nobody has heard when they go are lost
+	require.Eventually(t, func() bool { // launcher and workers: a pod that goes unread is lost
 		return len(a.listLogs(t, id, job)) >= 4
-	}, time.Minute, 100*time.Millisecond)
+	}, 3*time.Minute, 100*time.Millisecond)
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	pods := clientOf(t, home).CoreV1().Pods("kubeflow")
 	var logs []logView
 	require.Eventually(t, func() bool { // a server that has just started may not have seen the pod yet
 		logs = a.listLogs(t, id, doomed)
 		return len(logs) > 0
-	}, time.Minute, 100*time.Millisecond)
+	}, 3*time.Minute, 100*time.Millisecond)
 	require.NoError(t, pods.Delete(t.Context(), logs[0].Pod, metav1.DeleteOptions{}))
 	run = a.await(t, id, 3*time.Minute, runView.final)
 	require.Empty(t, run.Warnings)
-	run = a.await(t, id, time.Minute, func(r runView) bool { return r.Nodes[r.node(t, "count")].HasLog })
+	run = a.await(t, id, 3*time.Minute, func(r runView) bool { return r.Nodes[r.node(t, "count")].HasLog })
 
 	var want strings.Builder
 	for i := range 12_000 {
@@ -200,7 +203,7 @@ func deleteJobs(t *testing.T, home string) {
 	require.NoError(t, err)
 	jobs := client.Resource(schema.GroupVersionResource{Group: "kubeflow.org", Version: "v2beta1", Resource: "mpijobs"}).Namespace("kubeflow")
 	require.NoError(t, jobs.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
-	require.Eventually(t, func() bool { return len(jobPods(t, home)) == 0 }, time.Minute, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return len(jobPods(t, home)) == 0 }, 3*time.Minute, 100*time.Millisecond)
 }
 
 func jobPods(t *testing.T, home string) []corev1.Pod {

@@ -102,10 +102,10 @@ func TestSteps(t *testing.T) {
 	a.upload(t, "one-step", "one.yaml", []byte(oneStep), 200, &pipeline)
 
 	t.Run("one step", func(t *testing.T) {
-		run := a.await(t, a.createRun(t, "first", pipeline.ID, map[string]string{"word": "hi"}), time.Minute, runView.final)
+		run := a.await(t, a.createRun(t, "first", pipeline.ID, map[string]string{"word": "hi"}), 3*time.Minute, runView.final)
 		require.Equal(t, "Succeeded", run.Status)
 		begin := time.Now()
-		run = a.await(t, a.createRun(t, "second", pipeline.ID, map[string]string{"word": "hi"}), time.Minute, runView.final)
+		run = a.await(t, a.createRun(t, "second", pipeline.ID, map[string]string{"word": "hi"}), 3*time.Minute, runView.final)
 		t.Logf("one-step run, POST to Succeeded: %v", time.Since(begin).Round(time.Millisecond))
 		require.Equal(t, "Succeeded", run.Status)
 		require.Regexp(t, `^hi from \S+`, a.log(t, run.ID, run.Nodes[0].ID))
@@ -147,8 +147,8 @@ func TestSteps(t *testing.T) {
 		id := a.createRun(t, "sleeping", sleeping.ID, nil)
 		require.Eventually(t, func() bool { return len(a.mpiJobs(t)) == before+1 }, 2*time.Minute, 100*time.Millisecond)
 		a.post(t, "/apis/v1beta1/runs/"+id+"/terminate", map[string]string{}, 200, nil)
-		a.await(t, id, time.Minute, runView.final)
-		require.Eventually(t, func() bool { return len(a.mpiJobs(t)) == before }, time.Minute, 100*time.Millisecond)
+		a.await(t, id, 3*time.Minute, runView.final)
+		require.Eventually(t, func() bool { return len(a.mpiJobs(t)) == before }, 3*time.Minute, 100*time.Millisecond)
 	})
 }
 
@@ -225,7 +225,7 @@ func (a *argosy) stepLog(t *testing.T, r runView, step string) string {
 
 // liveLog is what a run's job has printed so far; nothing while it has not begun.
 func (a *argosy) liveLog(id string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	read := func(path string) []byte {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.url+path, nil)

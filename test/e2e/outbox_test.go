@@ -102,7 +102,7 @@ func acceptedOnce(t *testing.T, home string, options ...func(*exec.Cmd)) (*argos
 		a = up(t, home, options...)
 	}
 	for _, id := range accepted {
-		run := a.await(t, id, 2*time.Minute, runView.final)
+		run := a.await(t, id, 3*time.Minute, runView.final)
 		require.Equal(t, "Succeeded", run.Status, "%+v", run)
 	}
 	var runs struct {

@@ -40,6 +40,7 @@ func TestPipelines(t *testing.T) {
 	t.Run("functions in an image", func(t *testing.T) { a.runsFunctions(t) })
 	t.Run("data from elsewhere", func(t *testing.T) { a.imports(t) })
 	t.Run("the command line", func(t *testing.T) { a.commands(t) })
+	t.Run("a job from the command line", func(t *testing.T) { a.submits(t) })
 }
 
 // runs compiles a pipeline and runs it to its good end.
@@ -269,8 +270,8 @@ func (a *argosy) fails(t *testing.T) {
 	require.Len(t, a.logs(t, run, "after"), 1)
 }
 
-// runsFunctions runs Go functions out of an image that argosy image made, from which nothing of this machine is seen. One
-// pipeline is told of the image when it is compiled, the other says itself which it is.
+// runsFunctions runs Go functions out of an image that argosy image made, without any of this machine's files. One
+// pipeline gets the image when it is compiled, the other names it itself.
 func (a *argosy) runsFunctions(t *testing.T) {
 	program := filepath.Join(repository, "compiler/testdata/programs/functions")
 	image := func(name string) string {

@@ -65,7 +65,7 @@ func TestRetention(t *testing.T) {
 		return p
 	}
 	code, _, errs := command(t, "prune", "--dry-run", "--server", a.url)
-	require.Equal(t, 1, code)
+	require.Equal(t, 2, code)
 	require.Contains(t, errs, "the server keeps everything; say what is to be kept")
 
 	before, size := stored(t, home)

@@ -136,10 +136,10 @@ run looks-\S+ of \d\d:\d\d:\d\d: Succeeded load=\S+ late=\d\S*
 run looks-\S+ of \d\d:\d\d:\d\d: Succeeded load=\S+ late=\d\S*
 job looks is Disabled
 pipeline cron \S+
-job five-minutes \S+
+schedule five-minutes \S+
 Name: +five-minutes
 .*
-disabled job five-minutes
+disabled schedule five-minutes
 $`, printed)
 
 	c := a.sdk(t)

@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,20 +58,21 @@ spec:
 // TestWaiting: a step that cannot start yet says why in the API and in the terminal, and goes on when it can.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir()
-	a := up(t, home)
+	home, gate := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Chmod(gate, 0o755))
+	a := up(t, home, func(cmd *exec.Cmd) { cmd.Args = append(cmd.Args, "--host-path", gate) })
 	start := func(name, manifest string) func(parameters map[string]string) string {
 		var pipeline struct{ ID string }
 		a.upload(t, name, name+".yaml", []byte(manifest), 200, &pipeline)
 		return func(parameters map[string]string) string { return a.createRun(t, name, pipeline.ID, parameters) }
 	}
 	t.Run("a secret", func(t *testing.T) { a.waitsForSecret(t, start("needs-secret", needsSecret)(nil)) })
-	t.Run("room for a gang", func(t *testing.T) { a.waitsForRoom(t, start("gang", holdsCores)) })
+	t.Run("room for a gang", func(t *testing.T) { a.waitsForRoom(t, gate, start("gang", holdsCores)) })
 }
 
 func (a *argosy) waitsForSecret(t *testing.T, id string) {
 	const sentence = `secret "newcomer-secret" not found: create it in namespace kubeflow, and the step goes on`
-	r := a.await(t, id, time.Minute, func(r runView) bool { return len(r.Nodes) > 1 && r.Nodes[r.node(t, "show")].Waiting != "" })
+	r := a.await(t, id, 3*time.Minute, func(r runView) bool { return len(r.Nodes) > 1 && r.Nodes[r.node(t, "show")].Waiting != "" })
 	n := r.Nodes[r.node(t, "show")]
 	require.Equal(t, []string{"Pending", sentence}, []string{n.Phase, n.Waiting})
 	out, _ := a.says(t, 0, "run", "get", id)
@@ -80,19 +82,17 @@ func (a *argosy) waitsForSecret(t *testing.T, id string) {
 		ObjectMeta: metav1.ObjectMeta{Name: "newcomer-secret"}, StringData: map[string]string{"token": "abc"},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	r = a.await(t, id, time.Minute, runView.final)
+	r = a.await(t, id, 3*time.Minute, runView.final)
 	require.Equal(t, "Succeeded", r.Status, "%+v", r)
 	require.Empty(t, r.Nodes[r.node(t, "show")].Waiting)
 	require.Equal(t, "the token is abc", strings.TrimSpace(a.stepLog(t, r, "show")))
 }
 
 // waitsForRoom runs two gangs that have no room side by side, whatever the machine: each asks for two thirds of what is offered.
-func (a *argosy) waitsForRoom(t *testing.T, start func(map[string]string) string) {
+func (a *argosy) waitsForRoom(t *testing.T, gate string, start func(map[string]string) string) {
 	nodes, err := clientOf(t, a.home).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, nodes.Items, 1)
-	gate := t.TempDir()
-	require.NoError(t, os.Chmod(gate, 0o755))
 	each := nodes.Items[0].Status.Allocatable.Cpu().MilliValue() / 3
 	parameters := map[string]string{"cpu": fmt.Sprintf("%dm", each), "gate": gate}
 	shown := func(r runView) runNode {
@@ -102,9 +102,9 @@ func (a *argosy) waitsForRoom(t *testing.T, start func(map[string]string) string
 		return r.Nodes[r.node(t, "train")]
 	}
 	first := start(parameters)
-	a.await(t, first, 2*time.Minute, func(r runView) bool { n := shown(r); return n.Phase == "Running" && n.Waiting == "" })
+	a.await(t, first, 3*time.Minute, func(r runView) bool { n := shown(r); return n.Phase == "Running" && n.Waiting == "" })
 	second := start(parameters)
-	n := shown(a.await(t, second, 2*time.Minute, func(r runView) bool { return strings.HasPrefix(shown(r).Waiting, "needs ") }))
+	n := shown(a.await(t, second, 3*time.Minute, func(r runView) bool { return strings.HasPrefix(shown(r).Waiting, "needs ") }))
 	require.Equal(t, "Pending", n.Phase, "though its launcher runs")
 	require.Regexp(t, `^needs 1 master with \S+ CPUs? and 1 worker with \S+ CPUs? at once; .* in use by train-`, n.Waiting)
 	out, _ := a.says(t, 0, "run", "get", second)
@@ -120,7 +120,7 @@ func (a *argosy) waitsForRoom(t *testing.T, start func(map[string]string) string
 
 	require.NoError(t, os.WriteFile(filepath.Join(gate, "open"), nil, 0o644))
 	for _, id := range []string{first, second} {
-		r := a.await(t, id, 2*time.Minute, runView.final)
+		r := a.await(t, id, 3*time.Minute, runView.final)
 		require.Equal(t, "Succeeded", r.Status, "%+v", r)
 		require.Empty(t, shown(r).Waiting)
 	}

@@ -70,7 +70,7 @@ func convert(file, out string) error {
 	return os.WriteFile(out, content, 0o644)
 }
 
-// undescribe drops texts called description. A property of that name is no text, it has a schema.
+// undescribe drops texts called description. A property called description has a schema instead of a text, and stays.
 func undescribe(v any) {
 	switch v := v.(type) {
 	case map[string]any:

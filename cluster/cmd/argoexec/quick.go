@@ -22,7 +22,7 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/executor"
 	argoemissary "github.com/argoproj/argo-workflows/v3/workflow/executor/emissary"
 
-	"github.com/argosy-ml/argosy/cluster/emissary"
+	"github.com/argosy-ml/argosy/cluster/runtime/emissary"
 )
 
 func quickInit() *cobra.Command {

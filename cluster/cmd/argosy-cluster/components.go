@@ -15,9 +15,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/image"
-	"github.com/argosy-ml/argosy/cluster/supervisor"
+	"github.com/argosy-ml/argosy/cluster/host/home"
+	"github.com/argosy-ml/argosy/cluster/host/supervisor"
+	"github.com/argosy-ml/argosy/cluster/runtime/image"
 )
 
 // Names of the children, which are also their subcommands and log files.
@@ -60,7 +60,7 @@ func beside(name string) (string, error) {
 	return path, nil
 }
 
-// openProgram returns a path by which a program stays the same after a rebuild, so that a child that starts again is not
+// openProgram returns a path that keeps leading to the same program after a rebuild, so that a child that starts again is not
 // of another version than its siblings.
 func openProgram(name string) (string, *os.File, error) {
 	path, err := beside(name)
@@ -94,6 +94,7 @@ func base(h home.Home, files map[string]*os.File) []supervisor.Child {
 func dependent(h home.Home, o home.Options, files map[string]*os.File, ports map[string]int, admin *rest.Config) []supervisor.Child {
 	return []supervisor.Child{
 		child(h, controllers, supervisor.Child{
+			Args:  stockArgs(o),
 			Stage: stageControllers,
 			Env:   append(memory(100, "768MiB"), argoEnvironment(o)...),
 			// Argo's informers can fail for ever on the list of pods after the apiserver lost its watch cache.
@@ -119,12 +120,19 @@ func argoEnvironment(o home.Options) []string {
 		// has heard of every pod that it has seen running: one that is gone was deleted, and the step is not to run twice.
 		"RECENTLY_STARTED_POD_DURATION=0s",
 	}
+	// Events of pods, results and workflows wait this long before the workflow is looked at again. Empty leaves it to package quick, or to Argo.
+	requeue := ""
 	if o.Requeue > 0 {
-		// Events of pods, results and workflows wait this long before the workflow is looked at again.
-		env = append(env, "DEFAULT_REQUEUE_TIME="+o.Requeue.String())
-	} else {
-		// The wait changes all the time, and how often an agent reports would follow whatever it is when the agent is made.
-		env = append(env, "DEFAULT_REQUEUE_TIME=", "ARGO_AGENT_PATCH_RATE=50ms")
+		requeue = o.Requeue.String()
+	}
+	env = append(env, "DEFAULT_REQUEUE_TIME="+requeue)
+	if !o.StockArgo {
+		// Pods are named as their steps' nodes, as in the days of KFP v1: its UI asks for the pod of a step by the node's id.
+		env = append(env, "POD_NAMES=v1")
+		if o.Requeue == 0 {
+			// The wait changes all the time, and how often an agent reports would follow whatever it is when the agent is made.
+			env = append(env, "ARGO_AGENT_PATCH_RATE=50ms")
+		}
 	}
 	if o.Nodes == 1 {
 		// A retry that is to avoid the node it failed on would wait for ever where there is one node: let it look for a label that
@@ -134,13 +142,27 @@ func argoEnvironment(o home.Options) []string {
 	return env
 }
 
+// stockArgs are the flag of the children that do something to make Argo quicker.
+func stockArgs(o home.Options) []string {
+	if !o.StockArgo {
+		return nil
+	}
+	return []string{"--stock-argo"}
+}
+
 // nodeArgs are the flags of the cluster that its node has to know.
 func nodeArgs(port int, o home.Options) []string {
 	args := []string{"--port", strconv.Itoa(port), "--nodes", strconv.Itoa(o.Nodes), "--gpus", strconv.Itoa(o.GPUs), "--images", o.Images}
 	for _, r := range o.InsecureRegistries {
 		args = append(args, "--insecure-registry", r)
 	}
-	return args
+	for _, dir := range o.HostPaths {
+		args = append(args, "--host-path", dir)
+	}
+	for _, dir := range o.HostShow {
+		args = append(args, "--host-show", dir)
+	}
+	return append(args, stockArgs(o)...)
 }
 
 func child(h home.Home, name string, c supervisor.Child) supervisor.Child {

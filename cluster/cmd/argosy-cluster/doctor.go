@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/argosy-ml/argosy/cluster/doctor"
-	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/host/home"
 )
 
 func doctorCommand() *cobra.Command {

@@ -13,9 +13,10 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/argosy-ml/argosy/cluster/doctor"
-	"github.com/argosy-ml/argosy/cluster/home"
+	"github.com/argosy-ml/argosy/cluster/host/home"
+	"github.com/argosy-ml/argosy/cluster/net/descriptor"
 	"github.com/argosy-ml/argosy/cluster/node"
-	"github.com/argosy-ml/argosy/cluster/objectstore"
+	"github.com/argosy-ml/argosy/cluster/storage/objectstore"
 )
 
 // Exit codes that other programs may rely on; any other failure is 1.
@@ -29,6 +30,10 @@ const (
 var version = "dev"
 
 func main() {
+	if err := guardDescriptors(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "argosy-cluster:", err)
+		os.Exit(exitFailed)
+	}
 	err := command().ExecuteContext(context.Background())
 	klog.Flush()
 	if err == nil {
@@ -36,6 +41,18 @@ func main() {
 	}
 	fmt.Fprintln(os.Stderr, "argosy-cluster:", err)
 	os.Exit(exitCode(err))
+}
+
+// guardDescriptors keeps what the caller had open from this process and from all that it starts: pods, and processes that live as long as
+// the cluster. Only children of the supervisor are given descriptors.
+func guardDescriptors(args []string) error {
+	child := len(args) > 0 && (args[0] == objectStore || args[0] == nodeAgent)
+	if !child {
+		if err := descriptor.CloseInherited(); err != nil {
+			return err
+		}
+	}
+	return descriptor.KeepToSelf()
 }
 
 func exitCode(err error) int {

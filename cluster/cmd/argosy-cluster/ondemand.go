@@ -12,16 +12,16 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
-	"github.com/argosy-ml/argosy/cluster/bootstrap"
-	"github.com/argosy-ml/argosy/cluster/demand"
-	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/supervisor"
+	"github.com/argosy-ml/argosy/cluster/control/bootstrap"
+	"github.com/argosy-ml/argosy/cluster/control/ondemand"
+	"github.com/argosy-ml/argosy/cluster/host/home"
+	"github.com/argosy-ml/argosy/cluster/host/supervisor"
 )
 
 // demands are the kinds of objects whose first one starts an operator, and in each case Volcano, which places the pods of
 // all distributed jobs. A cluster without such jobs keeps the memory of those programs.
 var demands = []struct {
-	demand.Kind
+	ondemand.Kind
 	operator string
 }{
 	{kind("kubeflow.org", "v2beta1", "mpijobs"), mpiOperator},
@@ -40,12 +40,12 @@ var demands = []struct {
 // else changed it meanwhile.
 const completeAgain = 200 * time.Millisecond
 
-func kind(group, version, resource string) demand.Kind {
+func kind(group, version, resource string) ondemand.Kind {
 	return fields(group, version, resource, "")
 }
 
-func fields(group, version, resource, selector string) demand.Kind {
-	return demand.Kind{Resource: schema.GroupVersionResource{Group: group, Version: version, Resource: resource}, Fields: selector}
+func fields(group, version, resource, selector string) ondemand.Kind {
+	return ondemand.Kind{Resource: schema.GroupVersionResource{Group: group, Version: version, Resource: resource}, Fields: selector}
 }
 
 // serveDemand starts the children of distributed jobs when there is work for them, until the context ends. They go on until
@@ -65,7 +65,7 @@ func (c *cluster) serveDemand(ctx context.Context) error {
 	for _, d := range demands {
 		waiting.Go(func() {
 			tell := func(err error) { c.log.Warn("waiting for distributed jobs", "error", err) }
-			if demand.First(ctx, client, d.Kind, tell) != nil {
+			if ondemand.First(ctx, client, d.Kind, tell) != nil {
 				return
 			}
 			// From now on its objects are checked in full, as the operator that is to read them expects.

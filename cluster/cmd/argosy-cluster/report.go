@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/supervisor"
+	"github.com/argosy-ml/argosy/cluster/host/home"
+	"github.com/argosy-ml/argosy/cluster/host/supervisor"
 )
 
 // report tells the user, on standard output, when a component serves for the
@@ -91,6 +91,6 @@ func (r *report) stop() {
 }
 
 func (r *report) ready(what string, after time.Duration) {
-	// Nobody may be reading any more.
+	// The reader may be gone.
 	_, _ = fmt.Fprintf(r.out, "%s ready %.2fs\n", what, after.Seconds())
 }

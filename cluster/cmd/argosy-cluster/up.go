@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,15 +20,15 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/argosy-ml/argosy/cluster/bootstrap"
+	"github.com/argosy-ml/argosy/cluster/control/bootstrap"
+	"github.com/argosy-ml/argosy/cluster/control/kubeconfig"
+	"github.com/argosy-ml/argosy/cluster/control/pki"
 	"github.com/argosy-ml/argosy/cluster/doctor"
-	"github.com/argosy-ml/argosy/cluster/home"
-	"github.com/argosy-ml/argosy/cluster/kubeconfig"
+	"github.com/argosy-ml/argosy/cluster/host/home"
+	"github.com/argosy-ml/argosy/cluster/host/supervisor"
+	"github.com/argosy-ml/argosy/cluster/net/relay"
 	"github.com/argosy-ml/argosy/cluster/node"
-	"github.com/argosy-ml/argosy/cluster/objectstore"
-	"github.com/argosy-ml/argosy/cluster/pki"
-	"github.com/argosy-ml/argosy/cluster/relay"
-	"github.com/argosy-ml/argosy/cluster/supervisor"
+	"github.com/argosy-ml/argosy/cluster/storage/objectstore"
 )
 
 // startLimit is how long a start may take; a slow disk or a busy machine needs some of it.
@@ -61,6 +62,9 @@ func upCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := errors.Join(checkFolders(h, "--host-path", o.HostPaths), checkFolders(h, "--host-show", o.HostShow)); err != nil {
+				return err
+			}
 			err = up(ctx, h, o, cmd.OutOrStdout())
 			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 				return nil // told to stop before there was anything to be stopped
@@ -72,12 +76,46 @@ func upCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&o.Linger, "linger", 0, "end once nobody has held HOME/lock for this long (0: never)")
 	cmd.Flags().DurationVar(&o.Requeue, "requeue", 0, "wait before Argo looks at a changed workflow again (0: by how much there is to do; Argo's own default is 10s)")
 	_ = cmd.Flags().MarkHidden("requeue") // for comparisons only
+	cmd.Flags().BoolVar(&o.StockArgo, "stock-argo", false, "run Argo's controller and executor as they are, with nothing that makes them quicker")
 	cmd.Flags().IntVar(&o.Nodes, "nodes", 1, "number of nodes, which share the machine's processors, memory and GPUs")
 	cmd.Flags().IntVar(&o.GPUs, "gpus", -1, "number of GPUs that each node pretends to have (-1: those that are found)")
 	cmd.Flags().StringVar(&o.Images, "images", node.ImageModes[0],
 		"what the names of images stand for: pull (images of registries), host (this machine's own files), auto (images while their registry can be reached, else this machine's files)")
 	cmd.Flags().StringSliceVar(&o.InsecureRegistries, "insecure-registry", nil, "registry (host or host:port) that may be talked to without encryption; those of this machine always are")
+	cmd.Flags().StringArrayVar(&o.HostPaths, "host-path", nil, "folder of this machine that pods may have as a volume (hostPath), with all that is in it; repeat it for more")
+	cmd.Flags().StringArrayVar(&o.HostShow, "host-show", nil, "folder of this machine that pods without an image see, though it lies in somebody's home or among secrets; repeat it for more")
 	return cmd
+}
+
+// checkFolders refuses listed folders that no pod may see, such as the data folder.
+func checkFolders(h home.Home, flag string, folders []string) error {
+	for _, dir := range folders {
+		info, err := os.Stat(dir)
+		if err == nil && (!info.IsDir() || !filepath.IsAbs(dir)) {
+			err = errors.New("want the absolute path of a folder")
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", flag, dir, err)
+		}
+		for _, kept := range []string{string(h), "/proc", "/sys"} {
+			if holds(dir, kept) || holds(kept, dir) {
+				return fmt.Errorf("%s %s: pods would see %s; name another folder, or one inside that leaves it out", flag, dir, kept)
+			}
+		}
+	}
+	return nil
+}
+
+// holds says whether a path is the folder or lies in it, links followed.
+func holds(folder, path string) bool {
+	real := func(path string) string {
+		if followed, err := filepath.EvalSymlinks(path); err == nil {
+			return followed
+		}
+		return path
+	}
+	rel, err := filepath.Rel(real(folder), real(path))
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // up runs the cluster until the context ends or a child can't be started.

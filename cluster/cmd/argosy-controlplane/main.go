@@ -13,8 +13,8 @@ import (
 	"k8s.io/klog/v2"
 
 	_ "github.com/argosy-ml/argosy/cluster/cmd/argosy-controlplane/internal/quiet"
-	"github.com/argosy-ml/argosy/cluster/controllers"
-	"github.com/argosy-ml/argosy/cluster/controlplane"
+	"github.com/argosy-ml/argosy/cluster/control/controllers"
+	"github.com/argosy-ml/argosy/cluster/control/plane"
 )
 
 func main() {
@@ -33,7 +33,7 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(controlplane.Command(), versionCommand())
+	root.AddCommand(plane.Command(), versionCommand())
 	root.AddCommand(controllers.Commands()...)
 	return root
 }

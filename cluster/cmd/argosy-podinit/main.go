@@ -8,9 +8,9 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/argosy-ml/argosy/cluster/container"
-	"github.com/argosy-ml/argosy/cluster/emissary"
-	"github.com/argosy-ml/argosy/cluster/podholder"
+	"github.com/argosy-ml/argosy/cluster/runtime/container"
+	"github.com/argosy-ml/argosy/cluster/runtime/emissary"
+	"github.com/argosy-ml/argosy/cluster/runtime/shim"
 )
 
 func main() {
@@ -32,9 +32,9 @@ func run(args []string) int {
 	case "exec":
 		return container.Exec(args[1:])
 	case "pod":
-		err = podholder.Serve(args[len(args)-1])
+		err = shim.Serve(args[len(args)-1])
 	case "reap":
-		err = podholder.Reap()
+		err = shim.Reap()
 	case "emissary":
 		runtime.UnlockOSThread() // it changes nothing of its threads, and each switch between two costs
 		return emissary.Main(args[1:])

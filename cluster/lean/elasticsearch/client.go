@@ -39,7 +39,7 @@ type Response struct {
 	Body       io.ReadCloser
 }
 
-// NewClient refuses addresses that are no URLs.
+// NewClient refuses addresses other than URLs.
 func NewClient(cfg Config) (*Client, error) {
 	if len(cfg.Addresses) == 0 {
 		return nil, fmt.Errorf("elasticsearch: no address")

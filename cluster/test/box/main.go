@@ -70,6 +70,12 @@ func run(command string, args []string) error {
 		told := make(chan os.Signal, 1)
 		signal.Notify(told, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGINT)
 		fmt.Println("got", <-told)
+	case "peek":
+		return peek()
+	case "secret":
+		return secret()
+	case "catch":
+		return catch()
 	default:
 		return fmt.Errorf("no command %q", command)
 	}

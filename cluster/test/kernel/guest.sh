@@ -8,7 +8,7 @@ part() {
 as_ann() { su ann -c "$*"; }
 doctor='/argosy-cluster doctor --home /run/cluster'
 
-part 'root: limits' /cgroup.test -test.v -test.run '^TestKernel$'
+part 'root: limits' /cgroup.test -test.v -test.run '^TestKernel'
 part 'root: doctor' $doctor
 part 'not delegated: doctor' as_ann $doctor
 

@@ -19,7 +19,7 @@ func build(t *testing.T) (programs []string) {
 	dir := t.TempDir()
 	tests, cluster := filepath.Join(dir, "cgroup.test"), filepath.Join(dir, "argosy-cluster")
 	for _, args := range [][]string{
-		{"test", "-c", "-trimpath", "-o", tests, "../../cgroup"},
+		{"test", "-c", "-trimpath", "-o", tests, "../../runtime/cgroup"},
 		{"build", "-trimpath", "-ldflags", "-s -w", "-o", cluster, "../../cmd/argosy-cluster"},
 	} {
 		cmd := exec.Command("go", args...)
@@ -53,15 +53,15 @@ func run(t *testing.T) map[string]string {
 func TestOnAnotherKernel(t *testing.T) {
 	t.Parallel()
 	const (
-		limited   = "ok     limits       control groups keep each container within its CPU and memory\n"
+		limited   = "ok     limits       the kernel keeps each container within its CPU, memory and number of processes\n"
 		refused   = "the kernel refuses user namespaces to ordinary users"
 		debians   = "sudo sysctl -w kernel.unprivileged_userns_clone=1    # it is 0\n"
 		setToNone = "sudo sysctl -w user.max_user_namespaces=15000    # it is 0\n"
 	)
 	parts := run(t)
 	for part, says := range map[string][]string{
-		"root: limits":               {"--- PASS: TestKernel", "== exit 0\n"},
-		"root: doctor":               {"ok     namespaces   pods get mount, network and process namespaces of their own\n", limited},
+		"root: limits":               {"--- PASS: TestKernel ", "--- PASS: TestKernelHandedOver ", "== exit 0\n"},
+		"root: doctor":               {"ok     namespaces   pods get user, mount, network and process namespaces of their own\n", limited},
 		"not delegated: doctor":      {"ok     namespaces   this user may make user namespaces", "warn   limits       the control group /sys/fs/cgroup is not delegated to this user"},
 		"delegated: limits":          {"--- PASS: TestKernel", "== exit 0\n"},
 		"delegated: doctor":          {"ok     overlay      ", limited},

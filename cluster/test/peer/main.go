@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-const limit = 10 * time.Second
+const limit = time.Minute
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -48,6 +48,20 @@ func run(args []string) error {
 		return lookup(args[1], args[2])
 	case "hold":
 		return hold(args[1])
+	case "sniff":
+		return sniff(args[1:])
+	case "claim":
+		return claim(args[1:])
+	case "listen":
+		return listen(args[1])
+	case "spoof":
+		return spoof(args[1], args[2], args[3])
+	case "reach":
+		return reach()
+	case "others":
+		return others()
+	case "repeat":
+		return repeat(args[1], args[2], args[3])
 	}
 	return fmt.Errorf("unknown command %q", args[0])
 }

@@ -79,7 +79,7 @@ func (checker) Check(_ context.Context, r *grpc_health_v1.HealthCheckRequest) (*
 	return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_SERVING}, nil
 }
 
-// certificate is one that nobody has reason to trust.
+// certificate is self-signed.
 func certificate() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -142,7 +142,7 @@ func (w *writer) wordWith(t graph.Text, inline map[string]string) string {
 	return w.word(t)
 }
 
-// join writes pieces of which one at least is a file. A file alone is no text.
+// join writes pieces, at least one of them a file. A file alone is not text.
 func (w *writer) join(pieces []piece, text bool) string {
 	if len(pieces) == 1 && !text {
 		return pieces[0].file

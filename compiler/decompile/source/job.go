@@ -272,10 +272,10 @@ func launcherEnv(env []graph.EnvVar) (others []graph.EnvVar, ok bool) {
 
 // launcherOutputs says whether a step leaves what the launcher does.
 func launcherOutputs(c *graph.Container) bool {
-	if len(c.Outputs) != 2 || len(c.Artifacts) != 1 {
+	if len(c.Outputs) != 3 || len(c.Artifacts) != 1 {
 		return false
 	}
-	for i, name := range []string{"job-name", "world-size"} {
+	for i, name := range []string{"job-name", "world-size", "environment"} {
 		if o := c.Outputs[i]; o.Name != name || o.Path != "/tmp/argosy/"+name || o.Default == nil || *o.Default != "" {
 			return false
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // jobStep writes a step of package train.
-func (w *writer) jobStep(p *place) string {
+func (w steps) jobStep(p *place) string {
 	j := p.job
 	spec := w.jobFields(j)
 	body := strings.Join(spec, ",\n") + ",\n"
@@ -40,7 +40,7 @@ func (w *writer) jobStep(p *place) string {
 }
 
 // jobFields are the fields of a Spec.
-func (w *writer) jobFields(j *job) []string {
+func (w steps) jobFields(j *job) []string {
 	var fields []string
 	nested := map[string][]string{}
 	var order []string
@@ -94,7 +94,7 @@ func (j *job) codeField(what string) string {
 }
 
 // jobField is the value of a field.
-func (w *writer) jobField(f *jobFlag, field string, values []jobValue) string {
+func (w steps) jobField(f *jobFlag, field string, values []jobValue) string {
 	parts := make([]string, len(values))
 	switch {
 	case f.keyed:
@@ -155,7 +155,7 @@ func quoted(list string) string {
 }
 
 // metric reads NAME[:FORMAT[:REDUCE[:REGEX]]].
-func (w *writer) metric(t graph.Text) string {
+func (w steps) metric(t graph.Text) string {
 	rule, ok := t.Constant()
 	if !ok {
 		return "NameFrom: " + w.value(t)
@@ -185,7 +185,7 @@ func metricWord(text, field string) string {
 }
 
 // jobToleration reads KEY[=VALUE][:EFFECT].
-func (w *writer) jobToleration(t graph.Text) string {
+func (w steps) jobToleration(t graph.Text) string {
 	effect := ""
 	if last := &t[len(t)-1]; last.Ref == nil {
 		for _, e := range []string{"NoSchedule", "PreferNoSchedule", "NoExecute"} {
@@ -210,7 +210,7 @@ func (w *writer) jobToleration(t graph.Text) string {
 }
 
 // jobRoles writes what differs for the roles of a job.
-func (w *writer) jobRoles(j *job) string {
+func (w steps) jobRoles(j *job) string {
 	var out, tasks []string
 	for _, role := range j.roles {
 		var fields []string

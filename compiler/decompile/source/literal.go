@@ -68,7 +68,7 @@ var goTypes = map[string]reflect.Type{
 	"[]json.RawMessage": reflect.TypeFor[[]json.RawMessage](),
 }
 
-// typeOfConstant finds a type of Go of which a value becomes just this text.
+// typeOfConstant finds a Go type with a value that formats to exactly this text.
 func typeOfConstant(t graph.Type, text, wanted string) string {
 	switch t {
 	case graph.List:
@@ -87,7 +87,7 @@ func typeOfConstant(t graph.Type, text, wanted string) string {
 	return scalarType(t)
 }
 
-// constant is a text as a value of a type of Go, of which it is the text.
+// constant writes the value of a Go type that formats to the text.
 func constant(goType, text string) string {
 	switch goType {
 	case "int", "bool":

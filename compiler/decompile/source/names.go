@@ -10,7 +10,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// names are identifiers of Go, each of which is given once.
+// names gives out Go identifiers, each once.
 type names struct{ taken map[string]bool }
 
 // reserved are those that a program must not take: Go's own, and those that it uses.

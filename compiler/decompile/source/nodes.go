@@ -15,11 +15,11 @@ func (w *writer) nodes(nodes []graph.Node) {
 		w.predeclare(p)
 		switch {
 		case p.job != nil:
-			w.define(variable{sub: w.in.name, step: n.Name}, w.jobStep(p))
+			w.define(variable{sub: w.in.name, step: n.Name}, steps{w}.jobStep(p))
 		case n.Container != nil:
-			w.step(p)
+			steps{w}.step(p)
 		case n.Call != nil:
-			w.define(variable{sub: w.in.name, step: n.Name}, w.call(p))
+			w.define(variable{sub: w.in.name, step: n.Name}, subPipelines{w}.call(p))
 		case n.Each != nil:
 			w.each(p)
 		case n.If != nil:

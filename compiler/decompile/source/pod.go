@@ -10,7 +10,7 @@ import (
 )
 
 // podOptions are what a step asks of the cluster.
-func (w *writer) podOptions(n graph.Node) []string {
+func (w steps) podOptions(n graph.Node) []string {
 	p := n.Pod
 	if p == nil {
 		return nil
@@ -62,12 +62,15 @@ func (w *writer) podOptions(n graph.Node) []string {
 	return options
 }
 
-func (w *writer) beside(s graph.Sidecar) string {
+func (w steps) beside(s graph.Sidecar) string {
 	parts := append([]string{fmt.Sprintf("%q, %s", s.Name, w.container(&s.Container, nil, nil))}, w.containerOptions(&s.Container)...)
+	if s.OwnMounts {
+		parts = append(parts, "dsl.OwnMounts()")
+	}
 	return strings.Join(parts, ", ")
 }
 
-func (w *writer) cache(c *graph.Cache) []string {
+func (w steps) cache(c *graph.Cache) []string {
 	if c == nil {
 		return nil
 	}
@@ -84,7 +87,7 @@ func (w *writer) cache(c *graph.Cache) []string {
 	return options
 }
 
-func (w *writer) toleration(t graph.Toleration) string {
+func (w steps) toleration(t graph.Toleration) string {
 	var fields []string
 	if t.Key != "" {
 		fields = append(fields, fmt.Sprintf("Key: %q", t.Key))
@@ -101,7 +104,7 @@ func (w *writer) toleration(t graph.Toleration) string {
 	return strings.Join(fields, ", ")
 }
 
-func (w *writer) affinity(a *graph.Affinity) string {
+func (w steps) affinity(a *graph.Affinity) string {
 	var fields []string
 	nodes := func(name string, terms []graph.NodeTerm) {
 		parts := make([]string, len(terms))
@@ -137,7 +140,7 @@ func weight(n int) string {
 	return "Weight: " + strconv.Itoa(n) + ", "
 }
 
-func (w *writer) labels(rs []graph.Requirement) string {
+func (w steps) labels(rs []graph.Requirement) string {
 	parts := make([]string, len(rs))
 	for i, r := range rs {
 		parts[i] = fmt.Sprintf("{Key: %q, Operator: %q", r.Key, r.Operator)
@@ -153,7 +156,7 @@ func (w *writer) labels(rs []graph.Requirement) string {
 	return "Labels: []dsl.Requirement{" + lines(parts) + "}"
 }
 
-func (w *writer) retry(r *graph.Retry) string {
+func (w steps) retry(r *graph.Retry) string {
 	fields := []string{"Limit: " + w.as(r.Limit, "int")}
 	if r.Policy != "" {
 		fields = append(fields, fmt.Sprintf("Policy: %q", r.Policy))

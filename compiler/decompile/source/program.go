@@ -103,7 +103,7 @@ func function(name string, g *graph.Pipeline, kinds *kinds) string {
 		}
 		w.define(variable{claim: c.Name}, fmt.Sprintf("p.NewClaim(%q, %q%s)", c.Name, c.Size, options))
 	}
-	w.subPipelines()
+	subPipelines{w}.all()
 	w.printf("\n")
 	w.nodes(g.Nodes)
 	w.exit()
@@ -117,6 +117,9 @@ func (w *writer) settings() []string {
 	add := func(format string, args ...any) { options = append(options, fmt.Sprintf(format, args...)) }
 	if w.g.Description != "" {
 		add("dsl.Description(%s)", literal(w.g.Description))
+	}
+	if s.Pasted {
+		add("dsl.PasteValues()")
 	}
 	if s.Parallelism > 0 {
 		add("dsl.Parallelism(%d)", s.Parallelism)
@@ -163,6 +166,11 @@ func (w *writer) parameters() {
 				choices[i] = constant(kind, c)
 			}
 			call += ", dsl.Choices(" + strings.Join(choices, ", ") + ")"
+		}
+		for _, limit := range []struct{ option, value string }{{"Min", p.Min}, {"Max", p.Max}} {
+			if limit.value != "" {
+				call += fmt.Sprintf(", dsl.%s(%s)", limit.option, limit.value)
+			}
 		}
 		w.define(variable{param: p.Name}, call+")")
 	}

@@ -9,13 +9,16 @@ import (
 )
 
 // step writes a step that runs a container, and its outputs.
-func (w *writer) step(p *place) {
+func (w steps) step(p *place) {
 	c := p.Container
 	inline, at := w.files(c)
 	artifacts := slices.Clone(c.Artifacts)
 	artifacts = slices.DeleteFunc(artifacts, func(a graph.Artifact) bool { return w.isOutput(p.Name, a) })
 	options := slices.Concat(w.after(p), w.containerOptions(c), at, w.podOptions(p.Node))
 	call := fmt.Sprintf("dsl.Run(p, %q, %s", p.Name, w.container(c, artifacts, inline))
+	if c.Resource != nil {
+		call = fmt.Sprintf("dsl.Manage(p, %q, %s", p.Name, w.resource(c.Resource))
+	}
 	for _, o := range options {
 		call += ",\n" + o
 	}
@@ -28,6 +31,9 @@ func (w *writer) step(p *place) {
 		v := variable{sub: w.in.name, step: p.Name, output: o.Name}
 		goType := strings.TrimPrefix(w.vars[v].goType, "dsl.Value")
 		code := fmt.Sprintf("dsl.Output%s(%s, %q, %q", goType, step, o.Name, o.Path)
+		if c.Resource != nil {
+			code = fmt.Sprintf("dsl.FieldOutput%s(%s, %q, %q", goType, step, o.Name, o.JSONPath)
+		}
 		if o.Default != nil {
 			code += ", dsl.Default(" + literal(*o.Default) + ")"
 		}
@@ -42,13 +48,41 @@ func (w *writer) step(p *place) {
 	}
 }
 
-// isOutput says whether an artifact is one that others use, or of which the kind is said.
-func (w *writer) isOutput(step string, a graph.Artifact) bool {
+// resource writes a dsl.Resource.
+func (w steps) resource(r *graph.Resource) string {
+	var b strings.Builder
+	field := func(format string, args ...any) { fmt.Fprintf(&b, format+",\n", args...) }
+	field("Action: %q", r.Action)
+	if r.MergeStrategy != "" {
+		field("MergeStrategy: %q", r.MergeStrategy)
+	}
+	field("Manifest: %s", w.value(r.Manifest))
+	if len(r.SuccessCondition) > 0 {
+		field("SuccessCondition: %s", w.value(r.SuccessCondition))
+	}
+	if len(r.FailureCondition) > 0 {
+		field("FailureCondition: %s", w.value(r.FailureCondition))
+	}
+	if len(r.Flags) > 0 {
+		parts := make([]string, len(r.Flags))
+		for i, flag := range r.Flags {
+			parts[i] = w.word(flag)
+		}
+		field("Flags: dsl.Args(%s)", lines(parts))
+	}
+	if r.Owned {
+		field("Owned: true")
+	}
+	return "dsl.Resource{\n" + b.String() + "}"
+}
+
+// isOutput reports whether other steps use an artifact or its kind is stated.
+func (w steps) isOutput(step string, a graph.Artifact) bool {
 	d := w.vars[variable{sub: w.in.name, step: step, output: a.Name, file: true}]
 	return !a.Optional && (a.Kind != "" || d != nil && d.used)
 }
 
-// kept are the artifacts of which the kind is said.
+// kept are the artifacts with a stated kind.
 func kept(n graph.Node) []graph.Artifact {
 	return slices.DeleteFunc(slices.Clone(n.Container.Artifacts), func(a graph.Artifact) bool { return a.Kind == "" || a.Optional })
 }
@@ -69,7 +103,7 @@ func describe(c *graph.Container) string {
 }
 
 // container writes a dsl.Container.
-func (w *writer) container(c *graph.Container, artifacts []graph.Artifact, inline map[string]string) string {
+func (w steps) container(c *graph.Container, artifacts []graph.Artifact, inline map[string]string) string {
 	words := func(texts []graph.Text) string {
 		parts := make([]string, len(texts))
 		for i, t := range texts {
@@ -126,7 +160,7 @@ func (w *writer) container(c *graph.Container, artifacts []graph.Artifact, inlin
 }
 
 // variableOf is the value of an environment variable.
-func (w *writer) variableOf(e graph.EnvVar, inline map[string]string) string {
+func (w steps) variableOf(e graph.EnvVar, inline map[string]string) string {
 	switch {
 	case e.FieldRef != "":
 		return fmt.Sprintf("dsl.FieldRef(%q)", e.FieldRef)
@@ -142,7 +176,7 @@ func (w *writer) variableOf(e graph.EnvVar, inline map[string]string) string {
 }
 
 // containerOptions are those that a step's own container and those beside it have in common.
-func (w *writer) containerOptions(c *graph.Container) []string {
+func (w steps) containerOptions(c *graph.Container) []string {
 	var options []string
 	if len(c.Requests) > 0 {
 		options = append(options, "dsl.Requests("+w.resources(c.Requests)+")")
@@ -177,7 +211,7 @@ func (w *writer) containerOptions(c *graph.Container) []string {
 	return options
 }
 
-func (w *writer) volume(m graph.Mount) string {
+func (w steps) volume(m graph.Mount) string {
 	v, code := m.Volume, ""
 	switch {
 	case v.RunClaim != "":
@@ -204,7 +238,7 @@ func (w *writer) volume(m graph.Mount) string {
 	return code
 }
 
-func (w *writer) resources(pairs []graph.Pair) string {
+func (w steps) resources(pairs []graph.Pair) string {
 	var fields []string
 	var others []graph.Pair
 	for _, p := range pairs {

@@ -21,7 +21,7 @@ type subCode struct {
 func (s *subCode) inputType(name string) string { return s.inTypes[name] }
 
 // nameSubs chooses the names and types of the sub-pipelines' functions.
-func (w *writer) nameSubs() {
+func (w subPipelines) nameSubs() {
 	for i := range w.g.Subs {
 		s := &w.g.Subs[i]
 		called := exported(s.Name)
@@ -56,8 +56,8 @@ func valueType(in graph.SubInput) string {
 	return "dsl.Value[" + scalarType(in.Type) + "]"
 }
 
-// subPipelines writes the functions of the sub-pipelines, those first that others call.
-func (w *writer) subPipelines() {
+// all writes the functions of the sub-pipelines, those first that others call.
+func (w subPipelines) all() {
 	const open, done = 1, 2
 	state := map[string]int{}
 	var order []string
@@ -104,7 +104,7 @@ func (s *subCode) signature() string {
 	return fmt.Sprintf("(in %s) %s", s.inType, s.outType)
 }
 
-func (w *writer) subTypes(s *subCode) {
+func (w subPipelines) subTypes(s *subCode) {
 	w.printf("\ntype %s struct {\n", s.inType)
 	for _, in := range s.Inputs {
 		w.printf("%s\n", structField(w.bodies[s.Name].subIn[in.Name], in.Name, s.inTypes[in.Name]))
@@ -129,7 +129,7 @@ func structField(field, name, goType string) string {
 	return fmt.Sprintf("%s %s `dsl:%q`", field, goType, name)
 }
 
-func (w *writer) subFunction(s *subCode, early bool) {
+func (w subPipelines) subFunction(s *subCode, early bool) {
 	assign := ":="
 	if early {
 		assign = "="
@@ -158,7 +158,7 @@ func (w *writer) subFunction(s *subCode, early bool) {
 	w.printf("return %s{%s}\n}%s)\n}\n", s.outType, lines(fields), after)
 }
 
-func (w *writer) convertFile(code string, r graph.Ref, goType string) string {
+func (w subPipelines) convertFile(code string, r graph.Ref, goType string) string {
 	if _, have := w.ref(r); have != goType {
 		return goType + "(" + code + ")"
 	}
@@ -166,7 +166,7 @@ func (w *writer) convertFile(code string, r graph.Ref, goType string) string {
 }
 
 // call writes the call of a sub-pipeline.
-func (w *writer) call(p *place) string {
+func (w subPipelines) call(p *place) string {
 	s := w.subs[p.Call.Sub]
 	var fields []string
 	for _, a := range p.Call.Args {

@@ -16,6 +16,9 @@ func (w *writer) ref(r graph.Ref) (code, goType string) {
 		return fmt.Sprintf("dsl.EnvOf(%q)", r.Env), "dsl.Value[string]"
 	case r.Variable != "":
 		return fmt.Sprintf("dsl.Argo(%q)", r.Variable), "dsl.Value[string]"
+	case r.Field != "":
+		goType := scalarType(r.FieldType)
+		return fmt.Sprintf("dsl.Field[%s](%s, %q)", goType, w.vars[variable{loop: r.Loop}].name, r.Field), "dsl.Value[" + goType + "]"
 	case r.Param != "" || r.Loop != "":
 		d := w.vars[variable{param: r.Param, loop: r.Loop}]
 		return d.name, "dsl.Value[" + d.goType + "]"
@@ -32,8 +35,11 @@ func (w *writer) ref(r graph.Ref) (code, goType string) {
 	switch {
 	case p.job != nil:
 		code, goType = d.name+".JobName", "dsl.Value[string]"
-		if r.Output == "world-size" {
+		switch r.Output {
+		case "world-size":
 			code, goType = d.name+".WorldSize", "dsl.Value[int]"
+		case "environment":
+			code = d.name + ".Environment"
 		}
 	case p.Call != nil:
 		sub := w.subs[p.Call.Sub]
@@ -104,7 +110,7 @@ func isText(t graph.Type, text string) bool {
 	return decode(text, out) == nil && encode(out) == text
 }
 
-// formatted is a text that is no constant, as Go.
+// formatted writes a text with values in it as Go.
 func (w *writer) formatted(t graph.Text) (code, goType string) {
 	if len(t) == 1 && t[0].Ref != nil {
 		return w.ref(*t[0].Ref)

@@ -62,6 +62,12 @@ type place struct {
 	passed []string // what it must say that the group around it waits for
 }
 
+// The parts of a writer.
+type (
+	steps        struct{ *writer } // what a node runs, and its options
+	subPipelines struct{ *writer }
+)
+
 func newWriter(g *graph.Pipeline, k *kinds) *writer {
 	w := &writer{
 		g: g, kinds: k, ids: newNames(reserved), vars: map[variable]*declared{}, paramTypes: map[string]string{},
@@ -88,7 +94,7 @@ func newWriter(g *graph.Pipeline, k *kinds) *writer {
 	for _, s := range g.Subs {
 		w.bodies[s.Name] = w.newBody(s.Name, s.Nodes)
 	}
-	w.nameSubs()
+	subPipelines{w}.nameSubs()
 	for _, name := range w.bodyNames() {
 		w.in = w.bodies[name]
 		for _, p := range w.in.order {
@@ -386,7 +392,7 @@ func (w *writer) use(v variable, blocks []string) {
 	d.used = true
 }
 
-// define writes what sets a variable, or only what is called where nobody uses it.
+// define writes the assignment of a variable, or the bare call when nothing uses the variable.
 func (w *writer) define(v variable, code string) {
 	d := w.vars[v]
 	switch {

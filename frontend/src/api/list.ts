@@ -35,9 +35,10 @@ export function readListSearch(raw: Record<string, unknown>): ListSearch {
 }
 
 export interface Predicate {
-  op: 'EQUALS' | 'IN' | 'IS_SUBSTRING';
+  op: 'EQUALS' | 'IN' | 'IS_SUBSTRING' | 'GREATER_THAN';
   key: string;
   string_value?: string;
+  timestamp_value?: string;
   string_values?: { values: string[] };
 }
 

@@ -44,6 +44,29 @@ export const versionsQuery = (pipelineID: string) =>
     },
   });
 
+export const versionQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['version', id],
+    queryFn: async ({ signal }) =>
+      (await data(
+        api.GET('/apis/v1beta1/pipeline_versions/{version_id}', { params: { path: { version_id: id } }, signal }),
+      )) as PipelineVersion,
+  });
+
+/** The pipeline that a version belongs to. */
+export const pipelineOf = (version: PipelineVersion | undefined) =>
+  version?.resource_references?.find(({ key }) => key?.type === 'PIPELINE')?.key?.id;
+
+/** What two versions do differently; nothing when they do the same. */
+export const diffQuery = (from: string, to: string) =>
+  queryOptions({
+    queryKey: ['diff', from, to],
+    enabled: from !== '' && to !== '',
+    queryFn: async ({ signal }) =>
+      (await data(api.GET('/apis/argosy/v1/pipeline_versions:diff', { params: { query: { from, to } }, signal })))
+        .changes ?? [],
+  });
+
 /** The graph of a version, or of the default version. */
 export const graphQuery = (pipelineID: string, versionID?: string) =>
   queryOptions({

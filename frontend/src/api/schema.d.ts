@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/apis/argosy/v1/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Gives the nodes and queues of the cluster, what is free of each resource, and which runs hold the rest. */
+        get: operations["Argosy_GetCluster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/events": {
         parameters: {
             query?: never;
@@ -18,6 +35,74 @@ export interface paths {
         get: operations["WatchRunsEvents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/experiments/{experiment}:restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restores a deleted experiment with the runs and jobs that belonged to it. Refused while another experiment has its name. */
+        post: operations["Argosy_RestoreExperiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/experiments:deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists deleted experiments, which RestoreExperiment can bring back, the last deleted one first. */
+        get: operations["Argosy_ListDeletedExperiments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the distributed jobs of all runs that the cluster has, the newest first. */
+        get: operations["Argosy_ListClusterJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/metrics:test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tries rules for metrics on a log, as runs read theirs, and suggests some. Nothing of it is kept. */
+        post: operations["Argosy_TestRules"];
         delete?: never;
         options?: never;
         head?: never;
@@ -95,6 +180,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the queues of Volcano's scheduler. They are NotFound where the cluster has no Volcano. */
+        get: operations["Argosy_ListQueues"];
+        put?: never;
+        /** Makes a queue. */
+        post: operations["Argosy_CreateQueue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/queues/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes a queue without gangs. */
+        delete: operations["Argosy_DeleteQueue"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/queues/{name}:set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Changes a queue: what is absent stays. */
+        post: operations["Argosy_SetQueue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs": {
         parameters: {
             query?: never;
@@ -105,7 +242,8 @@ export interface paths {
         /** Lists and searches runs, without their nodes. All that is asked for must hold. */
         get: operations["Argosy_ListRuns"];
         put?: never;
-        post?: never;
+        /** Starts a run, or only checks it: what the cluster can never hold, and what it would run. */
+        post: operations["Argosy_CreateRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -129,6 +267,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs/{run_id}/cluster-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the Kubernetes events of a run's objects, the newest first. Events that say the same are one. The cluster keeps events
+         *     for a limited time, usually an hour.
+         */
+        get: operations["Argosy_ListRunEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs/{run_id}/events": {
         parameters: {
             query?: never;
@@ -144,6 +302,60 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs/{run_id}/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the distributed jobs of a run, as the cluster has them now. */
+        get: operations["Argosy_ListRunJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs/{run_id}/jobs/{kind}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Gives one object of a distributed job as YAML. ListRunJobs names the objects. */
+        get: operations["Argosy_GetRunJobObject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs/{run_id}/jobs/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Stops the step of a distributed job: its launcher deletes the job, and the step ends as failed. Other steps of the run go on as
+         *     after any failure.
+         */
+        delete: operations["Argosy_StopRunJob"];
         options?: never;
         head?: never;
         patch?: never;
@@ -257,6 +469,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log:search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Finds the lines of a log of a node that hold a text, whatever its case, and counts all of them.
+         * @description Terminal colours are passed over, and of a line that was written over the last state counts. The log is chosen as when it is read.
+         */
+        get: operations["SearchLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/logs": {
         parameters: {
             query?: never;
@@ -266,6 +498,40 @@ export interface paths {
         };
         /** Lists the logs of a node, those of its distributed job's pods included. */
         get: operations["ListNodeLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs/{run_id}/pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says of each step of a run that waits for what, in one sentence and for programs, since when, and what it asks for of that. */
+        get: operations["Argosy_ListPending"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs/{run_id}/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Gives what the pods of a run use now, as far as the cluster measures that. */
+        get: operations["Argosy_ListRunUse"];
         put?: never;
         post?: never;
         delete?: never;
@@ -362,6 +628,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs:fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Names the parameters, labels and metrics that runs have, which ListRuns can search for. */
+        get: operations["Argosy_ListRunFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs:group": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Groups runs by the value of a parameter, and sums up their metrics. It chooses runs as ListRuns does. */
+        get: operations["Argosy_GroupRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs:terminate": {
         parameters: {
             query?: never;
@@ -390,6 +690,40 @@ export interface paths {
         put?: never;
         /** Takes runs out of the archive. */
         post: operations["Argosy_UnarchiveRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/scaling": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reports on runs that have ended, with their statistics. */
+        get: operations["Argosy_GetScalingReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/scaling:export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Gives the same report as a file. */
+        get: operations["Argosy_ExportScalingReport"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1418,6 +1752,12 @@ export interface components {
          * @enum {string}
          */
         "api.Visualization.Type": "ROC_CURVE" | "TFDV" | "TFMA" | "TABLE" | "CUSTOM";
+        /** @description Amount is so much of a resource, in the units of ResourceUse. */
+        "argosy.v1.Amount": {
+            resource?: string;
+            /** Format: double */
+            value?: number;
+        };
         /** @description Artifact is a file that a node left in the artifact store. */
         "argosy.v1.Artifact": {
             key?: string;
@@ -1442,6 +1782,60 @@ export interface components {
          * @enum {string}
          */
         "argosy.v1.BulkResult.Outcome": "OUTCOME_UNSPECIFIED" | "OUTCOME_DONE" | "OUTCOME_UNCHANGED" | "OUTCOME_FAILED";
+        /** @description CellValues are the values in one cell. */
+        "argosy.v1.CellValues": {
+            cell?: string;
+            values?: string[];
+        };
+        /** @description Cluster is what a cluster has and who holds it. */
+        "argosy.v1.Cluster": {
+            missing?: components["schemas"]["argosy.v1.MissingRight"][];
+            nodes?: components["schemas"]["argosy.v1.ClusterNode"][];
+            /** @description Volcano's; none where the cluster has no Volcano. */
+            queues?: components["schemas"]["argosy.v1.Queue"][];
+            /** Format: date-time */
+            read_at?: string;
+            /** @description Pods that have no node yet, by the run that they belong to. */
+            waiting?: components["schemas"]["argosy.v1.Holder"][];
+        };
+        /** @description ClusterEvent is something that Kubernetes tells of an object of a run. */
+        "argosy.v1.ClusterEvent": {
+            /**
+             * Format: int32
+             * @description How often it was told.
+             */
+            count?: number;
+            /** Format: date-time */
+            first_at?: string;
+            /** @description Of the object: Workflow, Pod, MPIJob, PodGroup and so on. */
+            kind?: string;
+            /** Format: date-time */
+            last_at?: string;
+            message?: string;
+            name?: string;
+            /** @description The step that the object belongs to; empty for the Workflow. */
+            node_id?: string;
+            reason?: string;
+            /** @description Who tells it, such as kubelet. */
+            source?: string;
+            step_name?: string;
+            /** @description Normal or Warning. */
+            type?: string;
+        };
+        /** @description ClusterNode is a machine of the cluster. */
+        "argosy.v1.ClusterNode": {
+            /** @description Who has pods here, those that ask for most first. */
+            holders?: components["schemas"]["argosy.v1.Holder"][];
+            /** @description Why it is not ready or takes no pods. */
+            message?: string;
+            name?: string;
+            ready?: boolean;
+            resources?: components["schemas"]["argosy.v1.ResourceUse"][];
+            /** @description The node takes new pods. */
+            schedulable?: boolean;
+            /** @description Taints that keep pods away which do not tolerate them, as KEY=VALUE:EFFECT. */
+            taints?: string[];
+        };
         /** @description ComparedMetric is the result of one metric of a step in all runs that have it. */
         "argosy.v1.ComparedMetric": {
             /** @description RAW or PERCENTAGE. */
@@ -1488,6 +1882,44 @@ export interface components {
             /** @description Without nodes. */
             runs?: components["schemas"]["argosy.v1.RunView"][];
             series?: components["schemas"]["argosy.v1.ComparedSeries"][];
+        };
+        /** @description Concern is a step that will wait, or fail, unless something is made or raised before it runs. */
+        "argosy.v1.Concern": {
+            step?: string;
+            /** @description As in: secret "key" not found: create it in namespace kubeflow. */
+            why?: string;
+        };
+        "argosy.v1.CreateRunResponse": {
+            /**
+             * @description In a dry run: the steps were compared with the nodes of the cluster. A cluster that adds nodes is not compared, nor one whose nodes cannot be
+             *     read now.
+             */
+            checked?: boolean;
+            /**
+             * @description In a dry run: what steps refer to and what is not there, as far as the server may look. Somebody may still make it, so the run is
+             *     not refused; until then the steps wait.
+             */
+            concerns?: components["schemas"]["argosy.v1.Concern"][];
+            /** @description The run that was started; in a dry run the one that would be, without an id. */
+            run?: components["schemas"]["argosy.v1.RunView"];
+            /** @description In a dry run: what the cluster can never hold. These steps would fail. A run that was started has them as warnings. */
+            shortages?: components["schemas"]["argosy.v1.Shortage"][];
+        };
+        "argosy.v1.DeleteQueueResponse": Record<string, never>;
+        /** @description DeletedExperiment is one that was deleted; its runs and jobs stayed. */
+        "argosy.v1.DeletedExperiment": {
+            /** Format: date-time */
+            created_at?: string;
+            /** Format: date-time */
+            deleted_at?: string;
+            description?: string;
+            id?: string;
+            name?: string;
+            /**
+             * Format: int32
+             * @description How many of its runs are still there.
+             */
+            runs?: number;
         };
         "argosy.v1.End": Record<string, never>;
         /** @description Event is one thing that happened. */
@@ -1549,6 +1981,46 @@ export interface components {
             /** @description Container, Script, Resource, HTTP, Suspend, DAG, Steps, ContainerSet, Data, Plugin, or MPIJob for a distributed step. */
             type?: string;
         };
+        "argosy.v1.GroupRunsResponse": {
+            /**
+             * @description Ordered by the value: numbers by their size, then texts, then the runs without the parameter. At most 200, those with the
+             *     most runs.
+             */
+            groups?: components["schemas"]["argosy.v1.RunGroup"][];
+            /**
+             * Format: int32
+             * @description How many groups there are in all.
+             */
+            total_size?: number;
+        };
+        /** @description Holder is a run, or a namespace for pods without a run, and what its pods ask for. */
+        "argosy.v1.Holder": {
+            /** @description Of pods without a run. */
+            namespace?: string;
+            /** Format: int32 */
+            pods?: number;
+            requested?: components["schemas"]["argosy.v1.Amount"][];
+            run_id?: string;
+            run_name?: string;
+        };
+        "argosy.v1.ListClusterJobsResponse": {
+            jobs?: components["schemas"]["argosy.v1.RunJob"][];
+            missing?: components["schemas"]["argosy.v1.MissingRight"][];
+            /**
+             * Format: int32
+             * @description How many there are in these states.
+             */
+            total?: number;
+        };
+        "argosy.v1.ListDeletedExperimentsResponse": {
+            /** @description At most 200. */
+            experiments?: components["schemas"]["argosy.v1.DeletedExperiment"][];
+            /**
+             * Format: int32
+             * @description How many there are in all.
+             */
+            total_size?: number;
+        };
         "argosy.v1.ListNodesResponse": {
             /** @description Empty on the last page. */
             next_page_token?: string;
@@ -1558,6 +2030,37 @@ export interface components {
              * @description How many match in all.
              */
             total_size?: number;
+        };
+        "argosy.v1.ListPendingResponse": {
+            missing?: components["schemas"]["argosy.v1.MissingRight"][];
+            /** @description Those that began to wait first come first. */
+            pending?: components["schemas"]["argosy.v1.Pending"][];
+            /** Format: date-time */
+            read_at?: string;
+        };
+        "argosy.v1.ListQueuesResponse": {
+            queues?: components["schemas"]["argosy.v1.Queue"][];
+        };
+        "argosy.v1.ListRunEventsResponse": {
+            events?: components["schemas"]["argosy.v1.ClusterEvent"][];
+            missing?: components["schemas"]["argosy.v1.MissingRight"][];
+        };
+        "argosy.v1.ListRunFieldsResponse": {
+            labels?: string[];
+            metrics?: string[];
+            parameters?: string[];
+            /** @description What runs can have the status of. */
+            statuses?: string[];
+        };
+        "argosy.v1.ListRunJobsResponse": {
+            jobs?: components["schemas"]["argosy.v1.RunJob"][];
+            missing?: components["schemas"]["argosy.v1.MissingRight"][];
+        };
+        "argosy.v1.ListRunUseResponse": {
+            /** @description Why there are none: such as that the cluster has no metrics API. */
+            message?: string;
+            missing?: components["schemas"]["argosy.v1.MissingRight"][];
+            pods?: components["schemas"]["argosy.v1.PodUse"][];
         };
         "argosy.v1.ListRunsResponse": {
             /** @description Empty on the last page. */
@@ -1636,6 +2139,20 @@ export interface components {
         "argosy.v1.LogList": {
             logs?: components["schemas"]["argosy.v1.Log"][];
         };
+        "argosy.v1.LogMatches": {
+            /** @description The numbers of lines that hold it, from 1, without those that were skipped. */
+            lines?: number[];
+            /**
+             * Format: int64
+             * @description How many lines the log has.
+             */
+            searched?: number;
+            /**
+             * Format: int64
+             * @description How many lines hold the text.
+             */
+            total?: number;
+        };
         "argosy.v1.LogPage": {
             lines?: {
                 /**
@@ -1653,6 +2170,17 @@ export interface components {
             }[];
             log?: components["schemas"]["argosy.v1.Log"];
         };
+        /** @description MeasuredMetric is a metric that at least one of the runs reports. */
+        "argosy.v1.MeasuredMetric": {
+            name?: string;
+            /**
+             * Format: int32
+             * @description How many runs report it.
+             */
+            runs?: number;
+            /** @description The step's own name. */
+            step_name?: string;
+        };
         /** @description Metric is one number that a node measured. */
         "argosy.v1.Metric": {
             /** @description RAW or PERCENTAGE. */
@@ -1664,6 +2192,15 @@ export interface components {
              * @description Always present.
              */
             value?: number;
+        };
+        /** @description MissingRight is something that the server may not read in the cluster, so that the answer lacks it. */
+        "argosy.v1.MissingRight": {
+            /** @description Empty: in all namespaces. */
+            namespace?: string;
+            /** @description Such as nodes, or queues.scheduling.volcano.sh. */
+            resource?: string;
+            /** @description Such as list. */
+            verb?: string;
         };
         /** @description Node is one node of a run's graph. */
         "argosy.v1.Node": {
@@ -1700,6 +2237,11 @@ export interface components {
             /** @description What the node waits for before it starts, in a sentence; absent when it does not wait, or only for a moment. */
             waiting?: string;
         };
+        /** @description ObjectName names an object of the cluster. */
+        "argosy.v1.ObjectName": {
+            kind?: string;
+            name?: string;
+        };
         /** @description Origin is a step of some run. */
         "argosy.v1.Origin": {
             node_id?: string;
@@ -1709,6 +2251,51 @@ export interface components {
         "argosy.v1.Parameter": {
             name?: string;
             value?: string;
+        };
+        /** @description Pending is a step that waits. */
+        "argosy.v1.Pending": {
+            /** @description What it waits for, such as INSUFFICIENT_RESOURCES; docs/jobs.md has the list. */
+            cause?: string;
+            node_id?: string;
+            /**
+             * Format: int32
+             * @description The pods that wait, all of the step or of its distributed job.
+             */
+            pods?: number;
+            resources?: components["schemas"]["argosy.v1.PendingResource"][];
+            sentence?: string;
+            /** Format: date-time */
+            since?: string;
+            /** @description The step's own name. */
+            step_name?: string;
+            /** @description The object that says so: a Pod, a PodGroup, a job, the Workflow. */
+            told_by?: components["schemas"]["argosy.v1.ObjectName"];
+        };
+        /** @description PendingResource is what the waiting pods of a step ask for of a resource, and what there is, in the units of ResourceUse. */
+        "argosy.v1.PendingResource": {
+            /**
+             * Format: double
+             * @description Of all waiting pods together.
+             */
+            asked?: number;
+            /**
+             * Format: double
+             * @description Of all nodes that take pods; absent where the nodes may not be read.
+             */
+            free?: number;
+            /** @description There is too little of it, by what the scheduler says. */
+            lacking?: boolean;
+            /**
+             * Format: double
+             * @description The most that one of them asks for.
+             */
+            largest_asked?: number;
+            /**
+             * Format: double
+             * @description The most that one node has free.
+             */
+            largest_free?: number;
+            resource?: string;
         };
         /** @description PipelineChange is one difference. */
         "argosy.v1.PipelineChange": {
@@ -1728,6 +2315,41 @@ export interface components {
         "argosy.v1.PipelineDiff": {
             /** @description Empty: they do the same. */
             changes?: components["schemas"]["argosy.v1.PipelineChange"][];
+        };
+        /** @description PodGroup is a gang: pods that are placed together or not at all. */
+        "argosy.v1.PodGroup": {
+            /** Format: date-time */
+            created_at?: string;
+            /** Format: int32 */
+            failed?: number;
+            /** @description Why it has no room, in the scheduler's words. */
+            message?: string;
+            /**
+             * Format: int32
+             * @description How many pods must have room at once.
+             */
+            min_available?: number;
+            name?: string;
+            namespace?: string;
+            /** @description Pending, Inqueue, Running, Unknown or Completed. */
+            phase?: string;
+            queue?: string;
+            /** @description What it asks for in all. */
+            requested?: components["schemas"]["argosy.v1.Amount"][];
+            /** @description Of the run that it belongs to; empty when it belongs to none. */
+            run_id?: string;
+            run_name?: string;
+            /** Format: int32 */
+            running?: number;
+            /** Format: int32 */
+            succeeded?: number;
+        };
+        /** @description PodUse is what a pod uses, as the cluster's metrics API (metrics.k8s.io) measured it. */
+        "argosy.v1.PodUse": {
+            /** Format: date-time */
+            measured_at?: string;
+            pod?: string;
+            used?: components["schemas"]["argosy.v1.Amount"][];
         };
         /** @description Point is one value that one rank of a node printed. */
         "argosy.v1.Point": {
@@ -1786,11 +2408,85 @@ export interface components {
             run?: boolean;
             run_id?: string;
         };
+        /** @description Queue is a queue of Volcano's scheduler. */
+        "argosy.v1.Queue": {
+            name?: string;
+            parent?: string;
+            resources?: components["schemas"]["argosy.v1.QueueResource"][];
+            /**
+             * Format: int32
+             * @description How many gangs of it run.
+             */
+            running?: number;
+            /** @description Open, Closed, Closing or Unknown. */
+            state?: string;
+            /** @description Gangs that wait for room, the oldest first. */
+            waiting?: components["schemas"]["argosy.v1.PodGroup"][];
+            /**
+             * Format: int32
+             * @description The queue's share against that of others.
+             */
+            weight?: number;
+        };
+        /** @description QueueResource is what a queue may have of a resource, and has. */
+        "argosy.v1.QueueResource": {
+            /** Format: double */
+            allocated?: number;
+            /**
+             * Format: double
+             * @description At most so much; absent: no limit.
+             */
+            capability?: number;
+            /**
+             * Format: double
+             * @description Its share where it is set; absent: by weight.
+             */
+            deserved?: number;
+            resource?: string;
+        };
         "argosy.v1.Ready": Record<string, never>;
+        /** @description ReducedValue is one number made of all that a rule found. */
+        "argosy.v1.ReducedValue": {
+            reduce?: string;
+            /**
+             * Format: double
+             * @description Absent: it was not a number, or infinite.
+             */
+            value?: number;
+        };
         "argosy.v1.RemovedRun": {
             id?: string;
         };
         "argosy.v1.Reset": Record<string, never>;
+        /** @description ResourceUse is how much there is of a resource and how much pods ask for. */
+        "argosy.v1.ResourceUse": {
+            /**
+             * Format: double
+             * @description What of it pods can ask for.
+             */
+            allocatable?: number;
+            /**
+             * Format: double
+             * @description What the machine has.
+             */
+            capacity?: number;
+            /**
+             * Format: double
+             * @description What is left; never below zero.
+             */
+            free?: number;
+            /**
+             * Format: double
+             * @description What the pods on the node ask for.
+             */
+            requested?: number;
+            /** @description cpu (in cores), memory (in bytes), pods, or a device such as nvidia.com/gpu. */
+            resource?: string;
+        };
+        "argosy.v1.RestoreExperimentResponse": {
+            id?: string;
+            name?: string;
+        };
         "argosy.v1.RetryRunResponse": {
             /** @description The nodes that run again, by their ids; groups that only go on are not among them. */
             again?: string[];
@@ -1799,6 +2495,119 @@ export interface components {
              * @description How often the run was retried, with this.
              */
             attempt?: string;
+            /** @description Which of the steps that are kept used other values of the parameters. The run keeps these as warnings. */
+            warnings?: string[];
+        };
+        /** @description RuleLine is a line of a log. */
+        "argosy.v1.RuleLine": {
+            /**
+             * Format: int32
+             * @description From 1.
+             */
+            line?: number;
+            /** @description Why the line does not match. */
+            miss?: string;
+            /**
+             * Format: int32
+             * @description Absent: of nobody in particular.
+             */
+            rank?: number;
+            /** @description The number is one for all ranks. */
+            summary?: boolean;
+            /** @description Without the rank's tag; at most 200 bytes. */
+            text?: string;
+            unit?: string;
+            /**
+             * Format: double
+             * @description Absent where the line does not match, or the number is no number.
+             */
+            value?: number;
+        };
+        /** @description RuleReport is what a rule found in a log. */
+        "argosy.v1.RuleReport": {
+            matches?: components["schemas"]["argosy.v1.RuleLine"][];
+            /** @description Lines that have the rule's name and do not match. */
+            misses?: components["schemas"]["argosy.v1.RuleLine"][];
+            /**
+             * Format: int32
+             * @description More lines than are listed.
+             */
+            more_matches?: number;
+            /** Format: int32 */
+            more_misses?: number;
+            /**
+             * Format: int32
+             * @description How many numbers it found.
+             */
+            points?: number;
+            /**
+             * Format: int32
+             * @description Under whose tags lines stand; 0 without tags.
+             */
+            ranks?: number;
+            /** @description How the rule makes one number of many: last, max, min, mean or sum. */
+            reduce?: string;
+            /** @description Why the rule cannot be read; empty where it can. The rest is then empty. */
+            refused?: string;
+            /** @description What each way to reduce gives. */
+            results?: components["schemas"]["argosy.v1.ReducedValue"][];
+            rule?: string;
+        };
+        /** @description RunGroup is the runs that have one value of a parameter. */
+        "argosy.v1.RunGroup": {
+            /** @description Of the metrics that were asked for, those that a run of the group has. */
+            metrics?: components["schemas"]["argosy.v1.Spread"][];
+            /** Format: int32 */
+            runs?: number;
+            /** @description Absent for the runs without the parameter. */
+            value?: string;
+        };
+        /** @description RunJob is the distributed job of a step. */
+        "argosy.v1.RunJob": {
+            /**
+             * Format: int32
+             * @description How often the job was made, with this.
+             */
+            attempt?: number;
+            /** Format: date-time */
+            created_at?: string;
+            /** @description MPIJob, PyTorchJob, Volcano Job and so on. */
+            kind?: string;
+            /** @description Why it failed. */
+            message?: string;
+            name?: string;
+            namespace?: string;
+            node_id?: string;
+            /** @description What GetRunJobObject can show. */
+            objects?: components["schemas"]["argosy.v1.ObjectName"][];
+            /** @description Absent for a job without a gang. */
+            pod_group?: components["schemas"]["argosy.v1.PodGroup"];
+            /**
+             * Format: int32
+             * @description How many ranks took part, as the launcher counted them; absent until the step has ended.
+             */
+            proved_world_size?: number;
+            /**
+             * Format: int32
+             * @description How many pods were asked for; absent when that is not known any more.
+             */
+            requested_pods?: number;
+            /**
+             * Format: int32
+             * @description How many ranks were asked for; absent when that is not known any more.
+             */
+            requested_world_size?: number;
+            run_id?: string;
+            run_name?: string;
+            /** @description Created, Pending, Suspended, Running, Succeeded or Failed. */
+            state?: string;
+            /** @description The step's own name. */
+            step_name?: string;
+            workers?: components["schemas"]["argosy.v1.Worker"][];
+        };
+        "argosy.v1.RunJobObject": {
+            /** @description Without what only the cluster's own programs need. */
+            yaml?: string;
         };
         /** @description RunSeries is a series of one run: that of its lowest rank. */
         "argosy.v1.RunSeries": {
@@ -1834,14 +2643,24 @@ export interface components {
             removed_nodes?: string[];
             /** @description Absent for a run that no schedule started. */
             schedule?: components["schemas"]["argosy.v1.RunView.Schedule"];
+            /**
+             * Format: date-time
+             * @description The time that the schedule made it for; absent for a run that no schedule started.
+             */
+            scheduled_at?: string;
             service_account?: string;
             /**
              * Format: date-time
              * @description Absent until then.
              */
             started_at?: string;
-            /** @description Absent while it waits to begin, then Pending, Running, Succeeded, Failed, Error or Terminating. */
+            /**
+             * @description Absent while it waits to begin, then Pending, Running, Succeeded, Failed, Error, Terminating or Terminated.
+             *     v1beta1 calls a terminated run Failed, as KFP does.
+             */
             status?: string;
+            /** @description What the run waits for; absent when it has ended, does not wait, or waits only for a moment. */
+            waiting?: components["schemas"]["argosy.v1.RunView.Waiting"];
             /** @description What went wrong without failing the run, such as a metrics file that could not be read. */
             warnings?: string[];
             workflow?: components["schemas"]["argosy.v1.RunView.Workflow"];
@@ -1863,10 +2682,233 @@ export interface components {
             id?: string;
             name?: string;
         };
+        /** @description Waiting says what a run waits for of which no step runs. */
+        "argosy.v1.RunView.Waiting": {
+            /** @description One of the steps that wait: those that wait for the same are the most. */
+            node_id?: string;
+            /** @description The step's own name. */
+            step?: string;
+            /**
+             * Format: int32
+             * @description How many steps of the run wait, for this or for something else.
+             */
+            steps?: number;
+            /** @description What it waits for, in a sentence. */
+            why?: string;
+        };
         /** @description Workflow is the run's object in the cluster. */
         "argosy.v1.RunView.Workflow": {
             name?: string;
             namespace?: string;
+        };
+        /** @description ScalingCell is all runs with the same parameters. */
+        "argosy.v1.ScalingCell": {
+            /** @description With the base; absent for the base itself. */
+            against?: components["schemas"]["argosy.v1.ScalingComparison"];
+            /** @description The value of the parameter that is reported on. */
+            at?: string;
+            /**
+             * Format: double
+             * @description Of all ranks in an hour, and of a million of what the metric counts each second.
+             */
+            cost_per_hour?: number;
+            /** Format: double */
+            cost_per_million?: number;
+            /** @description The world size was seen, not only asked for. */
+            counted?: boolean;
+            /** Format: double */
+            efficiency?: number;
+            /**
+             * Format: int32
+             * @description Runs that gave none.
+             */
+            failed?: number;
+            /** Format: double */
+            high?: number;
+            /** Format: double */
+            least?: number;
+            /**
+             * Format: double
+             * @description Bounds of the median; absent where the runs are too few for them.
+             */
+            low?: number;
+            /** Format: double */
+            median?: number;
+            /** Format: double */
+            most?: number;
+            parameters?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: double
+             * @description 0 unless ranks change.
+             */
+            per_rank?: number;
+            /**
+             * Format: int32
+             * @description The world size; 0 when it is not known.
+             */
+            ranks?: number;
+            /** Format: double */
+            speedup?: number;
+            /** @description The typical speed of each rank as a share of the fastest of its run, rank 0 first. */
+            stragglers?: number[];
+            /** @description One for each run, as they ran. */
+            values?: number[];
+            verdict?: string;
+        };
+        /** @description ScalingComparison is one set of values against another, as a ratio of medians. */
+        "argosy.v1.ScalingComparison": {
+            /** Format: double */
+            adjusted?: number;
+            /** @description The test finds a difference, and the bounds exclude that there is none. */
+            different?: boolean;
+            /** Format: double */
+            high?: number;
+            /**
+             * Format: double
+             * @description Bounds of the ratio; absent with fewer than four values on a side.
+             */
+            low?: number;
+            /**
+             * Format: double
+             * @description From the Mann-Whitney test, and corrected after Holm.
+             */
+            p?: number;
+            /** Format: double */
+            ratio?: number;
+            /**
+             * Format: double
+             * @description The least change that so many runs with such a spread show in four of five tries; absent: they could show none.
+             */
+            smallest?: number;
+        };
+        /** @description ScalingDifference is a parameter or fact that differs between runs, and is no axis of the report. */
+        "argosy.v1.ScalingDifference": {
+            cells?: components["schemas"]["argosy.v1.CellValues"][];
+            name?: string;
+        };
+        /** @description ScalingExport is a report as a file. */
+        "argosy.v1.ScalingExport": {
+            /** @description A name for it. */
+            file_name?: string;
+            media_type?: string;
+            text?: string;
+        };
+        /** @description ScalingFailure is a run that does not count. */
+        "argosy.v1.ScalingFailure": {
+            cell?: string;
+            id?: string;
+            run?: string;
+            why?: string;
+        };
+        /** @description ScalingLine is the cells that differ in one parameter alone. */
+        "argosy.v1.ScalingLine": {
+            /** @description The value that the others are compared with. */
+            base?: string;
+            cells?: components["schemas"]["argosy.v1.ScalingCell"][];
+            /** @description The other parameters that vary in the report. */
+            held?: {
+                [key: string]: string;
+            };
+            /** @description weak: the batch of each rank stays the same; strong: that of all ranks together. Empty when it is not known. */
+            kind?: string;
+        };
+        /** @description ScalingReport is the report, and what else could be reported of these runs. */
+        "argosy.v1.ScalingReport": {
+            /** @description Of the experiment, where the runs are those of one. */
+            experiment_name?: string;
+            /** @description How the figures come about, in a paragraph. */
+            method?: string;
+            /** @description The metric and step that were taken. */
+            metric?: string;
+            /** @description What the runs measured. */
+            metrics?: components["schemas"]["argosy.v1.MeasuredMetric"][];
+            /**
+             * Format: int32
+             * @description Runs that go on, which are left out.
+             */
+            open?: number;
+            /** @description Why there is no report; empty when there is one. */
+            refused?: string;
+            /** @description Absent when it is refused. */
+            result?: components["schemas"]["argosy.v1.ScalingResult"];
+            step?: string;
+            /** @description The parameters that differ between the runs, with their values. */
+            varying?: components["schemas"]["argosy.v1.VaryingParameter"][];
+        };
+        /** @description ScalingResult is what the runs have shown, in words and numbers. In JSON it is what argosy report -o json writes. */
+        "argosy.v1.ScalingResult": {
+            /** @description The parameter whose effect is reported. */
+            by?: string;
+            /** @description The command that repeats the measurement, or the report. */
+            command?: string;
+            /**
+             * Format: int32
+             * @description How many comparisons were made, for which p is corrected.
+             */
+            comparisons?: number;
+            /**
+             * Format: double
+             * @description Of the intervals.
+             */
+            confidence?: number;
+            differences?: components["schemas"]["argosy.v1.ScalingDifference"][];
+            failures?: components["schemas"]["argosy.v1.ScalingFailure"][];
+            lines?: components["schemas"]["argosy.v1.ScalingLine"][];
+            metric?: string;
+            /**
+             * Format: int32
+             * @description How many runs each cell needs so that any comparison can show something.
+             */
+            needed?: number;
+            price_source?: string;
+            runs?: components["schemas"]["argosy.v1.ScalingRun"][];
+            /** @description Parameters and facts that all runs share. */
+            same?: {
+                [key: string]: string;
+            };
+            /** @description The number of ranks changes along it, so that there is an efficiency. */
+            scaling?: boolean;
+            /**
+             * Format: uint64
+             * @description Of the bootstrap.
+             */
+            seed?: string;
+            title?: string;
+            /** @description What the runs have shown, a sentence for each cell. */
+            verdicts?: string[];
+            warnings?: string[];
+        };
+        /** @description ScalingRun is one measurement. */
+        "argosy.v1.ScalingRun": {
+            /** Format: int32 */
+            asked?: number;
+            /** @description What it ran on. */
+            facts?: {
+                [key: string]: string;
+            };
+            /** @description Why it gave none. */
+            failure?: string;
+            id?: string;
+            name?: string;
+            parameters?: {
+                [key: string]: string;
+            };
+            /** @description Typical values of the ranks, that of rank 0 first. */
+            ranks?: number[];
+            /** Format: date-time */
+            started?: string;
+            /**
+             * Format: double
+             * @description Absent: the run gave none.
+             */
+            value?: number;
+            /**
+             * Format: int32
+             * @description How many ranks took part, and were asked for; 0 when it is not known.
+             */
+            world?: number;
         };
         /** @description Series is the curve of one metric, as one rank of a node printed it. */
         "argosy.v1.Series": {
@@ -1917,11 +2959,65 @@ export interface components {
              */
             x?: number;
         };
+        /** @description Shortage is a step that the cluster can never hold, in words that make up a sentence: "asks ASKS; HAS: CHANGE". */
+        "argosy.v1.Shortage": {
+            /** @description 2 workers x 2 CPUs = 4 */
+            asks?: string;
+            /** @description lower cpu_limit, or add nodes */
+            change?: string;
+            /** @description this cluster has 2 */
+            has?: string;
+            /** @description The pipeline's parameters to lower, where they are known. */
+            parameters?: string[];
+            step?: string;
+        };
+        /** @description Spread sums up a metric over runs. */
+        "argosy.v1.Spread": {
+            /**
+             * Format: double
+             * @description The standard deviation of the sample; absent for a single run.
+             */
+            deviation?: number;
+            /** Format: double */
+            max?: number;
+            /** Format: double */
+            mean?: number;
+            /** Format: double */
+            min?: number;
+            name?: string;
+            /**
+             * Format: int32
+             * @description How many runs have it.
+             */
+            runs?: number;
+        };
+        "argosy.v1.StopRunJobResponse": Record<string, never>;
         /** @description StoredObject is something in the artifact store. */
         "argosy.v1.StoredObject": {
             /** Format: int64 */
             bytes?: string;
             key?: string;
+        };
+        /** @description SuggestedRule is a rule that finds numbers in a log. */
+        "argosy.v1.SuggestedRule": {
+            /** Format: int32 */
+            points?: number;
+            rule?: string;
+            /** Format: double */
+            value?: number;
+            /** @description What it is made for. */
+            why?: string;
+        };
+        "argosy.v1.TestRulesResponse": {
+            /** @description In the order of the rules. */
+            reports?: components["schemas"]["argosy.v1.RuleReport"][];
+            /** @description Rules that find numbers in this log, the most useful first. */
+            suggestions?: components["schemas"]["argosy.v1.SuggestedRule"][];
+        };
+        /** @description VaryingParameter is a parameter with several values. */
+        "argosy.v1.VaryingParameter": {
+            name?: string;
+            values?: string[];
         };
         /** @description Visual is one output, or what is wrong with it. */
         "argosy.v1.Visual": {
@@ -1961,6 +3057,40 @@ export interface components {
             /** @description CATEGORY, NUMBER or another of KFP's; it may be absent. */
             type?: string;
         };
+        /** @description Worker is one pod of a distributed job. */
+        "argosy.v1.Worker": {
+            /** @description Its address; empty until it has one. */
+            address?: string;
+            /** Format: date-time */
+            created_at?: string;
+            /** Format: date-time */
+            finished_at?: string;
+            /**
+             * Format: int32
+             * @description Its ranks are those from first_rank to last_rank; absent for a pod that is none.
+             */
+            first_rank?: number;
+            /**
+             * Format: int32
+             * @description Its number within the role.
+             */
+            index?: number;
+            /** Format: int32 */
+            last_rank?: number;
+            /** @description What it waits for, or how it ended. */
+            message?: string;
+            /** @description The machine that it is on; empty until it has one. */
+            node?: string;
+            pod?: string;
+            /** Format: int32 */
+            restarts?: number;
+            /** @description Such as worker, master, ps or launcher. */
+            role?: string;
+            /** Format: date-time */
+            started_at?: string;
+            /** @description Pending, Running, Succeeded, Failed, Unknown or Terminating; Gone when only its log is left. */
+            state?: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1970,6 +3100,35 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    Argosy_GetCluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cluster is what a cluster has and who holds it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.Cluster"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     WatchRunsEvents: {
         parameters: {
             query?: {
@@ -1995,6 +3154,148 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["argosy.v1.Event"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_RestoreExperiment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a deleted experiment, or its name: of several that had it the last deleted one is meant. */
+                experiment: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.RestoreExperimentResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_ListDeletedExperiments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListDeletedExperimentsResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_ListClusterJobs: {
+        parameters: {
+            query?: {
+                /** @description Only jobs in one of these states, in any case; empty for all. */
+                state?: string[];
+                /** @description At most so many; 0 means all. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListClusterJobsResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_TestRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 4 MiB. */
+                    log?: string;
+                    /** @description At most 16, each as NAME[:FORMAT[:REDUCE[:REGEX]]]. */
+                    rules?: string[];
+                    /**
+                     * Format: int32
+                     * @description At most so many lines that match and that nearly do, for each rule: 0 means 50, more than 1000 means 1000.
+                     */
+                    show?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.TestRulesResponse"];
                 };
             };
             /** @description An error. */
@@ -2147,6 +3448,166 @@ export interface operations {
             };
         };
     };
+    Argosy_ListQueues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListQueuesResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_CreateQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most so much of each resource. */
+                    capability?: {
+                        [key: string]: string;
+                    };
+                    /** @description A share of each resource, instead of one by weight. */
+                    deserved?: {
+                        [key: string]: string;
+                    };
+                    name?: string;
+                    /** @description Empty: the root. */
+                    parent?: string;
+                    /**
+                     * Format: int32
+                     * @description 0 means 1.
+                     */
+                    weight?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Queue is a queue of Volcano's scheduler. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.Queue"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_DeleteQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.DeleteQueueResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_SetQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The resources named change, an empty amount takes a limit away, others stay. */
+                    capability?: {
+                        [key: string]: string;
+                    };
+                    deserved?: {
+                        [key: string]: string;
+                    };
+                    /** @description Whether the queue takes new gangs; absent: it stays. */
+                    open?: boolean;
+                    /**
+                     * Format: int32
+                     * @description 0: it stays.
+                     */
+                    weight?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Queue is a queue of Volcano's scheduler. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.Queue"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     Argosy_ListRuns: {
         parameters: {
             query?: {
@@ -2162,9 +3623,12 @@ export interface operations {
                 experiment_id?: string;
                 /** @description Only the runs of this schedule (a v1beta1 job); empty for all. */
                 schedule_id?: string;
-                /** @description Only runs with one of these statuses. */
+                /** @description Only runs with one of these statuses, in any case; Accepted means those that have none yet. */
                 status?: string[];
-                /** @description NAME=VALUE: runs whose parameter has this value; NAME!=VALUE: those where it has not; NAME~TEXT: where it has the text in it. */
+                /**
+                 * @description NAME=VALUE: runs whose parameter has this value; NAME!=VALUE: those where it has not; NAME~TEXT: where it has the text in it;
+                 *     NAME>=NUMBER, and >, <=, <: where it is a number that is so.
+                 */
                 parameter?: string[];
                 /** @description NAME>NUMBER, and <, >=, <=, =: runs whose metric is so; NAME!=NUMBER: all others. */
                 metric?: string[];
@@ -2188,6 +3652,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.ListRunsResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_CreateRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    description?: string;
+                    /** @description Only check the run. Nothing is stored, and the run has no id. */
+                    dry_run?: boolean;
+                    /** @description Empty: the default experiment. */
+                    experiment_id?: string;
+                    /** @description An Argo Workflow as YAML or JSON, where there is no pipeline. */
+                    manifest?: string;
+                    /** @description Empty: the pipeline's name and the time. */
+                    name?: string;
+                    /** @description Values in place of the defaults. */
+                    parameters?: components["schemas"]["argosy.v1.Parameter"][];
+                    /** @description The pipeline, whose default version runs, or the version. Both empty: the manifest. */
+                    pipeline_id?: string;
+                    /** @description Empty: the manifest's, else pipeline-runner. */
+                    service_account?: string;
+                    version_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.CreateRunResponse"];
                 };
             };
             /** @description An error. */
@@ -2235,6 +3749,37 @@ export interface operations {
             };
         };
     };
+    Argosy_ListRunEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListRunEventsResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     WatchRunEvents: {
         parameters: {
             query?: {
@@ -2262,6 +3807,103 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["argosy.v1.Event"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_ListRunJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListRunJobsResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_GetRunJobObject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+                kind: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.RunJobObject"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_StopRunJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+                /** @description The job's. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.StopRunJobResponse"];
                 };
             };
             /** @description An error. */
@@ -2516,6 +4158,49 @@ export interface operations {
             };
         };
     };
+    SearchLog: {
+        parameters: {
+            query: {
+                /** @description The text, at most 1000 bytes. */
+                q: string;
+                /** @description So many of the first matches are only counted. */
+                skip?: number;
+                /** @description At most so many numbers of lines: 1000 unless said, and no more. */
+                most?: number;
+                container?: string;
+                pod?: string;
+                attempt?: number;
+                previous?: boolean;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where the text is. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.LogMatches"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     ListNodeLogs: {
         parameters: {
             query?: never;
@@ -2535,6 +4220,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.LogList"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_ListPending: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListPendingResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_ListRunUse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListRunUseResponse"];
                 };
             };
             /** @description An error. */
@@ -2778,6 +4525,79 @@ export interface operations {
             };
         };
     };
+    Argosy_ListRunFields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListRunFieldsResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_GroupRuns: {
+        parameters: {
+            query?: {
+                /** @description The name of the parameter. */
+                by?: string;
+                /** @description The names of the metrics to sum up, at most 20. */
+                of?: string[];
+                /** @description These are as in ListRuns. */
+                filter?: string;
+                experiment_id?: string;
+                schedule_id?: string;
+                status?: string[];
+                parameter?: string[];
+                metric?: string[];
+                label?: string[];
+                text?: string;
+                archived?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.GroupRunsResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     Argosy_TerminateRuns: {
         parameters: {
             query?: never;
@@ -2881,6 +4701,116 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.BulkResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_GetScalingReport: {
+        parameters: {
+            query?: {
+                /** @description The runs, at most 1000. Without any: those of the experiment. */
+                run_ids?: string[];
+                /** @description Of a sweep, or any other. */
+                experiment_id?: string;
+                /** @description Of all ranks together. Empty: images/sec where runs have it, else the first that looks like a rate, else the first. */
+                metric?: string;
+                /** @description The step that reports the metric, where several do. */
+                step?: string;
+                /** @description The parameter whose effect is reported. Empty: workers if it differs, else the first that does. */
+                by?: string;
+                /** @description The value of it that the others are compared with. Empty: the smallest. */
+                base?: string;
+                /** @description The parameter with the batch of one rank. Empty: batch_size, batch or batch_size_per_worker. */
+                batch?: string;
+                /** @description The parameter with the batch of all ranks. Empty: global_batch_size or global_batch. */
+                global_batch?: string;
+                /** @description Parameters that do not matter. */
+                ignore?: string[];
+                /** @description What one rank costs in an hour; 0: costs are not reported. */
+                price?: number;
+                /** @description The currency and source of the price; a price needs it. */
+                price_source?: string;
+                /** @description Above the report. Empty: the name of the experiment. */
+                title?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description ScalingReport is the report, and what else could be reported of these runs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ScalingReport"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_ExportScalingReport: {
+        parameters: {
+            query?: {
+                /** @description The runs, at most 1000. Without any: those of the experiment. */
+                "report.run_ids"?: string[];
+                /** @description Of a sweep, or any other. */
+                "report.experiment_id"?: string;
+                /** @description Of all ranks together. Empty: images/sec where runs have it, else the first that looks like a rate, else the first. */
+                "report.metric"?: string;
+                /** @description The step that reports the metric, where several do. */
+                "report.step"?: string;
+                /** @description The parameter whose effect is reported. Empty: workers if it differs, else the first that does. */
+                "report.by"?: string;
+                /** @description The value of it that the others are compared with. Empty: the smallest. */
+                "report.base"?: string;
+                /** @description The parameter with the batch of one rank. Empty: batch_size, batch or batch_size_per_worker. */
+                "report.batch"?: string;
+                /** @description The parameter with the batch of all ranks. Empty: global_batch_size or global_batch. */
+                "report.global_batch"?: string;
+                /** @description Parameters that do not matter. */
+                "report.ignore"?: string[];
+                /** @description What one rank costs in an hour; 0: costs are not reported. */
+                "report.price"?: number;
+                /** @description The currency and source of the price; a price needs it. */
+                "report.price_source"?: string;
+                /** @description Above the report. Empty: the name of the experiment. */
+                "report.title"?: string;
+                /** @description md, csv, json or html. */
+                format?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description ScalingExport is a report as a file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ScalingExport"];
                 };
             };
             /** @description An error. */

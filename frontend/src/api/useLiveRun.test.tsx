@@ -1,4 +1,4 @@
-import { act, screen } from '@testing-library/react';
+import { act, screen, waitFor } from '@testing-library/react';
 import { HttpResponse, http } from 'msw';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { renderAt } from '../test/render';
@@ -54,21 +54,21 @@ const text = () => screen.getByTestId('run').textContent;
 
 it('follows the run until the server says that nothing more will come', async () => {
   renderAt('/', '/', Probe);
-  await vi.waitFor(() => expect(text()).toBe('Pending connecting'));
+  await waitFor(() => expect(text()).toBe('Pending connecting'));
   const [source] = Source.opened;
   expect(source?.url).toBe('/apis/argosy/v1/runs/r1/events');
   act(() => source?.onopen?.());
   source?.say('run', { id: 'r1', status: 'Running' });
-  await vi.waitFor(() => expect(text()).toBe('Running live'));
+  await waitFor(() => expect(text()).toBe('Running live'));
   source?.say('run', { id: 'r1', status: 'Succeeded' });
   source?.say('end');
-  await vi.waitFor(() => expect(text()).toBe('Succeeded ended'));
+  await waitFor(() => expect(text()).toBe('Succeeded ended'));
   expect(source?.readyState).toBe(Source.CLOSED);
 });
 
 it('connects again when the server refused, and says so meanwhile', async () => {
   renderAt('/', '/', Probe);
-  await vi.waitFor(() => expect(Source.opened).toHaveLength(1));
+  await waitFor(() => expect(Source.opened).toHaveLength(1));
   vi.useFakeTimers();
   const [source] = Source.opened as [Source];
   source.close();

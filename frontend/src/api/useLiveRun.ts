@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import type { Run } from './client';
 import { runQuery } from './runs';
 
@@ -9,14 +9,16 @@ export type Liveness = 'connecting' | 'live' | 'retrying' | 'ended';
 const firstRetry = 1_000;
 const lastRetry = 15_000;
 
-/** A run, kept up to date by server-sent events until it ends. Lost connections are made again. */
+/** A run, kept up to date by server-sent events until it ends. Lost connections are made again; one that ended, by reconnect. */
 export function useLiveRun(id: string) {
   const client = useQueryClient();
   const [liveness, setLiveness] = useState<Liveness>('connecting');
+  const [round, setRound] = useState(0);
   const query = useQuery(runQuery(id));
   // A run that cannot be read has no events either; retrying the read brings them back.
   const readable = !query.isError;
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another round connects again
   useEffect(() => {
     if (!readable) return;
     setLiveness('connecting');
@@ -51,7 +53,7 @@ export function useLiveRun(id: string) {
       clearTimeout(timer);
       source?.close();
     };
-  }, [id, client, readable]);
+  }, [id, client, readable, round]);
 
-  return { ...query, liveness };
+  return { ...query, liveness, reconnect: useCallback(() => setRound((before) => before + 1), []) };
 }

@@ -40,7 +40,7 @@ export function Page({ title, trail, badge, actions, children }: PageProps) {
         )}
         <Group justify="space-between" gap="sm" align="flex-start">
           <Group gap="sm" className={classes.heading}>
-            <Title order={1} size="h3" ref={heading} tabIndex={-1} className="break">
+            <Title order={1} size="h3" ref={heading} tabIndex={-1} className="title">
               {title}
             </Title>
             {badge}

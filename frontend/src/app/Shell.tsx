@@ -1,9 +1,19 @@
 import { AppShell, Burger, Group, NavLink, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconFlask2, IconPlayerPlay, IconSitemap } from '@tabler/icons-react';
+import {
+  IconCalendarRepeat,
+  IconChartLine,
+  IconFlask2,
+  IconHome,
+  IconPlayerPlay,
+  IconServer2,
+  IconSettings,
+  IconSitemap,
+} from '@tabler/icons-react';
 import { createLink, Outlet, useLocation } from '@tanstack/react-router';
 import { type AnchorHTMLAttributes, type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Keys } from '../palette/Keys';
 import { Announcer } from './announce';
 import { Preferences } from './Preferences';
 import classes from './Shell.module.css';
@@ -26,9 +36,14 @@ export function Shell() {
   useEffect(close, [path]);
 
   const items = [
+    { to: '/', label: t('home.title'), icon: <IconHome size={18} aria-hidden /> },
     { to: '/pipelines', label: t('pipelines.title'), icon: <IconSitemap size={18} aria-hidden /> },
     { to: '/experiments', label: t('experiments.title'), icon: <IconFlask2 size={18} aria-hidden /> },
     { to: '/runs', label: t('runs.title'), icon: <IconPlayerPlay size={18} aria-hidden /> },
+    { to: '/schedules', label: t('schedules.title'), icon: <IconCalendarRepeat size={18} aria-hidden /> },
+    { to: '/scaling', label: t('scaling.title'), icon: <IconChartLine size={18} aria-hidden /> },
+    { to: '/cluster', label: t('cluster.title'), icon: <IconServer2 size={18} aria-hidden /> },
+    { to: '/settings', label: t('settings.title'), icon: <IconSettings size={18} aria-hidden /> },
   ] as const;
 
   return (
@@ -66,7 +81,14 @@ export function Shell() {
         </Group>
         <Stack gap={4} px="xs" className={classes.items}>
           {items.map(({ to, label, icon }) => (
-            <NavItem key={to} to={to} label={label} leftSection={icon} activeProps={{ 'aria-current': 'page' }} />
+            <NavItem
+              key={to}
+              to={to}
+              label={label}
+              leftSection={icon}
+              activeOptions={{ exact: to === '/' }}
+              activeProps={{ 'aria-current': 'page' }}
+            />
           ))}
         </Stack>
         <Preferences />
@@ -75,6 +97,7 @@ export function Shell() {
         <Outlet />
       </AppShell.Main>
       <Announcer />
+      <Keys />
     </AppShell>
   );
 }

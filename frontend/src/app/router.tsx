@@ -4,46 +4,86 @@ import {
   createRoute,
   createRouter,
   type ErrorComponentProps,
+  type RouterHistory,
   redirect,
   useLocation,
 } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import type { ExperimentsSearch } from '../api/experiments';
 import { readListSearch } from '../api/list';
 import type { RunsSearch } from '../api/runs';
 import { many, parseSearch, stringifySearch } from '../api/url';
+import { ClusterPage } from '../cluster/ClusterPage';
+import { ComparePage } from '../compare/ComparePage';
+import { readCompareSearch } from '../compare/compareSearch';
 import { ExperimentPage } from '../experiments/ExperimentPage';
 import { ExperimentsPage } from '../experiments/ExperimentsPage';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
+import { HomePage } from '../home/HomePage';
 import { NewRunPage } from '../newrun/NewRunPage';
 import { readNewRunSearch } from '../newrun/newRunSearch';
+import { DiffPage } from '../pipelines/DiffPage';
 import { PipelinePage } from '../pipelines/PipelinePage';
 import { PipelinesPage } from '../pipelines/PipelinesPage';
 import { readPipelineSearch } from '../pipelines/pipelineSearch';
+import { RulesPage } from '../rules/RulesPage';
 import { RunPage } from '../runs/RunPage';
 import { RunsPage } from '../runs/RunsPage';
 import { readRunSearch } from '../runs/runSearch';
+import { readPins } from '../runs/views';
+import { ScalingPage } from '../scaling/ScalingPage';
+import { readScalingSearch } from '../scaling/scalingSearch';
+import { SchedulePage } from '../schedules/SchedulePage';
+import { SchedulesPage } from '../schedules/SchedulesPage';
+import { SettingsPage } from '../settings/SettingsPage';
 import { kfpTarget } from './kfpLinks';
 import { ButtonLink } from './links';
 import { Page } from './Page';
 import { Shell } from './Shell';
 
+const yes = (raw: unknown) => (raw === 'true' || raw === true ? true : undefined);
+
 const readRunsSearch = (raw: Record<string, unknown>): RunsSearch => ({
   ...readListSearch(raw),
   status: many(raw.status),
   metrics: many(raw.metrics),
+  params: many(raw.params),
+  archived: yes(raw.archived),
+  chosen: many(raw.chosen),
+  ...readPins(raw),
 });
+
+const readExperimentsSearch = (raw: Record<string, unknown>): ExperimentsSearch => ({
+  ...readListSearch(raw),
+  archived: yes(raw.archived),
+  deleted: yes(raw.deleted),
+});
+
+/** Leads a link of KFP's interface to the same thing here. */
+function followKFP({ location }: { location: { hash: string } }) {
+  const target = kfpTarget(location.hash);
+  if (target) throw redirect({ ...target, hash: '', replace: true } as never);
+}
+
+const readDiffSearch = (raw: Record<string, unknown>): { from?: string; to?: string } => {
+  const text = (value: unknown) => (typeof value === 'string' && value ? value : undefined);
+  return { from: text(raw.from), to: text(raw.to) };
+};
+
+const readClusterSearch = (raw: Record<string, unknown>): { q?: string } => ({
+  q: typeof raw.q === 'string' && raw.q ? raw.q : undefined,
+});
+
+const readRulesSearch = (raw: Record<string, unknown>): { rule?: string[] } => ({ rule: many(raw.rule) });
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
 const routes = [
-  createRoute({
-    getParentRoute: () => root,
-    path: '/',
-    beforeLoad: ({ location }) => {
-      throw redirect({ to: kfpTarget(location.hash) ?? '/pipelines', replace: true });
-    },
-  }),
+  createRoute({ getParentRoute: () => root, path: '/', beforeLoad: followKFP, component: HomePage }),
+  // Where KFP's own interface lies behind its gateway, and within Kubeflow's dashboard.
+  createRoute({ getParentRoute: () => root, path: '/pipeline', beforeLoad: followKFP, component: HomePage }),
+  createRoute({ getParentRoute: () => root, path: '/_/pipeline', beforeLoad: followKFP, component: HomePage }),
   createRoute({
     getParentRoute: () => root,
     path: '/pipelines',
@@ -59,7 +99,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/experiments',
-    validateSearch: readListSearch,
+    validateSearch: readExperimentsSearch,
     component: ExperimentsPage,
   }),
   createRoute({
@@ -86,18 +126,62 @@ const routes = [
     validateSearch: readRunSearch,
     component: RunPage,
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/schedules',
+    validateSearch: readListSearch,
+    component: SchedulesPage,
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/schedules/$scheduleId',
+    validateSearch: readRunsSearch,
+    component: SchedulePage,
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/compare',
+    validateSearch: readCompareSearch,
+    component: ComparePage,
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/scaling',
+    validateSearch: readScalingSearch,
+    component: ScalingPage,
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/metrics/test',
+    validateSearch: readRulesSearch,
+    component: RulesPage,
+  }),
+  createRoute({ getParentRoute: () => root, path: '/diff', validateSearch: readDiffSearch, component: DiffPage }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/cluster',
+    validateSearch: readClusterSearch,
+    component: ClusterPage,
+  }),
+  createRoute({ getParentRoute: () => root, path: '/settings', component: SettingsPage }),
 ] as const;
 
+const routeTree = root.addChildren(routes);
+
 /** All pages. What is heavy in them (graph, logs, chart, YAML) is loaded when it is first shown. */
-export const router = createRouter({
-  routeTree: root.addChildren(routes),
-  parseSearch,
-  stringifySearch,
-  defaultErrorComponent: Crash,
-  // Line links (#L120) are the log's own business.
-  defaultHashScrollIntoView: false,
-  scrollRestoration: true,
-});
+export const newRouter = (history?: RouterHistory) =>
+  createRouter({
+    routeTree,
+    history,
+    parseSearch,
+    stringifySearch,
+    defaultErrorComponent: Crash,
+    // Line links (#L120) are the log's own business.
+    defaultHashScrollIntoView: false,
+    scrollRestoration: true,
+  });
+
+export const router = newRouter();
 
 declare module '@tanstack/react-router' {
   interface Register {

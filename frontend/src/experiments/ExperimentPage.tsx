@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { IconChartLine, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -9,6 +9,7 @@ import { Page } from '../app/Page';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { RunsTable } from '../runs/RunsTable';
+import { ExperimentMenu } from './ExperimentActions';
 
 const route = getRouteApi('/experiments/$experimentId');
 
@@ -24,13 +25,24 @@ export function ExperimentPage() {
       trail={<TextLink to="/experiments">{t('experiments.title')}</TextLink>}
       actions={
         experiment && (
-          <ButtonLink
-            to="/runs/new"
-            search={{ experiment: experiment.id }}
-            leftSection={<IconPlus size={16} aria-hidden />}
-          >
-            {t('runs.createRun')}
-          </ButtonLink>
+          <>
+            <ButtonLink
+              to="/runs/new"
+              search={{ experiment: experiment.id }}
+              leftSection={<IconPlus size={16} aria-hidden />}
+            >
+              {t('runs.createRun')}
+            </ButtonLink>
+            <ButtonLink
+              to="/scaling"
+              search={{ experiment: experiment.id }}
+              variant="default"
+              leftSection={<IconChartLine size={16} aria-hidden />}
+            >
+              {t('scaling.title')}
+            </ButtonLink>
+            <ExperimentMenu experiment={experiment} />
+          </>
         )
       }
     >

@@ -1,23 +1,27 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
-import { IconFlask2, IconPlus } from '@tabler/icons-react';
+import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { IconArchive, IconFlask2, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Experiment } from '../api/client';
+import type { Experiment, Page as ListPage, Run } from '../api/client';
 import { experimentsQuery } from '../api/experiments';
 import { newestFirst } from '../api/pipelines';
+import { runsOfExperimentsQuery } from '../api/runs';
+import { useRunsEvents } from '../api/useRunsEvents';
 import { ButtonLink, TextLink } from '../app/links';
 import { Page } from '../app/Page';
 import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
-import { Time } from '../format/Duration';
+import { Ago } from '../format/Ago';
 import { type Column, DataTable } from '../table/DataTable';
 import { FilterBar, Pager } from '../table/ListControls';
 import { NoMatch } from '../table/NoMatch';
 import { useListURL } from '../table/useListURL';
 import { CreateExperiment } from './CreateExperiment';
+import { DeletedExperiments } from './DeletedExperiments';
+import { RestoreExperiment } from './ExperimentActions';
 import { LastRuns } from './LastRuns';
 
 const route = getRouteApi('/experiments');
@@ -29,9 +33,12 @@ export function ExperimentsPage() {
   const [creating, setCreating] = useState(false);
   const { data, error, isPending, refetch } = useQuery({
     ...experimentsQuery(search),
+    enabled: !search.deleted,
     placeholderData: keepPreviousData,
   });
-  const columns = useColumns();
+  const newest = useQuery(runsOfExperimentsQuery(data?.items.map(({ id }) => id) ?? []));
+  useRunsEvents();
+  const columns = useColumns(newest.data, search.archived ?? false);
 
   const createButton = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
@@ -41,16 +48,30 @@ export function ExperimentsPage() {
 
   return (
     <Page title={t('experiments.title')} actions={createButton}>
-      <FilterBar q={search.q} onFilter={(q) => change({ q }, true)} />
-      {error && (
+      <FilterBar q={search.q} onFilter={(q) => change({ q }, true)}>
+        <SegmentedControl
+          aria-label={t('experiments.archive')}
+          value={search.deleted ? 'deleted' : search.archived ? 'archived' : 'active'}
+          data={[
+            { value: 'active', label: t('runs.active') },
+            { value: 'archived', label: t('runs.archived') },
+            { value: 'deleted', label: t('experiments.deletedShort') },
+          ]}
+          onChange={(value) =>
+            change({ archived: value === 'archived' || undefined, deleted: value === 'deleted' || undefined })
+          }
+        />
+      </FilterBar>
+      {search.deleted && <DeletedExperiments q={search.q} onClear={() => change({ q: undefined })} />}
+      {!search.deleted && error && (
         <Failure
           title={t('failure.title', { what: t('await.experiments') })}
           error={error}
           onRetry={() => void refetch()}
         />
       )}
-      {isPending && <Awaiting what={t('await.experiments')} />}
-      {data && data.items.length > 0 && (
+      {!search.deleted && isPending && <Awaiting what={t('await.experiments')} />}
+      {!search.deleted && data && data.items.length > 0 && (
         <Stack gap="sm">
           <DataTable
             caption={t('list.caption', { what: t('experiments.title'), count: data.items.length })}
@@ -63,9 +84,16 @@ export function ExperimentsPage() {
           <Pager search={search} shown={data.items.length} total={data.total} next={data.next} turn={turn} />
         </Stack>
       )}
-      {data?.items.length === 0 &&
+      {!search.deleted &&
+        data?.items.length === 0 &&
         (search.q || search.token ? (
           <NoMatch onClear={() => change({ q: undefined })} />
+        ) : search.archived ? (
+          <Empty
+            icon={<IconArchive aria-hidden />}
+            title={t('experiments.emptyArchive')}
+            text={t('experiments.emptyArchiveText')}
+          />
         ) : (
           <Empty
             icon={<IconFlask2 aria-hidden />}
@@ -80,7 +108,7 @@ export function ExperimentsPage() {
   );
 }
 
-function useColumns(): Column<Experiment>[] {
+function useColumns(newest: ListPage<Run> | undefined, archived: boolean): Column<Experiment>[] {
   const { t } = useTranslation();
   return useMemo(
     () => [
@@ -93,7 +121,7 @@ function useColumns(): Column<Experiment>[] {
             to="/experiments/$experimentId"
             params={{ experimentId: row.original.id }}
             fw={550}
-            className="break"
+            className="name"
           >
             {row.original.name}
           </TextLink>
@@ -112,14 +140,14 @@ function useColumns(): Column<Experiment>[] {
       {
         id: 'last',
         header: t('experiments.lastRuns'),
-        cell: ({ row }) => <LastRuns experimentID={row.original.id} />,
+        cell: ({ row }) => <LastRuns experimentID={row.original.id} newest={newest} />,
       },
       {
         id: 'created_at',
         header: t('field.created'),
         enableSorting: true,
-        meta: { width: 220 },
-        cell: ({ row }) => <Time at={row.original.created_at} />,
+        meta: { width: 130 },
+        cell: ({ row }) => <Ago at={row.original.created_at} />,
       },
       {
         id: 'actions',
@@ -127,13 +155,17 @@ function useColumns(): Column<Experiment>[] {
         meta: { align: 'right', width: 150 },
         cell: ({ row }) => (
           <Group justify="flex-end">
-            <ButtonLink to="/runs/new" search={{ experiment: row.original.id }} size="compact-sm" variant="light">
-              {t('runs.createRun')}
-            </ButtonLink>
+            {archived ? (
+              <RestoreExperiment experiment={row.original} />
+            ) : (
+              <ButtonLink to="/runs/new" search={{ experiment: row.original.id }} size="compact-sm" variant="light">
+                {t('runs.createRun')}
+              </ButtonLink>
+            )}
           </Group>
         ),
       },
     ],
-    [t],
+    [t, newest, archived],
   );
 }

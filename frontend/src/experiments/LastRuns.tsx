@@ -1,63 +1,27 @@
-import { Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { Run } from '../api/client';
-import { lastRunsQuery, recentRunsQuery } from '../api/runs';
-import { TextLink } from '../app/links';
-import { StatusIcon, useStatusWord } from '../status/StatusBadge';
+import type { Page, Run } from '../api/client';
+import { RunStrip } from '../schedules/RunStrip';
 
 const shown = 5;
 
-/** The statuses of an experiment's newest runs. */
-export function LastRuns({ experimentID }: { experimentID: string }) {
-  const { t } = useTranslation();
-  // One call serves all rows of the page; only an experiment whose runs are older than what it gave asks for its own.
-  const recent = useQuery(recentRunsQuery);
-  const mine = recent.data?.items.filter((run) => run.experiment?.id === experimentID).slice(0, shown);
-  const complete = mine && (mine.length === shown || !recent.data?.next);
-  const own = useQuery({ ...lastRunsQuery(experimentID, shown), enabled: recent.isSuccess && !complete });
-  const runs = complete ? mine : own.data;
+interface LastRunsProps {
+  experimentID: string;
+  /** The newest runs of all experiments of the list; undefined while they are read. */
+  newest: Page<Run> | undefined;
+}
 
-  if (recent.error || own.error) {
-    return (
-      <Text size="sm" c="var(--ar-bad)">
-        {(recent.error ?? own.error)?.message}
-      </Text>
-    );
-  }
-  if (!runs)
+/** The statuses of an experiment's newest runs. */
+export function LastRuns({ experimentID, newest }: LastRunsProps) {
+  const { t } = useTranslation();
+  if (!newest) {
     return (
       <Text size="sm" c="dimmed">
         …
       </Text>
     );
-  if (runs.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t('experiments.noRuns')}
-      </Text>
-    );
   }
-  return (
-    <Group gap={6} wrap="nowrap">
-      {runs.map((run) => (
-        <RunIcon key={run.id} run={run} />
-      ))}
-    </Group>
-  );
-}
-
-function RunIcon({ run }: { run: Run }) {
-  const label = `${run.name}: ${useStatusWord()(run.status)}`;
-  return (
-    <TextLink
-      to="/runs/$runId"
-      params={{ runId: run.id }}
-      aria-label={label}
-      title={label}
-      style={{ display: 'flex', padding: 3 }}
-    >
-      <StatusIcon phase={run.status} size={20} />
-    </TextLink>
-  );
+  const mine = newest.items.filter((run) => run.experiment?.id === experimentID).slice(0, shown);
+  // Where the page of runs was full, older ones may be on the next.
+  return <RunStrip runs={mine} empty={newest.next ? t('experiments.olderRuns') : t('experiments.noRuns')} size={20} />;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { elapsed, formatBytes, formatDuration, formatMetric, formatTime } from './format';
+import { elapsed, formatBytes, formatDuration, formatMetric, formatRelative, formatTime } from './format';
 
 describe('formatDuration', () => {
   it.each([
@@ -51,4 +51,14 @@ describe('formatBytes', () => {
     [1658, '1.7 kB'],
     [33_554_433, '33.6 MB'],
   ])('%i is %s', (bytes, text) => expect(formatBytes(bytes, 'en')).toBe(text));
+});
+
+describe('formatRelative', () => {
+  it.each([
+    [0, 'now'],
+    [-5_000, '5 seconds ago'],
+    [-125_000, '2 minutes ago'],
+    [7_300_000, 'in 2 hours'],
+    [-90_000_000, 'yesterday'],
+  ])('%i ms is %s', (ms, text) => expect(formatRelative(ms, 'en')).toBe(text));
 });

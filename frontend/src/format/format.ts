@@ -32,6 +32,22 @@ export function formatTime(time: string | undefined, language: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(at);
 }
 
+/** A stretch of time before (negative) or after now in its largest unit: 5 minutes ago, in 2 hours, yesterday. */
+export function formatRelative(ms: number, language: string): string {
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'long' });
+  const units = [
+    ['year', 31_536_000_000],
+    ['month', 2_592_000_000],
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+  ] as const;
+  for (const [unit, size] of units) {
+    if (Math.abs(ms) >= size) return format.format(Math.trunc(ms / size), unit);
+  }
+  return format.format(Math.trunc(ms / 1000), 'second');
+}
+
 export function formatNumber(value: number, language: string): string {
   return new Intl.NumberFormat(language).format(value);
 }

@@ -6,7 +6,12 @@ import type { Steps } from './model';
 const StepGraph = lazy(() => import('./StepGraph'));
 
 /** The graph, whose code is loaded when the first one is shown. */
-export function LazyStepGraph(props: { graph: Steps; selected: string | undefined; onSelect: (id: string) => void }) {
+export function LazyStepGraph(props: {
+  graph: Steps;
+  selected: string | undefined;
+  onSelect: (id: string) => void;
+  find?: string;
+}) {
   const { t } = useTranslation();
   return (
     <Suspense fallback={<Awaiting what={t('await.graph')} />}>

@@ -4,10 +4,13 @@ import { useReducedMotion } from '@mantine/hooks';
 import { IconMaximize } from '@tabler/icons-react';
 import {
   Background,
+  BaseEdge,
   ControlButton,
   Controls,
   type Edge,
+  type EdgeProps,
   Handle,
+  MiniMap,
   type Node,
   type NodeProps,
   Position,
@@ -16,26 +19,41 @@ import {
   useReactFlow,
   useStore,
 } from '@xyflow/react';
-import { type FocusEvent, useCallback, useEffect, useMemo } from 'react';
+import { type FocusEvent, type KeyboardEvent, useCallback, useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Duration } from '../format/Duration';
 import { StatusIcon, useStatusWord } from '../status/StatusBadge';
 import { hasRun, isFinal } from '../status/status';
-import { nodeHeight, nodeWidth, place } from './layout';
+import { useSentence } from '../waiting/useSentence';
+import { nodeHeight, nodeWidth, type Placed, type Point, place } from './layout';
 import type { Step, Steps } from './model';
+import { type Way as Direction, ways as directions, neighbour } from './neighbour';
 import classes from './StepGraph.module.css';
 
-type StepNode = Node<{ step: Step; onSelect: (id: string) => void; chosen: boolean }, 'step'>;
+interface StepData extends Record<string, unknown> {
+  step: Step;
+  onSelect: (id: string) => void;
+  onGo: (from: string, way: Direction) => void;
+  chosen: boolean;
+  faint: boolean;
+}
+type StepNode = Node<StepData, 'step'>;
+type WayEdge = Edge<{ points: Point[] }, 'way'>;
 
 interface StepGraphProps {
   graph: Steps;
   selected: string | undefined;
   onSelect: (id: string) => void;
+  /** Part of a name; the other steps are faint. */
+  find?: string;
 }
 
 const nodeTypes = { step: StepCard };
+const edgeTypes = { way: Way };
 const zooms = { min: 0.1, readable: 0.65, max: 1.1 };
 const margin = 28;
+// A smaller graph can be seen whole.
+const mapFrom = 40;
 
 /** The steps and what they wait for. Each step is a button, so the keyboard reaches it. */
 export default function StepGraph(props: StepGraphProps) {
@@ -46,14 +64,19 @@ export default function StepGraph(props: StepGraphProps) {
   );
 }
 
-function Flow({ graph, selected, onSelect }: StepGraphProps) {
+function Flow({ graph, selected, onSelect, find = '' }: StepGraphProps) {
   const { t } = useTranslation();
   const scheme = useComputedColorScheme();
   const still = useReducedMotion();
   // Status changes come often; places change only with the shape of the graph.
   const shape = JSON.stringify([graph.steps.map((step) => step.id), graph.edges]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the shape stands for the graph
-  const places = useMemo(() => new Map(place(graph).map((placed) => [placed.id, placed])), [shape]);
+  const { places, ways } = useMemo(() => {
+    const placed = place(graph);
+    return { places: new Map(placed.steps.map((step) => [step.id, step])), ways: placed.ways };
+  }, [shape]);
+  const words = find.toLowerCase();
+  const { frame, onGo } = useArrows(graph, places);
 
   const nodes = graph.steps.map((step): StepNode => {
     const { x, y } = places.get(step.id) ?? { x: 0, y: 0 };
@@ -63,22 +86,25 @@ function Flow({ graph, selected, onSelect }: StepGraphProps) {
       position: { x, y },
       width: nodeWidth,
       height: nodeHeight,
-      data: { step, onSelect, chosen: step.id === selected },
+      data: { step, onSelect, onGo, chosen: step.id === selected, faint: !step.name.toLowerCase().includes(words) },
     };
   });
   const running = new Set(graph.steps.filter((step) => step.phase === 'Running').map((step) => step.id));
-  const edges = graph.edges.map(
-    ({ from, to }): Edge => ({ id: `${from}>${to}`, source: from, target: to, animated: !still && running.has(to) }),
-  );
+  const edges = graph.edges.map(({ from, to }): WayEdge => {
+    const id = `${from}>${to}`;
+    const animated = !still && running.has(to);
+    return { id, type: 'way', source: from, target: to, animated, data: { points: ways.get(id) ?? [] } };
+  });
 
   const showAll = useView(shape, selected);
 
   return (
-    <section className={classes.graph} aria-label={t('graph.label')} aria-description={t('graph.hint')}>
+    <section ref={frame} className={classes.graph} aria-label={t('graph.label')} aria-description={t('graph.hint')}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
         colorMode={scheme}
         minZoom={zooms.min}
         nodesDraggable={false}
@@ -102,9 +128,56 @@ function Flow({ graph, selected, onSelect }: StepGraphProps) {
             <IconMaximize aria-hidden style={{ fill: 'none' }} />
           </ControlButton>
         </Controls>
+        {graph.steps.length >= mapFrom && (
+          <MiniMap<StepNode>
+            pannable
+            zoomable
+            position="top-right"
+            ariaLabel={t('graph.map')}
+            nodeColor={({ data }) => tones[data.step.phase ?? ''] ?? 'var(--ar-line-strong)'}
+            nodeStrokeColor={({ data }) => (data.chosen ? 'var(--mantine-primary-color-filled)' : 'transparent')}
+            nodeStrokeWidth={30}
+            className={classes.map}
+          />
+        )}
       </ReactFlow>
     </section>
   );
+}
+
+const tones: Record<string, string> = {
+  Running: 'var(--ar-run)',
+  Succeeded: 'var(--ar-ok)',
+  Failed: 'var(--ar-bad)',
+  Error: 'var(--ar-bad)',
+};
+
+// A step that is out of view is drawn some frames after the view has moved to it.
+const patience = 30;
+
+/** Arrow keys lead the focus along the edges, and to the sides. */
+function useArrows(graph: Steps, places: Map<string, Placed>) {
+  const flow = useReactFlow();
+  const frame = useRef<HTMLElement>(null);
+  const current = useRef({ graph, places });
+  current.current = { graph, places };
+
+  const onGo = useCallback(
+    (from: string, way: Direction) => {
+      const to = neighbour(current.current.graph, current.current.places, from, way);
+      const place = to === undefined ? undefined : current.current.places.get(to);
+      if (to === undefined || !place) return;
+      const focus = (frames: number) => {
+        const button = frame.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(to)}"] button`);
+        if (button) button.focus();
+        else if (frames > 0) requestAnimationFrame(() => focus(frames - 1));
+      };
+      void flow.setCenter(place.x + nodeWidth / 2, place.y + nodeHeight / 2, { zoom: flow.getZoom() });
+      focus(patience);
+    },
+    [flow],
+  );
+  return { frame, onGo };
 }
 
 /**
@@ -140,7 +213,31 @@ function useView(shape: string, selected: string | undefined) {
   return () => view(zooms.min);
 }
 
-function StepCard({ id, data: { step, onSelect, chosen } }: NodeProps<StepNode>) {
+/** An edge along its bends, with rounded corners. Its ends are those of the steps. */
+function Way({ id, sourceX, sourceY, targetX, targetY, data }: EdgeProps<WayEdge>) {
+  const bends = (data?.points ?? []).slice(1, -1);
+  return <BaseEdge id={id} path={wayOf([{ x: sourceX, y: sourceY }, ...bends, { x: targetX, y: targetY }])} />;
+}
+
+/** A smooth path through points: each bend pulls the line, which passes through the middles between bends. */
+function wayOf(points: Point[]): string {
+  const [first = { x: 0, y: 0 }, ...rest] = points;
+  const last = rest.pop() ?? first;
+  if (rest.length === 0) {
+    const middle = (first.y + last.y) / 2;
+    return `M${first.x},${first.y} C${first.x},${middle} ${last.x},${middle} ${last.x},${last.y}`;
+  }
+  let path = `M${first.x},${first.y}`;
+  rest.forEach((bend, i) => {
+    const next = rest[i + 1];
+    const to = next ? { x: (bend.x + next.x) / 2, y: (bend.y + next.y) / 2 } : last;
+    path += ` Q${bend.x},${bend.y} ${to.x},${to.y}`;
+  });
+  return path;
+}
+
+function StepCard({ id, data: { step, onSelect, onGo, chosen, faint } }: NodeProps<StepNode>) {
+  const sentence = useSentence();
   const flow = useReactFlow();
   const word = useStatusWord();
   const { phase } = step;
@@ -153,6 +250,13 @@ function StepCard({ id, data: { step, onSelect, chosen } }: NodeProps<StepNode>)
       void flow.setCenter(node.position.x + nodeWidth / 2, node.position.y + nodeHeight / 2, { zoom: flow.getZoom() });
   };
 
+  const onKeyDown = (event: KeyboardEvent) => {
+    const way = directions.find((key) => key === event.key);
+    if (!way || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    onGo(id, way);
+  };
+
   return (
     <>
       <Handle type="target" position={Position.Top} className={classes.handle} isConnectable={false} />
@@ -160,23 +264,25 @@ function StepCard({ id, data: { step, onSelect, chosen } }: NodeProps<StepNode>)
         type="button"
         className={`nodrag ${classes.step}`}
         data-phase={phase}
+        data-faint={faint || undefined}
         aria-pressed={chosen}
         onClick={() => onSelect(id)}
         onFocus={bringIntoView}
+        onKeyDown={onKeyDown}
       >
         {phase !== undefined && <StatusIcon phase={phase} size={22} />}
         <span className={classes.text}>
           <span className={classes.name} title={step.name}>
             {step.name}
           </span>
-          <span className={classes.line} title={step.waiting}>
+          <span className={classes.line} title={sentence(step.waiting)}>
             {phase === undefined ? (
               [step.kind, step.note].filter(Boolean).join(' · ')
             ) : (
               <>
                 {word(phase)}
                 {(hasRun(phase) || step.waiting) && ' · '}
-                {step.waiting}
+                {sentence(step.waiting)}
                 {hasRun(phase) && <Duration start={step.started} end={step.finished} live={!isFinal(phase)} />}
               </>
             )}

@@ -10,8 +10,20 @@ export interface Placed {
   y: number;
 }
 
-/** Places steps top to bottom, each below those that it waits for; x and y are the top left corner. */
-export function place({ steps, edges }: Steps): Placed[] {
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Places {
+  /** x and y are the top left corner. */
+  steps: Placed[];
+  /** The bends of each edge from its step to the next, by FROM>TO. */
+  ways: Map<string, Point[]>;
+}
+
+/** Places steps top to bottom, each below those that it waits for, and leads edges around the steps between. */
+export function place({ steps, edges }: Steps): Places {
   const graph = new Graph();
   graph.setGraph({ rankdir: 'TB', nodesep: 24, ranksep: 44 });
   graph.setDefaultEdgeLabel(() => ({}));
@@ -21,8 +33,11 @@ export function place({ steps, edges }: Steps): Placed[] {
     if (from !== to && graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to);
   }
   layout(graph);
-  return steps.map(({ id }) => {
+  const ways = new Map<string, Point[]>();
+  for (const { v, w } of graph.edges()) ways.set(`${v}>${w}`, (graph.edge({ v, w }) as { points: Point[] }).points);
+  const placed = steps.map(({ id }) => {
     const { x, y } = graph.node(id) as { x: number; y: number };
     return { id, x: x - nodeWidth / 2, y: y - nodeHeight / 2 };
   });
+  return { steps: placed, ways };
 }

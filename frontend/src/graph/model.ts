@@ -25,11 +25,12 @@ export interface Steps {
 export function runSteps(nodes: RunNode[]): Steps {
   const byID = new Map(nodes.map((node) => [node.id, node]));
   const hidden = new Set(nodes.filter((node) => isScaffold(node, byID)).map((node) => node.id));
+  const labels = stepLabels(nodes);
   const steps = nodes
     .filter((node) => !hidden.has(node.id))
     .map((node) => ({
       id: node.id,
-      name: stepName(node),
+      name: labels.get(node.id) ?? node.id,
       kind: node.template && node.type === 'Pod' ? node.template : (node.type ?? ''),
       phase: node.phase ?? 'Pending',
       waiting: node.waiting,
@@ -44,6 +45,27 @@ export function runSteps(nodes: RunNode[]): Steps {
 }
 
 export const stepName = (node: RunNode) => node.display_name || node.name || node.id;
+
+// Argo ends the name of a loop's pass with its number and its item: for-loop-1(0:0.0001).
+const pass = /\(\d+(?::[\s\S]*)?\)$/;
+
+/** Names nodes so that the passes of a loop differ: train(0:0.0001), where each pass has a step called train. */
+export function stepLabels(nodes: RunNode[]): Map<string, string> {
+  const byID = new Map(nodes.map((node) => [node.id, node]));
+  return new Map(nodes.map((node) => [node.id, stepName(node) + itemsAbove(node, byID)]));
+}
+
+function itemsAbove(node: RunNode, byID: Map<string, RunNode>): string {
+  let items = '';
+  const seen = new Set([node.id]);
+  for (let id = node.boundary_id; id && !seen.has(id); id = byID.get(id)?.boundary_id) {
+    seen.add(id);
+    const above = byID.get(id);
+    // The attempts of a retry have the item in their own names.
+    if (above && above.type !== 'Retry') items = (pass.exec(stepName(above))?.[0] ?? '') + items;
+  }
+  return items;
+}
 
 /** Nodes that are no steps to a reader: the root, groups of parallel steps, and a retry that was not needed. */
 function isScaffold(node: RunNode, byID: Map<string, RunNode>): boolean {
@@ -80,4 +102,23 @@ export function pipelineSteps(graph: Graph): Steps {
     })),
     edges: (graph.edges ?? []).map((edge) => ({ from: edge.from ?? '', to: edge.to ?? '' })),
   };
+}
+
+/** The graph without what succeeded, whose neighbours are joined. */
+export function hideSucceeded({ steps, edges }: Steps): Steps {
+  const kept = new Set(steps.filter((step) => step.phase !== 'Succeeded').map((step) => step.id));
+  const next = new Map<string, string[]>();
+  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
+  const joined: Steps['edges'] = [];
+  for (const from of kept) {
+    const seen = new Set([from]);
+    const ahead = [...(next.get(from) ?? [])];
+    for (let to = ahead.pop(); to !== undefined; to = ahead.pop()) {
+      if (seen.has(to)) continue;
+      seen.add(to);
+      if (kept.has(to)) joined.push({ from, to });
+      else ahead.push(...(next.get(to) ?? []));
+    }
+  }
+  return { steps: steps.filter((step) => kept.has(step.id)), edges: joined };
 }

@@ -31,7 +31,7 @@ describe('translations', () => {
     const same = [...english].filter(([key, text]) => chinese.get(key) === text).map(([key]) => key);
     // Names, and words that Chinese readers use as they are.
     expect(same.sort()).toEqual(
-      ['app.name', 'field.id', 'field.none', 'field.pod', 'pipeline.yaml', 'run.yaml'].sort(),
+      ['app.name', 'field.id', 'field.none', 'field.pod', 'metrics.rank', 'pipeline.yaml', 'run.yaml'].sort(),
     );
   });
 });
@@ -43,8 +43,9 @@ describe('every text', () => {
       .filter(([file]) => !file.includes('/i18n/') && !file.endsWith('.test.ts') && !file.endsWith('.test.tsx'))
       .map(([, text]) => text)
       .join('\n');
-    // Keys that are put together: t(`status.${status}`), t(`run.${liveness}`), and plurals.
-    const composed = /^status\.|^run\.(live|connecting|retrying)(Hint)?$/;
+    // Keys that are put together: t(`status.${status}`), t(`run.${liveness}`), t(`newRun.rule.${type}`), t(`bulk.${action}Title`), t(`job.state.${state}`), and plurals.
+    const composed =
+      /^status\.|^run\.(live|connecting|retrying)(Hint)?$|^metrics\.(axis\.|result$|last$|min$|max$|points$)|^timeline\.(waiting|running|earlier)$|^cause\.(do\.)?[a-zA-Z]+$|^newRun\.rule\.[A-Z]|^bulk\.(terminate|retry|archive|unarchive|delete)(Title|Text)?$|^bulk\.(would|was)\.|^trigger\.units\.|^job\.state\.|^cluster\.(memory|pods)$/;
     const unused = leaves(en)
       .map(([key]) => key.replace(/_(one|other)$/, ''))
       .filter((key) => !composed.test(key) && !code.includes(`'${key}'`));

@@ -1,6 +1,7 @@
 import { AnsiUp } from 'ansi_up';
 import { Fragment, type MouseEvent, memo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { seriesVariable } from '../metrics/look';
 import classes from './LogView.module.css';
 import { plain } from './lines';
 import { cut } from './search';
@@ -15,10 +16,23 @@ interface LogLineProps {
   /** The line that the URL points to. */
   linked: boolean;
   onLink: (number: number) => void;
+  /** Which of several logs the line is of. */
+  tag?: string;
+  /** The place of that log among them, which gives its colour. */
+  place?: number;
 }
 
 /** One line of a log with its number, which links to it. */
-export const LogLine = memo(function LogLine({ text, number, words, current, linked, onLink }: LogLineProps) {
+export const LogLine = memo(function LogLine({
+  text,
+  number,
+  words,
+  current,
+  linked,
+  onLink,
+  tag,
+  place = 0,
+}: LogLineProps) {
   const { t } = useTranslation();
   const click = (event: MouseEvent) => {
     event.preventDefault();
@@ -35,6 +49,11 @@ export const LogLine = memo(function LogLine({ text, number, words, current, lin
       >
         {number}
       </a>
+      {tag && (
+        <span className={classes.tag} style={{ color: `var(${seriesVariable(place)})` }} title={tag}>
+          {tag}
+        </span>
+      )}
       <LineText text={text} words={words} />
     </div>
   );

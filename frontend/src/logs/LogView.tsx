@@ -1,56 +1,93 @@
 import './ansi.css';
-import { ActionIcon, Button, CloseButton, Group, Text, TextInput, Tooltip } from '@mantine/core';
-import {
-  IconArrowBarToDown,
-  IconArrowBarToUp,
-  IconChevronDown,
-  IconChevronUp,
-  IconDownload,
-  IconSearch,
-} from '@tabler/icons-react';
-import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
+import { IconAlertTriangle, IconArrowBarToDown, IconArrowBarToUp, IconDownload } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { VList, type VListHandle } from 'virtua';
+import { type LogSource, logPartQuery, partLines } from '../api/logs';
+import { announce } from '../app/announce';
 import { Failure } from '../feedback/Failure';
+import { BarButton } from './BarButton';
 import { LogLine } from './LogLine';
 import classes from './LogView.module.css';
-import { matches } from './search';
+import { lastState } from './lines';
+import { SearchField } from './SearchField';
+import { firstError } from './search';
 import { useFollow } from './useFollow';
 import { useLineLink } from './useLineLink';
 import { useLog } from './useLog';
+import { useSearch } from './useSearch';
 
 interface LogViewProps {
   /** Name of the step, for labels. */
   step: string;
-  /** Where the log is followed. */
-  url: string;
-  /** Where the whole log is, as a file. */
-  download: string;
+  /** Where the log is followed; several are merged by time, and so have times in front of their lines. */
+  urls: string[];
+  /** Names of the logs, when they are several. */
+  names?: string[];
+  /** Where the server searches the log and finds lines that are not held here; absent when there are several. */
+  source?: LogSource;
+  /** Where the whole log is, as a file; absent when there are several. */
+  download?: string;
 }
 
 /** A log that follows its step: it scrolls along until the reader scrolls up, and can be searched and linked by line. */
-export default function LogView({ step, url, download }: LogViewProps) {
+export default function LogView({ step, urls, names, source, download }: LogViewProps) {
   const { t } = useTranslation();
-  const { lines, dropped, phase, problem, restart } = useLog(url);
+  const { lines, of, dropped, phase, problem, restart } = useLog(urls);
   const list = useRef<VListHandle>(null);
   const { linked, link } = useLineLink();
   const { following, follow, pause, onScroll } = useFollow(list, lines.length, linked === undefined);
-  const search = useSearch(lines, (index) => {
+  // The number of a line among those that are not held here, when those around it are shown.
+  const [middle, setMiddle] = useState<number>();
+  const part = useQuery(logPartQuery(source, middle));
+  const away = middle !== undefined;
+  const shown = away ? (part.data?.lines.map(lastState) ?? []) : lines;
+  const before = away ? (part.data?.first ?? 1) - 1 : dropped;
+
+  /** Brings a line into view, from the server if it is not held here any more. */
+  const [wanted, setWanted] = useState<number>();
+  const show = (number: number) => {
     pause();
-    list.current?.scrollToIndex(index, { align: 'center' });
-  });
+    setWanted(number);
+    const inPart = away && number > before && number <= before + shown.length;
+    if (source && number <= dropped) setMiddle(inPart ? middle : number);
+    else setMiddle(undefined);
+  };
+  const at = wanted === undefined ? -1 : wanted - 1 - before;
+  const there = at >= 0 && at < shown.length;
+  useEffect(() => {
+    if (!there) return;
+    list.current?.scrollToIndex(at, { align: 'center' });
+    setWanted(undefined);
+  }, [there, at]);
+
+  const search = useSearch({ lines, before: dropped, source, ended: phase === 'ended', show });
 
   const toStart = () => {
     pause();
-    list.current?.scrollToIndex(0);
+    if (source && dropped > 0) show(1);
+    else list.current?.scrollToIndex(0);
+  };
+  const toEnd = () => {
+    setMiddle(undefined);
+    follow();
+  };
+  const toError = () => {
+    const index = firstError(lines);
+    announce(t(index < 0 ? 'log.noError' : 'log.atError', { number: dropped + index + 1 }));
+    if (index < 0) return;
+    link(dropped + index + 1);
+    show(dropped + index + 1);
   };
 
-  // A link to a line waits until that line has arrived.
-  const target = linked === undefined ? -1 : linked - 1 - dropped;
-  const arrived = target >= 0 && target < lines.length;
+  // A link to a line waits until that line has arrived, or has been dropped.
+  const arrived = linked !== undefined && (linked <= dropped || linked - dropped <= lines.length);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another line moves the view
   useEffect(() => {
-    if (arrived) list.current?.scrollToIndex(target, { align: 'center' });
-  }, [arrived, target]);
+    if (arrived) show(linked);
+  }, [arrived, linked]);
 
   const state = phase === 'ended' ? t('log.ended') : following ? t('log.following') : t('log.paused');
   return (
@@ -58,35 +95,51 @@ export default function LogView({ step, url, download }: LogViewProps) {
       <Group gap={6} className={classes.bar}>
         <SearchField {...search} />
         <Group gap={2} ml="auto">
+          <BarButton label={t('log.toError')} onClick={toError}>
+            <IconAlertTriangle size={16} aria-hidden />
+          </BarButton>
           <BarButton label={t('log.toStart')} onClick={toStart}>
             <IconArrowBarToUp size={16} aria-hidden />
           </BarButton>
-          <BarButton label={t('log.toEnd')} onClick={follow}>
+          <BarButton label={t('log.toEnd')} onClick={toEnd}>
             <IconArrowBarToDown size={16} aria-hidden />
           </BarButton>
-          <Tooltip label={t('log.download')}>
-            <ActionIcon
-              component="a"
-              href={download}
-              download={`${step}.log`}
-              variant="subtle"
-              color="gray"
-              aria-label={t('log.download')}
-            >
-              <IconDownload size={16} aria-hidden />
-            </ActionIcon>
-          </Tooltip>
+          {download && (
+            <Tooltip label={t('log.download')}>
+              <ActionIcon
+                component="a"
+                href={download}
+                download={`${step}.log`}
+                variant="subtle"
+                color="gray"
+                aria-label={t('log.download')}
+              >
+                <IconDownload size={16} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
         </Group>
       </Group>
       {problem && <Failure title={t('log.failed')} error={problem} onRetry={restart} />}
-      {dropped > 0 && (
-        <Text size="xs" c="dimmed" px="sm" py={4}>
-          {t('log.dropped', { count: dropped })}
-        </Text>
+      {part.error && <Failure title={t('log.failed')} error={part.error} onRetry={() => void part.refetch()} />}
+      {away ? (
+        <PartBar
+          from={before + 1}
+          to={before + shown.length}
+          last={dropped}
+          onMove={(number) => show(number)}
+          onBack={toEnd}
+        />
+      ) : (
+        dropped > 0 && (
+          <Text size="xs" c="dimmed" px="sm" py={4}>
+            {t(source ? 'log.droppedHere' : 'log.dropped', { count: dropped })}
+          </Text>
+        )
       )}
-      {lines.length === 0 && !problem ? (
+      {shown.length === 0 && !problem ? (
         <Text size="sm" c="dimmed" p="md" role="status" className={classes.none}>
-          {t(phase === 'waiting' ? 'await.why' : phase === 'open' ? 'log.empty' : 'log.emptyEnded', {
+          {t(phase === 'waiting' || away ? 'await.why' : phase === 'open' ? 'log.empty' : 'log.emptyEnded', {
             what: t('await.log'),
           })}
         </Text>
@@ -94,9 +147,10 @@ export default function LogView({ step, url, download }: LogViewProps) {
         <div className={classes.text}>
           <VList
             ref={list}
-            data={lines}
+            key={away ? before : 'live'}
+            data={shown}
             itemSize={20}
-            onScroll={onScroll}
+            onScroll={away ? undefined : onScroll}
             className={classes.scroller}
             role="region"
             aria-label={t('log.label', { step })}
@@ -104,13 +158,15 @@ export default function LogView({ step, url, download }: LogViewProps) {
           >
             {(line, index) => (
               <LogLine
-                key={dropped + index}
+                key={before + index}
                 text={line}
-                number={dropped + index + 1}
+                number={before + index + 1}
                 words={search.words}
-                current={search.current === index}
-                linked={target === index}
+                current={search.current === before + index + 1}
+                linked={linked === before + index + 1}
                 onLink={link}
+                tag={names?.[of?.[index] ?? -1]}
+                place={of?.[index] ?? 0}
               />
             )}
           </VList>
@@ -123,7 +179,7 @@ export default function LogView({ step, url, download }: LogViewProps) {
           {state}
         </Text>
         {!following && phase !== 'ended' && (
-          <Button size="compact-xs" variant="light" onClick={follow}>
+          <Button size="compact-xs" variant="light" onClick={toEnd}>
             {t('log.follow')}
           </Button>
         )}
@@ -132,81 +188,41 @@ export default function LogView({ step, url, download }: LogViewProps) {
   );
 }
 
-function BarButton({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }) {
-  return (
-    <Tooltip label={label}>
-      <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={onClick}>
-        {children}
-      </ActionIcon>
-    </Tooltip>
-  );
+interface PartBarProps {
+  from: number;
+  to: number;
+  /** The last line that is not held here. */
+  last: number;
+  onMove: (middle: number) => void;
+  onBack: () => void;
 }
 
-/** The words searched for, where they are, and which of the places is the current one. */
-function useSearch(lines: string[], show: (index: number) => void) {
-  const [text, setText] = useState('');
-  const [at, setAt] = useState(-1);
-  // Long logs take a moment to search; typing must not wait for it.
-  const words = useDeferredValue(text.trim());
-  const found = useMemo(() => matches(lines, words), [lines, words]);
-
-  const go = (to: number) => {
-    // Enter may come before the deferred search does.
-    const places = words === text.trim() ? found : matches(lines, text.trim());
-    if (places.length === 0) return;
-    const next = (to + places.length) % places.length;
-    setAt(next);
-    show(places[next] as number);
-  };
-  return {
-    text,
-    words,
-    count: found.length,
-    at: Math.min(at, found.length - 1),
-    current: found[at],
-    setText: (value: string) => {
-      setText(value);
-      setAt(-1);
-    },
-    next: () => go(at + 1),
-    previous: () => go(at < 0 ? -1 : at - 1),
-  };
-}
-
-function SearchField({ text, words, count, at, setText, next, previous }: ReturnType<typeof useSearch>) {
+/** Says which part of the log is shown in place of its end, and leads to others. */
+function PartBar({ from, to, last, onMove, onBack }: PartBarProps) {
   const { t } = useTranslation();
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter') (event.shiftKey ? previous : next)();
-    if (event.key === 'Escape') setText('');
-  };
   return (
-    <Group gap={4} wrap="nowrap">
-      <TextInput
-        size="xs"
-        w={210}
-        value={text}
-        aria-label={t('log.search')}
-        placeholder={t('log.search')}
-        leftSection={<IconSearch size={14} aria-hidden />}
-        rightSection={
-          text && <CloseButton size="xs" aria-label={t('action.clearFilter')} onClick={() => setText('')} />
-        }
-        onChange={(event) => setText(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
-      />
-      {words && (
-        <>
-          <Text size="xs" c="dimmed" role="status" style={{ whiteSpace: 'nowrap' }}>
-            {count === 0 ? t('log.noMatch') : t('log.matchCount', { at: at < 0 ? '–' : at + 1, count })}
-          </Text>
-          <BarButton label={t('log.previous')} onClick={previous}>
-            <IconChevronUp size={16} aria-hidden />
-          </BarButton>
-          <BarButton label={t('log.next')} onClick={next}>
-            <IconChevronDown size={16} aria-hidden />
-          </BarButton>
-        </>
-      )}
+    <Group gap="xs" px="sm" py={4}>
+      <Text size="xs" c="dimmed" role="status">
+        {to >= from ? t('log.part', { from, to }) : t('await.why', { what: t('await.log') })}
+      </Text>
+      <Button
+        size="compact-xs"
+        variant="default"
+        disabled={from <= 1}
+        onClick={() => onMove(Math.max(1, from - partLines / 2))}
+      >
+        {t('log.earlier')}
+      </Button>
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => (to >= last ? onBack() : onMove(Math.min(last, to + partLines / 2)))}
+      >
+        {t('log.later')}
+      </Button>
+      <Button size="compact-xs" variant="light" onClick={onBack}>
+        {t('log.back')}
+      </Button>
     </Group>
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { coloured } from './LogLine';
 import { Lines, maxLines, plain } from './lines';
-import { cut, lineOfHash, matches } from './search';
+import { cut, firstError, lineOfHash, matches } from './search';
 
 const linesOf = (...chunks: string[]) => {
   const lines = new Lines();
@@ -54,5 +54,14 @@ describe('search', () => {
     expect(lineOfHash('#L120')).toBe(120);
     expect(lineOfHash('L7')).toBe(7);
     expect(lineOfHash('#Lx')).toBeUndefined();
+  });
+});
+
+describe('firstError', () => {
+  it('finds what tells of an error, and not what tells of none', () => {
+    expect(firstError(['errors: 0', 'no error so far', 'terrors', 'Traceback (most recent call last):'])).toBe(3);
+    expect(firstError(['ok', 'ValueError: x'])).toBe(1);
+    expect(firstError(['[1,0]<stderr>:x.py: error: no such choice'])).toBe(0);
+    expect(firstError(['all well'])).toBe(-1);
   });
 });

@@ -29,7 +29,8 @@ export class Lines {
   }
 }
 
-function lastState(line: string): string {
+/** What a terminal shows of a line that was written over. */
+export function lastState(line: string): string {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line;
   return text.slice(text.lastIndexOf('\r') + 1);
 }

@@ -35,3 +35,10 @@ export function lineOfHash(hash: string): number | undefined {
   const found = /^#?L(\d+)$/.exec(hash);
   return found ? Number(found[1]) : undefined;
 }
+
+// "errors: 0" and "no error" tell of none.
+const error =
+  /(?<!no )(?<!\w)(error|exception|traceback|fatal|panic|segmentation fault|oomkilled)\b(?!s?\s*[:=]\s*0\b)|\w(Error|Exception)\b/i;
+
+/** The first line that tells of an error; -1 when none does. */
+export const firstError = (lines: string[]) => lines.findIndex((line) => error.test(plain(line)));

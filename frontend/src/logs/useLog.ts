@@ -1,7 +1,8 @@
-import { useSyncExternalStore } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
+import { MergedLog, type MergedState } from './merged';
 import { LogStream } from './stream';
 
-// A log that is shown in two places (as text and as a curve) is read once.
+// A log that is shown in two places is read once.
 const streams = new Map<string, LogStream>();
 
 function streamOf(url: string): LogStream {
@@ -13,9 +14,13 @@ function streamOf(url: string): LogStream {
   return stream;
 }
 
-/** The log behind a URL, followed while it is on the page. */
-export function useLog(url: string) {
-  const stream = streamOf(url);
-  const state = useSyncExternalStore(stream.subscribe, stream.snapshot);
-  return { ...state, restart: stream.restart };
+/** The logs behind URLs, followed while they are on the page: one as it is, several by the times of their lines. */
+export function useLog(urls: string[]): MergedState & { restart: () => void } {
+  const key = urls.join('\n');
+  const log = useMemo(() => {
+    const all = key.split('\n').map(streamOf);
+    return all.length === 1 && all[0] ? all[0] : new MergedLog(all);
+  }, [key]);
+  const state: MergedState = useSyncExternalStore(log.subscribe, log.snapshot as () => MergedState);
+  return { ...state, restart: log.restart };
 }

@@ -1,10 +1,11 @@
-import { screen } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { renderAt } from '../test/render';
 import { server } from '../test/server';
 import { NewRunForm } from './NewRunForm';
+import { newTrigger } from './triggerDraft';
 
 const pipeline = {
   id: 'p1',
@@ -30,6 +31,7 @@ beforeEach(() => {
       HttpResponse.json({ experiments: [{ id: 'e0', name: 'Default' }], total_size: 1 }),
     ),
     http.get(`${api}/experiments/:id`, ({ params }) => HttpResponse.json({ id: params.id, name: String(params.id) })),
+    http.post('*/apis/argosy/v1/runs', () => HttpResponse.json({ run: {}, checked: true })),
     http.post(`${api}/runs`, async ({ request }) => {
       created(await request.json());
       return HttpResponse.json({ run: { id: 'r1' } });
@@ -37,9 +39,9 @@ beforeEach(() => {
   );
 });
 
-const form = (search = {}) => renderAt('/', '/', () => <NewRunForm search={search} cloned={undefined} />);
+const form = (search = {}) => renderAt('/', '/', () => <NewRunForm search={search} source={undefined} />);
 
-it('starts a run with the defaults and what was typed', async () => {
+it('starts a run, and sends only what differs from the defaults', async () => {
   const router = form({ pipeline: 'p1' });
   const workers = await screen.findByLabelText('workers');
   await userEvent.clear(workers);
@@ -50,14 +52,13 @@ it('starts a run with the defaults and what was typed', async () => {
   await userEvent.type(screen.getByLabelText(/Run name/), 'two workers');
   await userEvent.click(screen.getByRole('button', { name: 'Start' }));
 
-  await vi.waitFor(() => expect(router.state.location.pathname).toBe('/runs/r1'));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/runs/r1'));
   expect(created).toHaveBeenCalledExactlyOnceWith({
     name: 'two workers',
     pipeline_spec: {
       parameters: [
         { name: 'workers', value: '2' },
         { name: 'data', value: '' },
-        { name: 'note', value: '' },
       ],
     },
     resource_references: [
@@ -65,6 +66,65 @@ it('starts a run with the defaults and what was typed', async () => {
       { key: { type: 'PIPELINE_VERSION', id: 'v1' }, relationship: 'CREATOR' },
     ],
   });
+});
+
+it('blocks what the cluster can never hold, and says what to lower', async () => {
+  const asked = vi.fn();
+  const shortage = {
+    step: 'train',
+    asks: '8 workers x 2 CPUs = 16',
+    has: 'this cluster has 4',
+    change: 'lower cpu, or add nodes',
+    parameters: ['cpu'],
+  };
+  server.use(
+    http.post('*/apis/argosy/v1/runs', async ({ request }) => {
+      const body = (await request.json()) as { parameters: { value: string }[] };
+      asked(body);
+      return HttpResponse.json({ checked: true, shortages: body.parameters[0]?.value === '8' ? [shortage] : [] });
+    }),
+  );
+  form({ pipeline: 'p1', experiment: 'e0' });
+  expect(await screen.findByText('The cluster can hold every step of this run.')).toBeTruthy();
+  expect(asked).toHaveBeenCalledExactlyOnceWith({ version_id: 'v1', parameters: [], dry_run: true });
+  const workers = await screen.findByLabelText('workers');
+  await userEvent.clear(workers);
+  await userEvent.type(workers, '8');
+  const alert = await screen.findByRole('alert');
+  expect(alert.textContent).toContain(
+    'Step “train” asks 8 workers x 2 CPUs = 16; this cluster has 4: lower cpu, or add nodes',
+  );
+  const start = screen.getByRole('button', { name: 'Start' });
+  await waitFor(() => expect(start).toHaveProperty('disabled', true));
+  await userEvent.clear(workers);
+  await userEvent.type(workers, '2');
+  await waitFor(() => expect(screen.queryByRole('alert')).toBeNull());
+  expect(start).toHaveProperty('disabled', false);
+  expect(created).not.toHaveBeenCalled();
+});
+
+it('says before the start why the server would refuse the run', async () => {
+  server.use(
+    http.post('*/apis/argosy/v1/runs', () =>
+      HttpResponse.json({ error: 'no node selector', code: 3 }, { status: 400 }),
+    ),
+  );
+  form({ pipeline: 'p1', experiment: 'e0' });
+  expect((await screen.findByRole('alert')).textContent).toContain('no node selector');
+  expect(screen.getByRole('button', { name: 'Start' })).toHaveProperty('disabled', true);
+});
+
+it('warns of what steps refer to and what is not there, and starts the run all the same', async () => {
+  const why = 'secret "token" not found: create it in namespace kubeflow, and the step goes on';
+  server.use(
+    http.post('*/apis/argosy/v1/runs', () =>
+      HttpResponse.json({ run: {}, checked: true, concerns: [{ step: 'train', why }] }),
+    ),
+  );
+  form({ pipeline: 'p1', experiment: 'e0' });
+  expect(await screen.findByText(`Step “train”: ${why}`)).toBeTruthy();
+  expect(screen.getByText('The cluster can hold every step of this run.')).toBeTruthy();
+  await waitFor(() => expect(screen.getByRole('button', { name: 'Start' })).toHaveProperty('disabled', false));
 });
 
 it('says what is missing instead of asking the server', async () => {
@@ -81,7 +141,7 @@ it('points at a value that is no number, and goes back to the default', async ()
   await userEvent.type(workers, ' many');
   expect(await screen.findByText('The default is a number; this is not.')).toBeTruthy();
   await userEvent.click(screen.getByRole('button', { name: 'Back to the default: workers' }));
-  expect((workers as HTMLTextAreaElement).value).toBe('1');
+  expect((workers as HTMLInputElement).value).toBe('1');
 });
 
 it('shows why the server refused the run', async () => {
@@ -91,4 +151,103 @@ it('shows why the server refused the run', async () => {
   await screen.findByLabelText('workers');
   await userEvent.click(screen.getByRole('button', { name: 'Start' }));
   expect((await screen.findByRole('alert')).textContent).toContain(error);
+});
+
+const rules = `metadata:
+  annotations:
+    argosy.dev/sdk_version: "1"
+    pipelines.kubeflow.org/pipeline_spec: '{"inputs":[{"name":"workers","type":"Integer","minimum":1,"maximum":8},{"name":"shuffle","type":"Bool"},{"name":"rates","type":"JsonArray"}]}'
+spec: {arguments: {parameters: [{name: workers}, {name: shuffle}, {name: rates}, {name: optimizer, enum: [sgd, adam]}]}}`;
+
+it('has a field for each type, with its range', async () => {
+  const parameters = [
+    { name: 'workers', value: '8' },
+    { name: 'shuffle', value: 'False' },
+    { name: 'rates', value: '[0.1]' },
+    { name: 'optimizer', value: 'sgd' },
+  ];
+  server.use(
+    http.get('*/apis/v1beta1/pipeline_versions', () =>
+      HttpResponse.json({ versions: [{ id: 'v1', name: 'one', parameters }], total_size: 1 }),
+    ),
+    http.get('*/apis/v1beta1/pipeline_versions/v1/templates', () => HttpResponse.json({ template: rules })),
+  );
+  form({ pipeline: 'p1' });
+  const optimizer = await screen.findByRole('combobox', { name: 'optimizer' });
+  expect(screen.getByText('a whole number from 1 to 8')).toBeTruthy();
+
+  const workers = screen.getByLabelText('workers');
+  await userEvent.type(workers, '{ArrowUp}');
+  expect((workers as HTMLInputElement).value).toBe('8');
+  await userEvent.type(workers, '{ArrowDown}');
+  expect((workers as HTMLInputElement).value).toBe('7');
+  await userEvent.selectOptions(optimizer, 'adam');
+  await userEvent.click(screen.getByRole('switch', { name: 'shuffle' }));
+  await userEvent.clear(screen.getByLabelText('rates'));
+  await userEvent.click(screen.getByRole('button', { name: 'Start' }));
+  expect(created).not.toHaveBeenCalled();
+  await userEvent.type(screen.getByLabelText('rates'), '[[0.2]');
+  await userEvent.click(screen.getByRole('button', { name: 'Start' }));
+  await waitFor(() => expect(created).toHaveBeenCalled());
+  expect(created.mock.calls[0]?.[0].pipeline_spec.parameters).toEqual([
+    { name: 'workers', value: '7' },
+    { name: 'shuffle', value: 'True' },
+    { name: 'rates', value: '[0.2]' },
+    { name: 'optimizer', value: 'adam' },
+  ]);
+});
+
+it('shows the difference from the run that it copies, and the command', async () => {
+  const source = {
+    name: 'earlier 2026-01-02 03:04:05',
+    description: '',
+    pipelineID: 'p1',
+    experimentID: 'e0',
+    parameters: [{ name: 'workers', value: '4' }],
+    trigger: newTrigger,
+  };
+  renderAt('/', '/', () => <NewRunForm search={{}} source={source} />);
+  const workers = await screen.findByLabelText('workers');
+  expect((workers as HTMLInputElement).value).toBe('4');
+  expect(await screen.findByText(/-p workers=4$/)).toBeTruthy();
+  await userEvent.clear(workers);
+  await userEvent.type(workers, '5');
+  expect(screen.getByText('In earlier 2026-01-02 03:04:05: 4')).toBeTruthy();
+  await userEvent.click(screen.getByRole('button', { name: 'Take it: workers' }));
+  expect((workers as HTMLInputElement).value).toBe('4');
+});
+
+it('makes a schedule, with the next five times written out, and pauses the one that it replaces', async () => {
+  const asked = vi.fn();
+  server.use(
+    http.post('*/apis/v1beta1/jobs', async ({ request }) => {
+      asked(await request.json());
+      return HttpResponse.json({ id: 's2' });
+    }),
+    http.post('*/apis/v1beta1/jobs/s1/disable', () => {
+      asked('disabled');
+      return HttpResponse.json({});
+    }),
+  );
+  const search = { pipeline: 'p1', experiment: 'e0', recurring: true, replace: true, schedule: 's1' };
+  const router = renderAt('/', '/', () => <NewRunForm search={search} source={undefined} />);
+  await screen.findByLabelText('workers');
+  expect(within(screen.getByRole('region', { name: 'Next times' })).getAllByRole('listitem')).toHaveLength(5);
+  await userEvent.click(screen.getByRole('radio', { name: 'Cron expression' }));
+  const cron = screen.getByLabelText('Expression, in UTC');
+  await userEvent.clear(cron);
+  await userEvent.type(cron, 'daily');
+  await userEvent.click(screen.getByRole('button', { name: 'Start the schedule' }));
+  expect(asked).not.toHaveBeenCalled();
+  await userEvent.clear(cron);
+  await userEvent.type(cron, '@daily');
+  await userEvent.click(screen.getByRole('button', { name: 'Start the schedule' }));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/schedules/s2'));
+  expect(asked.mock.calls[0]?.[0]).toMatchObject({
+    enabled: true,
+    max_concurrency: '1',
+    no_catchup: false,
+    trigger: { cron_schedule: { cron: '@daily' } },
+  });
+  expect(asked.mock.calls[1]?.[0]).toBe('disabled');
 });

@@ -1,50 +1,64 @@
-import { Button, Group, Stack, Text, Textarea, TextInput, Title } from '@mantine/core';
+import { Button, Group, SegmentedControl, Stack, Text, Textarea, TextInput, Title } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Run } from '../api/client';
-import { createExperiment } from '../api/experiments';
+import { createExperiment, experimentQuery } from '../api/experiments';
 import { pipelineQuery, versionsQuery } from '../api/pipelines';
-import { createRun } from '../api/runs';
+import { createRun, type NewRun } from '../api/runs';
+import { createSchedule, enableSchedule, type NewSchedule } from '../api/schedules';
 import { Failure } from '../feedback/Failure';
-import { useParameterHints } from '../pipelines/useParameterHints';
+import { useParameterRules } from '../pipelines/useParameterRules';
+import { AsCommand } from './AsCommand';
+import { commandLine, curl } from './command';
 import { ExperimentField, type ExperimentValue, useExperimentDefault } from './ExperimentField';
 import classes from './NewRun.module.css';
 import type { NewRunSearch } from './newRunSearch';
 import { ParameterFields } from './ParameterFields';
 import { PipelineField } from './PipelineField';
-import { parameterValues, suggestName } from './parameters';
+import { Preflight } from './Preflight';
+import { parameterValues, problemOf, suggestName } from './parameters';
+import type { Source } from './source';
+import { TriggerFields } from './TriggerFields';
+import { draftTrigger, newTrigger } from './triggerDraft';
+import { usePreflight } from './usePreflight';
 
-/** The form that starts a run; choices that others may want to share stand in the URL. */
-export function NewRunForm({ search, cloned }: { search: NewRunSearch; cloned: Run | undefined }) {
+interface NewRunFormProps {
+  search: NewRunSearch;
+  /** What the first values are taken from. */
+  source: Source | undefined;
+}
+
+/** The form that starts a run, or a schedule of runs; choices that others may want to share stand in the URL. */
+export function NewRunForm({ search, source }: NewRunFormProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const client = useQueryClient();
-  const pipelineID = search.pipeline ?? cloned?.pipeline?.id;
+  const pipelineID = search.pipeline ?? source?.pipelineID;
   const pipeline = useQuery({ ...pipelineQuery(pipelineID ?? ''), enabled: Boolean(pipelineID) });
   const versions = useQuery({ ...versionsQuery(pipelineID ?? ''), enabled: Boolean(pipelineID) });
 
   const [begun] = useState(() => new Date());
   const [typedName, setName] = useState<string>();
-  const [description, setDescription] = useState(cloned?.description ?? '');
+  const [description, setDescription] = useState(source?.description ?? '');
   const [typed, setTyped] = useState<Record<string, string>>({});
   const [chosen, setExperiment] = useState<ExperimentValue>();
+  const [draft, setDraft] = useState(source?.trigger ?? newTrigger);
   const [asked, setAsked] = useState(false);
-  const fallback = useExperimentDefault(search.experiment ?? cloned?.experiment?.id);
+  const fallback = useExperimentDefault(search.experiment ?? source?.experimentID);
 
   const defaultVersion = pipeline.data?.default_version?.id;
-  const versionID = search.version ?? (search.pipeline ? undefined : cloned?.pipeline?.version_id) ?? defaultVersion;
+  const versionID = search.version ?? (search.pipeline ? undefined : source?.versionID) ?? defaultVersion;
   const version = versions.data?.items.find(({ id }) => id === versionID);
   const parameters = parameterValues(
     version?.parameters ?? pipeline.data?.parameters ?? [],
     typed,
-    cloned?.parameters ?? [],
+    source?.parameters ?? [],
   );
-  const hints = useParameterHints(pipelineID, versionID);
-  const suggested = cloned
-    ? t('newRun.cloneOf', { name: cloned.name })
+  const rules = useParameterRules(pipelineID, versionID);
+  const suggested = source
+    ? suggestName(source.name.replace(stamp, ''), begun)
     : pipeline.data && suggestName(pipeline.data.name, begun);
   const name = typedName ?? suggested ?? '';
   const experiment = chosen ?? fallback;
@@ -53,23 +67,40 @@ export function NewRunForm({ search, cloned }: { search: NewRunSearch; cloned: R
     pipeline: versionID ? undefined : t('newRun.pipelineNeeded'),
     name: name.trim() ? undefined : t('newRun.nameNeeded'),
     experiment: experimentProblem(experiment, t('newRun.experimentNeeded'), t('newRun.experimentNameNeeded')),
+    parameters: parameters.map(({ name, value }) => problemOf(rules[name], value, t)).find(Boolean),
+    trigger: search.recurring && !draftTrigger(draft) ? t('trigger.wrong') : undefined,
   };
   const complete = Object.values(problems).every((problem) => problem === undefined);
 
+  // Only what differs from the default is sent: a later version may have better ones.
+  const runOf = (experimentID: string): NewRun => ({
+    name: name.trim(),
+    description: description.trim(),
+    versionID: versionID ?? '',
+    experimentID,
+    parameters: parameters
+      .filter(({ value, fallback }) => value !== fallback)
+      .map((parameter) => ({ name: parameter.name, value: parameter.value })),
+  });
+  const scheduleOf = (run: NewRun): NewSchedule | undefined => {
+    const trigger = search.recurring ? draftTrigger(draft) : undefined;
+    return trigger && { ...run, trigger, maxConcurrency: draft.maxConcurrency, catchUp: draft.catchUp };
+  };
+
   const start = useMutation({
     mutationFn: async () => {
-      const experimentID = experiment?.id ?? (await makeExperiment(experiment?.newName ?? ''));
-      return createRun({
-        name: name.trim(),
-        description: description.trim(),
-        versionID: versionID as string,
-        experimentID,
-        parameters: parameters.map((parameter) => ({ name: parameter.name, value: parameter.value })),
-      });
+      const run = runOf(experiment?.id ?? (await makeExperiment(experiment?.newName ?? '')));
+      const schedule = scheduleOf(run);
+      if (!schedule) return { runId: await createRun(run) };
+      const scheduleId = await createSchedule(schedule);
+      if (search.replace && search.schedule) await enableSchedule(search.schedule, false);
+      return { scheduleId };
     },
-    onSuccess: async (runId) => {
+    onSuccess: async ({ runId, scheduleId }) => {
       void client.invalidateQueries({ queryKey: ['runs'] });
-      await navigate({ to: '/runs/$runId', params: { runId } });
+      void client.invalidateQueries({ queryKey: ['schedules'] });
+      if (scheduleId) await navigate({ to: '/schedules/$scheduleId', params: { scheduleId } });
+      else await navigate({ to: '/runs/$runId', params: { runId: runId ?? '' } });
     },
   });
 
@@ -81,10 +112,21 @@ export function NewRunForm({ search, cloned }: { search: NewRunSearch; cloned: R
     return id;
   };
 
+  const sketch = runOf(experiment?.id ?? '');
+  const preflight = usePreflight(sketch, Boolean(versionID) && !problems.parameters);
+  // A schedule may outlive a shortage.
+  const never = preflight.blocks && !search.recurring;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setAsked(true);
-    if (complete) start.mutate();
+    if (complete && !never) start.mutate();
+  };
+  const differing = sketch.parameters.length;
+  const { data: known } = useQuery({ ...experimentQuery(experiment?.id ?? ''), enabled: Boolean(experiment?.id) });
+  const names = {
+    pipeline: pipeline.data?.name ?? '',
+    version: versionID === defaultVersion ? undefined : (version?.name ?? versionID),
+    experiment: experiment?.newName ?? known?.name,
   };
   const choose = (patch: NewRunSearch) =>
     void navigate({ to: '/runs/new', search: { ...search, ...patch }, replace: true });
@@ -93,10 +135,7 @@ export function NewRunForm({ search, cloned }: { search: NewRunSearch; cloned: R
     <form onSubmit={submit} noValidate className={classes.form}>
       <Section title={t('newRun.what')}>
         <PipelineField
-          pipeline={
-            pipeline.data ??
-            (pipelineID && cloned?.pipeline ? { id: pipelineID, name: cloned.pipeline.name ?? '' } : undefined)
-          }
+          pipeline={pipeline.data ?? (pipelineID ? { id: pipelineID, name: '' } : undefined)}
           versions={versions.data?.items ?? []}
           versionID={versionID}
           defaultVersionID={defaultVersion}
@@ -113,8 +152,18 @@ export function NewRunForm({ search, cloned }: { search: NewRunSearch; cloned: R
         )}
       </Section>
       <Section title={t('newRun.how')}>
+        <SegmentedControl
+          aria-label={t('newRun.runType')}
+          style={{ alignSelf: 'flex-start' }}
+          value={search.recurring ? 'recurring' : 'once'}
+          data={[
+            { value: 'once', label: t('newRun.once') },
+            { value: 'recurring', label: t('newRun.recurring') },
+          ]}
+          onChange={(value) => choose({ recurring: value === 'recurring' || undefined })}
+        />
         <TextInput
-          label={t('newRun.runName')}
+          label={search.recurring ? t('newRun.scheduleName') : t('newRun.runName')}
           required
           value={name}
           error={asked && problems.name}
@@ -129,11 +178,22 @@ export function NewRunForm({ search, cloned }: { search: NewRunSearch; cloned: R
         />
         <ExperimentField value={experiment} error={asked ? problems.experiment : undefined} onChange={setExperiment} />
       </Section>
+      {search.recurring && (
+        <Section title={t('schedules.when')}>
+          {search.replace && (
+            <Text size="sm" c="dimmed">
+              {t('newRun.replaces')}
+            </Text>
+          )}
+          <TriggerFields draft={draft} onChange={setDraft} />
+        </Section>
+      )}
       <Section title={t('newRun.parameters')}>
         {versionID ? (
           <ParameterFields
             parameters={parameters}
-            hints={hints}
+            before={source && { name: source.name, parameters: source.parameters }}
+            rules={rules}
             onChange={(parameter, value) => setTyped((old) => ({ ...old, [parameter]: value }))}
           />
         ) : (
@@ -142,18 +202,39 @@ export function NewRunForm({ search, cloned }: { search: NewRunSearch; cloned: R
           </Text>
         )}
       </Section>
+      {versionID && <Preflight check={preflight} />}
       {start.isError && <Failure title={t('newRun.refused')} error={start.error} />}
       <Group gap="sm">
-        <Button type="submit" loading={start.isPending} leftSection={<IconPlayerPlay size={16} aria-hidden />}>
-          {t('newRun.start')}
+        <Button
+          type="submit"
+          disabled={never}
+          loading={start.isPending}
+          leftSection={<IconPlayerPlay size={16} aria-hidden />}
+        >
+          {search.recurring ? t('newRun.startSchedule') : t('newRun.start')}
         </Button>
         <Text size="sm" c="dimmed" role="status">
-          {start.isPending && t('newRun.starting')}
+          {start.isPending
+            ? t('newRun.starting')
+            : asked && !complete
+              ? t('newRun.incomplete')
+              : versionID && t('newRun.sends', { count: differing })}
         </Text>
       </Group>
+      {versionID && (
+        <Section title={t('newRun.same')}>
+          <AsCommand
+            command={commandLine(sketch, names, scheduleOf(sketch))}
+            request={curl(globalThis.location?.origin ?? '', sketch, scheduleOf(sketch))}
+          />
+        </Section>
+      )}
     </form>
   );
 }
+
+// The time that the name of the source ends with is not that of the new one.
+const stamp = / \d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
 function experimentProblem(value: ExperimentValue | undefined, none: string, unnamed: string): string | undefined {
   if (!value) return none;

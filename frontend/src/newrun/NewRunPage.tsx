@@ -1,30 +1,58 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { pipelineOf, versionQuery } from '../api/pipelines';
 import { runQuery } from '../api/runs';
+import { scheduleQuery } from '../api/schedules';
 import { TextLink } from '../app/links';
 import { Page } from '../app/Page';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { NewRunForm } from './NewRunForm';
+import type { NewRunSearch } from './newRunSearch';
+import { type Source, sourceOfRun, sourceOfSchedule } from './source';
 
 const route = getRouteApi('/runs/new');
 
 export function NewRunPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
-  const cloned = useQuery({ ...runQuery(search.clone ?? ''), enabled: Boolean(search.clone) });
-  const what = t('await.run');
+  const { source, error, waits, refetch } = useSource(search);
+  const what = search.schedule ? t('schedules.awaitOne') : t('await.run');
+  const title = search.replace
+    ? t('newRun.changeSchedule')
+    : search.recurring
+      ? t('newRun.titleRecurring')
+      : t('newRun.title');
   return (
-    <Page title={t('newRun.title')} trail={<TextLink to="/runs">{t('runs.title')}</TextLink>}>
-      {cloned.error && (
-        <Failure title={t('failure.title', { what })} error={cloned.error} onRetry={() => void cloned.refetch()} />
-      )}
-      {cloned.isLoading ? (
+    <Page title={title} trail={<TextLink to="/runs">{t('runs.title')}</TextLink>}>
+      {error && <Failure title={t('failure.title', { what })} error={error} onRetry={refetch} />}
+      {waits ? (
         <Awaiting what={what} />
       ) : (
-        !cloned.error && <NewRunForm search={search} cloned={search.clone ? cloned.data : undefined} />
+        !error && <NewRunForm key={search.clone ?? search.schedule} search={search} source={source} />
       )}
     </Page>
   );
+}
+
+/** The run or the schedule that the form begins with. */
+function useSource({ clone, schedule }: NewRunSearch) {
+  const run = useQuery({ ...runQuery(clone ?? ''), enabled: Boolean(clone) });
+  const job = useQuery({ ...scheduleQuery(schedule ?? ''), enabled: Boolean(schedule) });
+  const versionID = job.data?.resource_references?.find(({ key }) => key?.type === 'PIPELINE_VERSION')?.key?.id;
+  const version = useQuery({ ...versionQuery(versionID ?? ''), enabled: Boolean(versionID) });
+  const source: Source | undefined =
+    clone && run.data
+      ? sourceOfRun(run.data)
+      : schedule && job.data
+        ? sourceOfSchedule(job.data, pipelineOf(version.data))
+        : undefined;
+  return {
+    source,
+    error: run.error ?? job.error ?? version.error,
+    waits: run.isLoading || job.isLoading || version.isLoading,
+    refetch: () =>
+      void Promise.all([run, job, version].filter(({ isError }) => isError).map((query) => query.refetch())),
+  };
 }

@@ -19,7 +19,7 @@ import { PipelineGraph } from './PipelineGraph';
 import classes from './PipelinePage.module.css';
 import type { PipelineTab } from './pipelineSearch';
 import { UploadDialog } from './UploadDialog';
-import { useParameterHints } from './useParameterHints';
+import { useParameterRules } from './useParameterRules';
 import { VersionsTable } from './VersionsTable';
 
 const route = getRouteApi('/pipelines/$pipelineId');
@@ -57,7 +57,7 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
 
   const versionID = search.version ?? pipeline.default_version?.id;
   const version = versions.data?.items.find(({ id }) => id === versionID);
-  const hints = useParameterHints(pipeline.id, versionID);
+  const rules = useParameterRules(pipeline.id, versionID);
   const parameters = version?.parameters ?? pipeline.parameters ?? [];
 
   return (
@@ -132,7 +132,7 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
             empty={t('pipeline.noParameters')}
             caption={t('pipeline.parameters')}
             valueHeader={t('field.default')}
-            hints={hints}
+            hints={Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, rule.description ?? '']))}
           />
         </Tabs.Panel>
         <Tabs.Panel value="yaml" className={classes.tab}>

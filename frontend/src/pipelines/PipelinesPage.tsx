@@ -11,7 +11,7 @@ import { Page } from '../app/Page';
 import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
-import { Time } from '../format/Duration';
+import { Ago } from '../format/Ago';
 import { type Column, DataTable } from '../table/DataTable';
 import { FilterBar, Pager } from '../table/ListControls';
 import { NoMatch } from '../table/NoMatch';
@@ -88,7 +88,7 @@ function useColumns(onDelete: (pipeline: Pipeline) => void): Column<Pipeline>[] 
         header: t('field.name'),
         enableSorting: true,
         cell: ({ row }) => (
-          <TextLink to="/pipelines/$pipelineId" params={{ pipelineId: row.original.id }} fw={550} className="break">
+          <TextLink to="/pipelines/$pipelineId" params={{ pipelineId: row.original.id }} fw={550} className="name">
             {row.original.name}
           </TextLink>
         ),
@@ -106,14 +106,14 @@ function useColumns(onDelete: (pipeline: Pipeline) => void): Column<Pipeline>[] 
       {
         id: 'default_version',
         header: t('field.defaultVersion'),
-        cell: ({ row }) => <span className="break">{row.original.default_version?.name ?? t('field.none')}</span>,
+        cell: ({ row }) => <span className="name">{row.original.default_version?.name ?? t('field.none')}</span>,
       },
       {
         id: 'created_at',
         header: t('field.uploaded'),
         enableSorting: true,
-        meta: { width: 220 },
-        cell: ({ row }) => <Time at={row.original.created_at} />,
+        meta: { width: 130 },
+        cell: ({ row }) => <Ago at={row.original.created_at} />,
       },
       {
         id: 'actions',

@@ -1,4 +1,4 @@
-import { screen } from '@testing-library/react';
+import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
 import { expect, it, vi } from 'vitest';
@@ -19,7 +19,7 @@ it('suggests the name of the file, and goes to the pipeline', async () => {
   );
   const router = renderAt('/', '/', () => <UploadDialog file={dropped} onClose={() => undefined} />);
   await userEvent.click(await screen.findByRole('button', { name: 'Upload' }));
-  await vi.waitFor(() => expect(router.state.location.pathname).toBe('/pipelines/p1'));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/pipelines/p1'));
   expect(asked).toHaveBeenCalledWith('mpi_run', 'mpi_run.tar.gz');
 });
 

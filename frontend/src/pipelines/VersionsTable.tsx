@@ -6,7 +6,7 @@ import type { Page, Pipeline, PipelineVersion } from '../api/client';
 import { ButtonLink, TextLink } from '../app/links';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
-import { Time } from '../format/Duration';
+import { Ago } from '../format/Ago';
 import { type Column, DataTable } from '../table/DataTable';
 
 interface VersionsTableProps {
@@ -29,7 +29,7 @@ export function VersionsTable({ pipeline, query: { data, error, refetch } }: Ver
               to="/pipelines/$pipelineId"
               params={{ pipelineId: pipeline.id }}
               search={{ version: version.id === defaultID ? undefined : version.id }}
-              className="break"
+              className="name"
             >
               {version.name}
             </TextLink>
@@ -46,20 +46,27 @@ export function VersionsTable({ pipeline, query: { data, error, refetch } }: Ver
           </Text>
         ),
       },
-      { id: 'created_at', header: t('field.uploaded'), cell: ({ row }) => <Time at={row.original.created_at} /> },
+      { id: 'created_at', header: t('field.uploaded'), cell: ({ row }) => <Ago at={row.original.created_at} /> },
       {
         id: 'run',
         header: t('pipelines.actions'),
         meta: { align: 'right' },
         cell: ({ row: { original: version } }) => (
-          <ButtonLink
-            to="/runs/new"
-            search={{ pipeline: pipeline.id, version: version.id }}
-            size="compact-sm"
-            variant="light"
-          >
-            {t('pipelines.createRun')}
-          </ButtonLink>
+          <Group gap={6} justify="flex-end" wrap="nowrap">
+            {version.id !== defaultID && (
+              <ButtonLink to="/diff" search={{ from: version.id, to: defaultID }} size="compact-sm" variant="subtle">
+                {t('diff.withDefault')}
+              </ButtonLink>
+            )}
+            <ButtonLink
+              to="/runs/new"
+              search={{ pipeline: pipeline.id, version: version.id }}
+              size="compact-sm"
+              variant="light"
+            >
+              {t('pipelines.createRun')}
+            </ButtonLink>
+          </Group>
         ),
       },
     ],

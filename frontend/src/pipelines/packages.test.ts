@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nameOfFile } from './packageFile';
-import { parameterHints, templateOf } from './template';
+import { parameterRules, templateOf } from './template';
 
 it.each([
   ['mpi_run.tar.gz', 'mpi_run'],
@@ -41,5 +41,23 @@ describe('templateOf', () => {
 });
 
 it('reads what the manifest says about parameters', () => {
-  expect(parameterHints(manifest)).toEqual({ workers: 'Number of workers' });
+  expect(parameterRules(manifest).workers).toEqual({ description: 'Number of workers' });
+});
+
+it('reads types and limits that Argosy wrote, and no others', () => {
+  const typed = (note: string) => `
+metadata:
+  annotations:
+    ${note}
+    pipelines.kubeflow.org/pipeline_spec: '{"inputs":[{"name":"lines","type":"Integer","minimum":1,"maximum":9}]}'
+spec:
+  arguments:
+    parameters: [{name: lines, value: "3"}, {name: optimizer, enum: [sgd, adam]}]
+`;
+  expect(parameterRules(typed('argosy.dev/sdk_version: 0.1.0'))).toEqual({
+    lines: { type: 'Integer', min: 1, max: 9 },
+    optimizer: { choices: ['sgd', 'adam'] },
+  });
+  expect(parameterRules(typed('pipelines.kubeflow.org/kfp_sdk_version: 1.8.22')).lines).toEqual({});
+  expect(parameterRules(typed('argosy.dev/sdk_version: 0.1.0').replace('"inputs":', '')).lines).toEqual({});
 });

@@ -9,9 +9,20 @@ export interface Template {
   outputs: string[];
 }
 
+/** What a manifest says about one of its parameters. */
+export interface ParameterRule {
+  description?: string;
+  /** As Argosy's compiler names it; other packages take any value. */
+  type?: string;
+  choices?: string[];
+  min?: number;
+  max?: number;
+}
+
 interface Manifest {
+  metadata?: { annotations?: Record<string, string> };
   spec?: {
-    arguments?: { parameters?: { name?: string; description?: string }[] };
+    arguments?: { parameters?: { name?: string; description?: string; enum?: unknown[] }[] };
     templates?: {
       name?: string;
       container?: Program;
@@ -45,12 +56,33 @@ export function templateOf(manifest: string, name: string): Template | undefined
   };
 }
 
-/** What a manifest says about its parameters, by name; only those that it describes. */
-export function parameterHints(manifest: string): Record<string, string> {
-  const { spec } = (parse(manifest) ?? {}) as Manifest;
-  const hints: Record<string, string> = {};
-  for (const { name, description } of spec?.arguments?.parameters ?? []) {
-    if (name && description) hints[name] = String(description);
+/** What a manifest says about its parameters, by name. */
+export function parameterRules(manifest: string): Record<string, ParameterRule> {
+  const { metadata, spec } = (parse(manifest) ?? {}) as Manifest;
+  const rules: Record<string, ParameterRule> = {};
+  for (const { name, description, enum: choices } of spec?.arguments?.parameters ?? []) {
+    if (name) rules[name] = { description: description && String(description), choices: choices?.map(String) };
   }
-  return hints;
+  const notes = metadata?.annotations ?? {};
+  if (!notes['argosy.dev/sdk_version']) return rules;
+  for (const { name, type, minimum, maximum } of inputsOf(notes['pipelines.kubeflow.org/pipeline_spec'])) {
+    const rule = rules[name];
+    if (rule) Object.assign(rule, { type, min: minimum, max: maximum });
+  }
+  return rules;
+}
+
+interface Input {
+  name: string;
+  type?: string;
+  minimum?: number;
+  maximum?: number;
+}
+
+function inputsOf(note: string | undefined): Input[] {
+  try {
+    return (JSON.parse(note ?? '{}') as { inputs?: Input[] }).inputs ?? [];
+  } catch {
+    return []; // it was edited by hand
+  }
 }

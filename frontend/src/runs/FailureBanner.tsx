@@ -2,12 +2,14 @@ import { Button, Text } from '@mantine/core';
 import { IconCircleXFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Run } from '../api/client';
+import type { Run, RunNode } from '../api/client';
 import { problemOf } from '../api/problem';
 import { logURL } from '../api/runs';
-import { stepName } from '../graph/model';
+import { stepLabels } from '../graph/model';
 import { Lines, plain } from '../logs/lines';
 import { isFailure } from '../status/status';
+import { useSentence } from '../waiting/useSentence';
+import { exitMeaning } from './exitCode';
 import { failedNode, runsSomething } from './focusNode';
 import classes from './RunPage.module.css';
 
@@ -17,26 +19,34 @@ const tailLines = 12;
 /** Says why a run failed: the step, its exit code, the cause, and the last lines that it printed. */
 export function FailureBanner({ run, onShowLog }: { run: Run; onShowLog: (nodeID: string) => void }) {
   const { t } = useTranslation();
+  const sentence = useSentence();
   if (!isFailure(run.status)) return null;
   const node = failedNode(run);
   // A launcher puts the command's last lines below its cause: better ones than the log's own, which end with the launcher's.
   const [cause, ...printed] = (node?.message ?? '').trimEnd().split('\n');
   // The run's error often repeats what its step says.
   const causes = [...new Set([cause, run.error].filter((text) => text?.trim()))];
+  const step = node && stepLabels((run.nodes ?? []) as RunNode[]).get(node.id);
   const title = !node
     ? t('run.failedTitle')
     : node.exit_code
-      ? t('run.failedStepExit', { step: stepName(node), code: node.exit_code })
-      : t('run.failedStep', { step: stepName(node) });
+      ? t('run.failedStepExit', { step, code: node.exit_code })
+      : t('run.failedStep', { step });
+  const meaning = exitMeaning(node?.exit_code, `${node?.message ?? ''}`);
   return (
     <section className={classes.banner} aria-label={t('run.failedTitle')}>
       <h2 className={classes.bannerTitle}>
         <IconCircleXFilled size={20} aria-hidden />
         {title}
       </h2>
+      {meaning && (
+        <Text size="sm">
+          <strong>{t(`cause.${meaning}`)}</strong> {t(`cause.do.${meaning}`)}
+        </Text>
+      )}
       {causes.map((text) => (
         <Text key={text} size="sm" className="break" style={{ whiteSpace: 'pre-wrap' }}>
-          {text}
+          {sentence(text)}
         </Text>
       ))}
       {printed.length > 0 && <LastLines lines={printed} />}
@@ -48,7 +58,36 @@ export function FailureBanner({ run, onShowLog }: { run: Run; onShowLog: (nodeID
           </Button>
         </>
       )}
+      {node && <Consequences run={run} cause={node} onShow={onShowLog} />}
     </section>
+  );
+}
+
+// More names than this are a number.
+const mostNames = 6;
+
+/** What failed beside the cause, and what did not run because of it. */
+function Consequences({ run, cause, onShow }: { run: Run; cause: RunNode; onShow: (nodeID: string) => void }) {
+  const { t } = useTranslation();
+  const nodes = (run.nodes ?? []) as RunNode[];
+  const labels = stepLabels(nodes);
+  const also = nodes.filter((node) => node.id !== cause.id && runsSomething(node) && isFailure(node.phase));
+  const omitted = nodes.filter((node) => node.phase === 'Omitted').length;
+  return (
+    <>
+      {also.length > 0 && (
+        <div className={classes.cause}>
+          <Text size="sm">{t('cause.also', { count: also.length })}</Text>
+          {also.slice(0, mostNames).map((node) => (
+            <Button key={node.id} size="compact-xs" variant="default" onClick={() => onShow(node.id)}>
+              {labels.get(node.id)}
+            </Button>
+          ))}
+          {also.length > mostNames && <Text size="sm">{t('runs.moreValues', { count: also.length - mostNames })}</Text>}
+        </div>
+      )}
+      {omitted > 0 && <Text size="sm">{t('cause.omitted', { count: omitted })}</Text>}
+    </>
   );
 }
 

@@ -1,48 +1,42 @@
-import { Text, Title } from '@mantine/core';
+import { Button } from '@mantine/core';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Metric, Run, RunNode } from '../api/client';
 import { formatMetric } from '../format/format';
-import { stepName } from '../graph/model';
-import { isFinal } from '../status/status';
+import { stepLabels } from '../graph/model';
 import classes from './RunPage.module.css';
 
-/** What the run measured, by step. */
-export function MetricsCard({ run }: { run: Run }) {
+// More than this is a table, which has a tab of its own.
+const most = 12;
+
+/** What the run measured, at a glance: nothing when it measured nothing. */
+export function MetricsCard({ run, onShowAll }: { run: Run; onShowAll: () => void }) {
   const { t, i18n } = useTranslation();
-  const metrics = (run.metrics ?? []) as Metric[];
-  const steps = new Map(((run.nodes ?? []) as RunNode[]).map((node) => [node.id, stepName(node)]));
+  const labels = useMemo(() => stepLabels((run.nodes ?? []) as RunNode[]), [run.nodes]);
+  const named = ((run.metrics ?? []) as Metric[]).map((metric) => ({
+    metric,
+    step: labels.get(metric.node_id ?? '') ?? metric.node_id ?? '',
+  }));
+  if (named.length === 0) return null;
+  named.sort((a, b) => a.metric.name.localeCompare(b.metric.name) || a.step.localeCompare(b.step));
   return (
-    <section className={`panel ${classes.card}`} aria-labelledby="metrics">
-      <Title order={2} size="h5" id="metrics">
-        {t('run.metrics')}
-      </Title>
-      {metrics.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {isFinal(run.status) ? t('run.noMetricsFinal') : t('run.noMetrics')}
-        </Text>
-      ) : (
-        <table className={classes.metrics}>
-          <thead>
-            <tr>
-              <th scope="col">{t('field.metric')}</th>
-              <th scope="col">{t('field.step')}</th>
-              <th scope="col">{t('field.value')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {metrics.map((metric) => (
-              <tr key={`${metric.node_id}/${metric.name}`}>
-                <td className="break">{metric.name}</td>
-                <td className="break">{steps.get(metric.node_id ?? '') ?? metric.node_id}</td>
-                <td>
-                  <data className={classes.value} value={metric.value} data-metric={metric.name}>
-                    {formatMetric(metric.value, metric.format, i18n.language)}
-                  </data>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+    <section className={`panel ${classes.metrics}`} aria-label={t('run.metrics')}>
+      <ul>
+        {named.slice(0, most).map(({ metric, step }) => (
+          <li key={`${metric.node_id}/${metric.name}`}>
+            <span className={classes.metricName} title={`${metric.name} · ${step}`}>
+              {metric.name} <span className={classes.metricStep}>{step}</span>
+            </span>
+            <data className={classes.value} value={metric.value} data-metric={metric.name}>
+              {formatMetric(metric.value, metric.format, i18n.language)}
+            </data>
+          </li>
+        ))}
+      </ul>
+      {named.length > most && (
+        <Button size="compact-xs" variant="subtle" onClick={onShowAll}>
+          {t('run.allMetrics', { count: named.length })}
+        </Button>
       )}
     </section>
   );

@@ -1,31 +1,36 @@
-import { CloseButton, Group, Tabs, Text, Title } from '@mantine/core';
+import { Button, CloseButton, Group, Tabs, Text, Title } from '@mantine/core';
 import { useWindowEvent } from '@mantine/hooks';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
-import { logURL } from '../api/runs';
 import { TextLink } from '../app/links';
 import { ParameterTable } from '../feedback/ParameterTable';
 import { Duration, Time } from '../format/Duration';
-import { stepName } from '../graph/model';
-import { LazyLogView } from '../logs/LazyLogView';
+import { stepLabels, stepName } from '../graph/model';
 import { StatusBadge } from '../status/StatusBadge';
 import { isFinal } from '../status/status';
+import { useSentence } from '../waiting/useSentence';
 import { runsSomething } from './focusNode';
+import { NodeLogs } from './NodeLogs';
+import { RetryDialog } from './RetryDialog';
 import classes from './RunPage.module.css';
-import type { NodeTab } from './runSearch';
+import type { NodeTab, RunSearch, ShowPatch } from './runSearch';
 
 interface NodePanelProps {
   run: Run;
   node: RunNode;
-  tab: NodeTab;
-  onTab: (tab: NodeTab) => void;
+  search: RunSearch;
+  onShow: ShowPatch;
   onClose: () => void;
+  onRetried: () => void;
 }
 
 /** One step of a run: what it printed, what went in and out, and how it went. */
-export function NodePanel({ run, node, tab, onTab, onClose }: NodePanelProps) {
+export function NodePanel({ run, node, search, onShow, onClose, onRetried }: NodePanelProps) {
   const { t } = useTranslation();
+  const sentence = useSentence();
+  const [retrying, setRetrying] = useState(false);
+  const name = labelOf(run, node);
   const opener = useOpener();
 
   const close = () => {
@@ -41,11 +46,11 @@ export function NodePanel({ run, node, tab, onTab, onClose }: NodePanelProps) {
   });
 
   return (
-    <section className={`panel ${classes.node}`} aria-label={t('node.panel', { name: stepName(node) })}>
+    <section className={`panel ${classes.node}`} aria-label={t('node.panel', { name })}>
       <Group className={classes.nodeHead} justify="space-between" wrap="nowrap">
         <Group gap="sm">
-          <Title order={2} size="h5" className="break">
-            {stepName(node)}
+          <Title order={2} size="h5" className={classes.wrap}>
+            {name}
           </Title>
           <StatusBadge phase={node.phase} />
           <Text size="sm" c="dimmed">
@@ -57,21 +62,34 @@ export function NodePanel({ run, node, tab, onTab, onClose }: NodePanelProps) {
             </TextLink>
           )}
         </Group>
-        <CloseButton aria-label={t('node.close')} onClick={close} />
+        <Group gap={4} wrap="nowrap">
+          {isFinal(run.status) && runsSomething(node) && (
+            <Button size="compact-sm" variant="default" onClick={() => setRetrying(true)}>
+              {t('retry.fromHere')}
+            </Button>
+          )}
+          <CloseButton aria-label={t('node.close')} onClick={close} />
+        </Group>
       </Group>
+      {retrying && <RetryDialog run={run} step={node} onClose={() => setRetrying(false)} onRetried={onRetried} />}
       {node.waiting && (
         <Text size="sm" px="md" pb={6} className="break" role="status">
-          {t('node.waits', { why: node.waiting })}
+          {t('node.waits', { why: sentence(node.waiting) })}
         </Text>
       )}
-      <Tabs value={tab} onChange={(to) => onTab(to as NodeTab)} className={classes.nodeTabs} keepMounted={false}>
+      <Tabs
+        value={search.panel ?? 'log'}
+        onChange={(to) => onShow({ panel: to as NodeTab })}
+        className={classes.nodeTabs}
+        keepMounted={false}
+      >
         <Tabs.List>
           <Tabs.Tab value="log">{t('node.log')}</Tabs.Tab>
           <Tabs.Tab value="io">{t('node.io')}</Tabs.Tab>
           <Tabs.Tab value="details">{t('node.details')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="log" className={classes.nodeTab}>
-          <NodeLog run={run} node={node} />
+          <NodeLog run={run} node={node} search={search} onShow={onShow} />
         </Tabs.Panel>
         <Tabs.Panel value="io" className={classes.nodeTab} tabIndex={0}>
           <InputsOutputs node={node} />
@@ -93,7 +111,10 @@ function useOpener() {
   return opener;
 }
 
-function NodeLog({ run, node }: { run: Run; node: RunNode }) {
+/** The step's name, with the items of the loops that it is in. */
+const labelOf = (run: Run, node: RunNode) => stepLabels((run.nodes ?? []) as RunNode[]).get(node.id) ?? stepName(node);
+
+function NodeLog({ run, node, search, onShow }: Pick<NodePanelProps, 'run' | 'node' | 'search' | 'onShow'>) {
   const { t } = useTranslation();
   const explain = (text: string) => (
     <Text c="dimmed" size="sm" p="md" role="status" style={{ whiteSpace: 'pre-wrap' }}>
@@ -106,7 +127,7 @@ function NodeLog({ run, node }: { run: Run; node: RunNode }) {
     const why = node.message && !node.waiting ? `\n${t('node.pendingWhy', { message: node.message })}` : '';
     return explain(t('node.pending') + why);
   }
-  return <LazyLogView step={stepName(node)} url={logURL(run.id, node.id, true)} download={logURL(run.id, node.id)} />;
+  return <NodeLogs run={run} node={node} search={search} onShow={onShow} />;
 }
 
 function InputsOutputs({ node }: { node: RunNode }) {

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { IconPlayerStop, IconRepeat } from '@tabler/icons-react';
+import { IconPlayerStop, IconReload, IconRepeat } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -9,12 +9,14 @@ import { announce } from '../app/announce';
 import { ButtonLink } from '../app/links';
 import { Confirm } from '../feedback/Confirm';
 import { isFinal } from '../status/status';
+import { RetryDialog } from './RetryDialog';
 
-/** What can be done with a run: start it again with other values, or stop it. */
-export function RunActions({ run }: { run: Run }) {
+/** What can be done with a run: go on where it failed, start it again with other values, or stop it. */
+export function RunActions({ run, onRetried }: { run: Run; onRetried: () => void }) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const [asking, setAsking] = useState(false);
+  const [retrying, setRetrying] = useState(false);
   const terminate = useMutation({
     mutationFn: () => terminateRun(run.id),
     onSuccess: async () => {
@@ -25,6 +27,12 @@ export function RunActions({ run }: { run: Run }) {
   });
   return (
     <>
+      {isFinal(run.status) && run.status !== 'Succeeded' && (
+        <Button variant="default" leftSection={<IconReload size={16} aria-hidden />} onClick={() => setRetrying(true)}>
+          {t('retry.retry')}
+        </Button>
+      )}
+      {retrying && <RetryDialog run={run} onClose={() => setRetrying(false)} onRetried={onRetried} />}
       {run.pipeline?.id && (
         <ButtonLink
           to="/runs/new"

@@ -6,25 +6,24 @@ import { renderAt } from '../test/render';
 import { server } from '../test/server';
 import { FailureBanner } from './FailureBanner';
 import { MetricsCard } from './MetricsCard';
+import { NodeLogs } from './NodeLogs';
 import { NodePanel } from './NodePanel';
 import { StepsTable } from './StepsTable';
 import { WaitingNote } from './WaitingNote';
 
 const run = (rest: object) => ({ id: 'r1', name: 'r1', status: 'Succeeded', ...rest }) as Run;
 
-it('shows each metric with its step and the value as the reader writes numbers', async () => {
+it('shows each metric with its step, the item of its loop, and the value as the reader writes numbers', async () => {
   const measured = run({
-    nodes: [{ id: 'n1', display_name: 'all-reduce' }],
+    nodes: [
+      { id: 'pass', name: 'pass', display_name: 'for-loop-1(0:0.1)', type: 'DAG' },
+      { id: 'n1', name: 'n1', display_name: 'train', boundary_id: 'pass', type: 'Pod' },
+    ],
     metrics: [{ name: 'images/sec', node_id: 'n1', value: 1146.2 }],
   });
-  renderAt('/', '/', () => <MetricsCard run={measured} />);
-  const row = within(await screen.findByRole('region', { name: 'Metrics' })).getByRole('row', { name: /images\/sec/ });
-  expect(row.textContent).toBe('images/secall-reduce1,146.2');
-});
-
-it('says that there are no metrics, and whether some may come', async () => {
-  renderAt('/', '/', () => <MetricsCard run={run({ status: 'Running' })} />);
-  expect(await screen.findByText(/No metrics yet/)).toBeTruthy();
+  renderAt('/', '/', () => <MetricsCard run={measured} onShowAll={() => undefined} />);
+  const row = within(await screen.findByRole('region', { name: 'Metrics' })).getByRole('listitem');
+  expect(row.textContent).toBe('images/sec train(0:0.1)1,146.2');
 });
 
 it('says which step failed, why, with what exit code, and what it printed last', async () => {
@@ -83,8 +82,15 @@ it('says what a step waits for beside it, in its panel and at the head, and stop
     return (
       <>
         <WaitingNote run={shown} onShowStep={ignore} />
-        <StepsTable run={shown} selected={undefined} onSelect={ignore} />
-        <NodePanel run={shown} node={nodes[0] as RunNode} tab="log" onTab={ignore} onClose={ignore} />
+        <StepsTable run={shown} search={{}} selected={undefined} onSelect={ignore} onShow={ignore} />
+        <NodePanel
+          run={shown}
+          node={nodes[0] as RunNode}
+          search={{}}
+          onShow={ignore}
+          onClose={ignore}
+          onRetried={ignore}
+        />
       </>
     );
   };
@@ -98,4 +104,77 @@ it('says what a step waits for beside it, in its panel and at the head, and stop
   renderAt('/', '/', page([{ ...node, phase: 'Succeeded', waiting: undefined, message: '' }]));
   expect(await screen.findByRole('region', { name: 'Step train' })).toBeTruthy();
   expect(screen.queryByText(/waits/)).toBeNull();
+});
+
+it('says in words what an exit code means, what to do, and what else failed', async () => {
+  const pod = (id: string, phase: string, rest: object = {}) => ({
+    id,
+    name: id,
+    display_name: id,
+    type: 'Pod',
+    phase,
+    ...rest,
+  });
+  const failed = run({
+    status: 'Failed',
+    nodes: [
+      pod('late', 'Failed', { finished_at: '2026-01-01T00:00:09Z', exit_code: '1' }),
+      pod('train', 'Failed', {
+        finished_at: '2026-01-01T00:00:01Z',
+        exit_code: '137',
+        message: 'OOMKilled\nlast line',
+      }),
+      pod('after', 'Omitted'),
+    ],
+  });
+  renderAt('/', '/', () => <FailureBanner run={failed} onShowLog={() => undefined} />);
+  expect(await screen.findByRole('heading', { name: 'Step “train” failed with exit code 137' })).toBeTruthy();
+  expect(screen.getByText('It ran out of memory.')).toBeTruthy();
+  expect(screen.getByText(/Give it more memory/)).toBeTruthy();
+  expect(screen.getByText('1 other step failed:')).toBeTruthy();
+  expect(screen.getByRole('button', { name: 'late' })).toBeTruthy();
+  expect(screen.getByText('1 step did not run because of it.')).toBeTruthy();
+});
+
+it('offers the logs of all pods of a step, names those that are cut, and merges the chosen ones', async () => {
+  const node = {
+    id: 'n1',
+    name: 'n1',
+    display_name: 'train',
+    type: 'Pod',
+    phase: 'Succeeded',
+    has_log: true,
+  } as RunNode;
+  const log = (pod: string, container: string, rest: object = {}) => ({
+    node_id: 'n1',
+    attempt: 1,
+    pod,
+    container,
+    restart: 0,
+    ...rest,
+  });
+  const asked: URLSearchParams[] = [];
+  server.use(
+    http.get('*/apis/argosy/v1/runs/r1/nodes/n1/logs', () =>
+      HttpResponse.json({
+        logs: [
+          log('p', 'main'),
+          log('w0', 'worker', { role: 'worker', rank: 0 }),
+          log('w1', 'worker', { role: 'worker', rank: 1, state: 'cut', message: 'its pod was deleted' }),
+        ],
+      }),
+    ),
+    http.get('*/apis/argosy/v1/runs/r1/nodes/n1/log', ({ request }) => {
+      const query = new URL(request.url).searchParams;
+      asked.push(query);
+      return HttpResponse.text(`2026-01-01T00:00:0${query.get('pod') === 'w0' ? 2 : 1}Z of ${query.get('pod')}\n`);
+    }),
+  );
+  renderAt('/', '/', () => (
+    <NodeLogs run={run({})} node={node} search={{ logs: ['1/w0/worker', '1/w1/worker'] }} onShow={() => undefined} />
+  ));
+  expect(await screen.findByText('The log of worker 1 is not complete: its pod was deleted')).toBeTruthy();
+  expect(await screen.findByText('2 lines · End of the log')).toBeTruthy();
+  const merged = asked.filter((query) => query.get('timestamps') === 'true').map((query) => query.get('pod'));
+  expect(new Set(merged)).toEqual(new Set(['w0', 'w1']));
 });

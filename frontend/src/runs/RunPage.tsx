@@ -1,6 +1,6 @@
 import { Tabs } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
 import { useLiveRun } from '../api/useLiveRun';
@@ -9,30 +9,37 @@ import { TextLink } from '../app/links';
 import { Page } from '../app/Page';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
-import { ParameterTable } from '../feedback/ParameterTable';
 import { StatusBadge, useStatusWord } from '../status/StatusBadge';
+import { shownStatus } from '../status/status';
+import { Timeline } from '../timeline/Timeline';
 import { FailureBanner } from './FailureBanner';
-import { likelyNode, measuredNode } from './focusNode';
+import { likelyNode } from './focusNode';
 import { LiveBadge } from './LiveBadge';
 import { MetricsCard } from './MetricsCard';
 import { NodePanel } from './NodePanel';
 import { RunActions } from './RunActions';
 import { RunGraph } from './RunGraph';
 import classes from './RunPage.module.css';
+import { RunParameters } from './RunParameters';
 import { RunSummary } from './RunSummary';
-import { noNode, type RunSearch, type RunTab } from './runSearch';
+import { noNode, type RunSearch, type RunTab, runTabs } from './runSearch';
 import { StepsTable } from './StepsTable';
-import { ThroughputCard } from './ThroughputCard';
 import { WaitingNote } from './WaitingNote';
 import { Warnings } from './Warnings';
 import { WorkflowYAML } from './WorkflowYAML';
+
+const MetricsTab = lazy(() => import('../metrics/MetricsTab').then((module) => ({ default: module.MetricsTab })));
+const OutputsTab = lazy(() => import('../outputs/OutputsTab').then((module) => ({ default: module.OutputsTab })));
+
+const JobTab = lazy(() => import('../cluster/JobTab').then((module) => ({ default: module.JobTab })));
+const EventsTab = lazy(() => import('../cluster/EventsTab').then((module) => ({ default: module.EventsTab })));
 
 const route = getRouteApi('/runs/$runId');
 
 export function RunPage() {
   const { t } = useTranslation();
   const { runId } = route.useParams();
-  const { data: run, error, refetch, liveness } = useLiveRun(runId);
+  const { data: run, error, refetch, liveness, reconnect } = useLiveRun(runId);
 
   const trail = <TextLink to="/runs">{t('runs.title')}</TextLink>;
   if (!run) {
@@ -52,87 +59,155 @@ export function RunPage() {
       trail={trail}
       badge={
         <>
-          <StatusBadge phase={run.status} />
+          <StatusBadge phase={shownStatus(run)} />
           <LiveBadge liveness={liveness} />
         </>
       }
-      actions={<RunActions run={run} />}
+      actions={<RunActions run={run} onRetried={reconnect} />}
     >
-      <RunBody run={run} />
+      <RunBody run={run} onRetried={reconnect} />
     </Page>
   );
 }
 
-function RunBody({ run }: { run: Run }) {
+function RunBody({ run, onRetried }: { run: Run; onRetried: () => void }) {
   const { t } = useTranslation();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const nodes = (run.nodes ?? []) as RunNode[];
-  const chosen = search.node ? nodes.find((node) => node.id === search.node) : likelyNode(run);
   useSpokenStatus(run);
 
-  const show = (patch: RunSearch) => void navigate({ search: (old) => ({ ...old, ...patch }), replace: true });
-  const choose = (id: string) => show({ node: id });
+  const show = useCallback(
+    (patch: RunSearch) =>
+      void navigate({ search: (old) => ({ ...old, ...patch }), replace: !patch.tab, hash: (old) => old ?? '' }),
+    [navigate],
+  );
+  // What is chosen from a head or a table is shown where a step can be.
+  const onShowStep = useCallback((node: string) => show({ node, q: undefined, tab: 'graph' }), [show]);
+  const showStep = (patch: RunSearch) =>
+    show({ ...patch, tab: beside.has(search.tab ?? 'graph') ? search.tab : 'graph' });
   const tab = search.tab ?? 'graph';
+  const page = { run, search, onShow: show };
+  const withStep = { ...page, onRetried };
+  const words: Record<RunTab, string> = {
+    graph: t('run.graph'),
+    timeline: t('run.timeline'),
+    steps: t('run.steps'),
+    metrics: t('run.metrics'),
+    outputs: t('run.outputs'),
+    job: t('run.job'),
+    events: t('run.events'),
+    parameters: t('run.parameters'),
+    yaml: t('run.yaml'),
+  };
 
   return (
     <>
       <RunSummary run={run} />
-      <WaitingNote run={run} onShowStep={choose} />
-      <FailureBanner run={run} onShowLog={(id) => show({ node: id, panel: 'log' })} />
+      <WaitingNote run={run} onShowStep={(node) => showStep({ node })} />
+      <FailureBanner run={run} onShowLog={(node) => showStep({ node, panel: 'log' })} />
       <Warnings warnings={run.warnings ?? []} />
-      <div className={classes.measured}>
-        <MetricsCard run={run} />
-        <ThroughputCard run={run} node={measuredNode(run, chosen)} />
-      </div>
-      <div className={classes.work} data-panel={chosen ? true : undefined}>
-        <Tabs
-          value={tab}
-          onChange={(to) => show({ tab: to as RunTab })}
-          className={`panel ${classes.tabs}`}
-          keepMounted={false}
-        >
-          <Tabs.List>
-            <Tabs.Tab value="graph">{t('run.graph')}</Tabs.Tab>
-            <Tabs.Tab value="steps">{t('run.steps')}</Tabs.Tab>
-            <Tabs.Tab value="parameters">{t('run.parameters')}</Tabs.Tab>
-            <Tabs.Tab value="yaml">{t('run.yaml')}</Tabs.Tab>
-          </Tabs.List>
-          <Tabs.Panel value="graph" className={classes.tab}>
-            <RunGraph run={run} selected={chosen?.id} onSelect={choose} />
-          </Tabs.Panel>
-          <Tabs.Panel value="steps" className={classes.tab}>
-            <StepsTable run={run} selected={chosen?.id} onSelect={choose} />
-          </Tabs.Panel>
-          <Tabs.Panel value="parameters" className={classes.tab}>
-            <ParameterTable
-              parameters={run.parameters ?? []}
-              empty={t('run.noParameters')}
-              caption={t('run.parameters')}
-            />
-          </Tabs.Panel>
-          <Tabs.Panel value="yaml" className={classes.tab}>
+      {tab !== 'metrics' && <MetricsCard run={run} onShowAll={() => show({ tab: 'metrics' })} />}
+      <Tabs value={tab} onChange={(to) => show({ tab: to as RunTab })} className={classes.tabs} keepMounted={false}>
+        <Tabs.List className={classes.list}>
+          {runTabs.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {words[name]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Sheet tab="graph">
+          <WithStep {...withStep}>
+            {(chosen, choose) => <RunGraph {...page} selected={chosen} onSelect={choose} />}
+          </WithStep>
+        </Sheet>
+        <Sheet tab="timeline">
+          <WithStep {...withStep}>
+            {(chosen, choose) => <Timeline run={run} selected={chosen} onSelect={choose} />}
+          </WithStep>
+        </Sheet>
+        <Sheet tab="steps">
+          <WithStep {...withStep}>
+            {(chosen, choose) => <StepsTable {...page} selected={chosen} onSelect={choose} />}
+          </WithStep>
+        </Sheet>
+        <Sheet tab="metrics">
+          <Suspense fallback={<Awaiting what={t('await.series')} rows={8} />}>
+            <MetricsTab {...page} />
+          </Suspense>
+        </Sheet>
+        <Sheet tab="outputs">
+          <Suspense fallback={<Awaiting what={t('await.visuals')} rows={8} />}>
+            <OutputsTab {...page} />
+          </Suspense>
+        </Sheet>
+        <Sheet tab="job">
+          <Suspense fallback={<Awaiting what={t('job.await')} rows={6} />}>
+            <JobTab {...page} />
+          </Suspense>
+        </Sheet>
+        <Sheet tab="events">
+          <Suspense fallback={<Awaiting what={t('events.await')} rows={6} />}>
+            <EventsTab {...page} onShowStep={onShowStep} />
+          </Suspense>
+        </Sheet>
+        <Sheet tab="parameters">
+          <RunParameters run={run} />
+        </Sheet>
+        <Sheet tab="yaml">
+          <div className={`panel ${classes.main}`}>
             <WorkflowYAML run={run} />
-          </Tabs.Panel>
-        </Tabs>
-        {chosen && (
-          <NodePanel
-            key={chosen.id}
-            run={run}
-            node={chosen}
-            tab={search.panel ?? 'log'}
-            onTab={(panel) => show({ panel, node: chosen.id })}
-            onClose={() => show({ node: noNode, panel: undefined })}
-          />
-        )}
-      </div>
+          </div>
+        </Sheet>
+      </Tabs>
     </>
+  );
+}
+
+/** The tabs that have the chosen step beside them. */
+const beside: ReadonlySet<RunTab> = new Set(['graph', 'timeline', 'steps']);
+
+function Sheet({ tab, children }: { tab: RunTab; children: ReactNode }) {
+  return (
+    <Tabs.Panel value={tab} className={`${classes.tab} ${classes.sheet}`}>
+      {children}
+    </Tabs.Panel>
+  );
+}
+
+interface WithStepProps {
+  run: Run;
+  search: RunSearch;
+  onShow: (patch: RunSearch) => void;
+  onRetried: () => void;
+  children: (chosen: string | undefined, choose: (id: string) => void) => ReactNode;
+}
+
+/** A view of the steps, and beside it the one that is chosen. */
+function WithStep({ run, search, onShow, onRetried, children }: WithStepProps) {
+  const nodes = (run.nodes ?? []) as RunNode[];
+  const chosen = search.node ? nodes.find((node) => node.id === search.node) : likelyNode(run);
+  const choose = useCallback((node: string) => onShow({ node, logs: undefined }), [onShow]);
+  return (
+    <div className={classes.work} data-panel={chosen ? true : undefined}>
+      <div className={`panel ${classes.main}`}>{children(chosen?.id, choose)}</div>
+      {chosen && (
+        <NodePanel
+          key={chosen.id}
+          run={run}
+          node={chosen}
+          search={search}
+          onShow={(patch) => onShow({ node: chosen.id, ...patch })}
+          onRetried={onRetried}
+          onClose={() => onShow({ node: noNode, panel: undefined, logs: undefined })}
+        />
+      )}
+    </div>
   );
 }
 
 /** Changes of the status are spoken; those of the log are not. */
 function useSpokenStatus(run: Run) {
   const { t } = useTranslation();
-  const word = useStatusWord()(run.status);
+  const word = useStatusWord()(shownStatus(run));
   useEffect(() => announce(t('run.nowStatus', { name: run.name, status: word })), [t, run.name, word]);
 }

@@ -1,5 +1,5 @@
 import { useSearch } from '@tanstack/react-router';
-import { screen, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
 import { expect, it, vi } from 'vitest';
@@ -8,20 +8,34 @@ import { many } from '../api/url';
 import { renderAt } from '../test/render';
 import { server } from '../test/server';
 import { RunsTable } from './RunsTable';
+import { readPins } from './views';
 
 const run = (id: string, rest: object) => ({ id, name: id, status: 'Succeeded', ...rest });
 const metric = (name: string, value: number) => ({ name, value, node_id: 'n', format: 'RAW' });
 
 function Table() {
   const raw = useSearch({ strict: false }) as Record<string, unknown>;
-  return <RunsTable search={{ ...readListSearch(raw), status: many(raw.status), metrics: many(raw.metrics) }} />;
+  const { status, metrics, params, chosen } = raw;
+  return (
+    <RunsTable
+      search={{
+        ...readListSearch(raw),
+        status: many(status),
+        metrics: many(metrics),
+        params: many(params),
+        chosen: many(chosen),
+        ...readPins(raw),
+      }}
+    />
+  );
 }
 
 function answer(...pages: object[]) {
   const asked = vi.fn();
   server.use(
     http.get('*/apis/argosy/v1/runs', ({ request }) => {
-      asked(Object.fromEntries(new URL(request.url).searchParams));
+      const { searchParams } = new URL(request.url);
+      asked({ ...Object.fromEntries(searchParams), status: searchParams.getAll('status') });
       return HttpResponse.json(pages[Math.min(asked.mock.calls.length, pages.length) - 1]);
     }),
   );
@@ -36,13 +50,13 @@ it('has a column for each metric that it meets, whatever its name', async () => 
   renderAt('/', '/', Table);
   const headers = (await screen.findAllByRole('columnheader')).map((header) => header.textContent);
   expect(headers.slice(-2)).toEqual(['images/sec', 'Loss (val)']);
-  expect(within(screen.getByRole('row', { name: /^a/ })).getByText('189.6')).toBeTruthy();
+  expect(within(screen.getByRole('row', { name: /\ba\b/ })).getByText('189.6')).toBeTruthy();
 });
 
 it('shows only the metric columns that the URL names, and says when a step was not the only one', async () => {
   answer({ runs: [run('a', { metrics: [metric('x', 1), metric('y', 2), metric('y', 3)] })], total_size: 1 });
   renderAt('/?metrics=y', '/', Table);
-  const row = await screen.findByRole('row', { name: /^a/ });
+  const row = await screen.findByRole('row', { name: /\ba\b/ });
   expect(within(row).getByText('and 1 more')).toBeTruthy();
   expect(screen.queryByRole('columnheader', { name: 'x' })).toBeNull();
 });
@@ -50,23 +64,20 @@ it('shows only the metric columns that the URL names, and says when a step was n
 it('asks the server for what the URL says, and writes what is chosen into the URL', async () => {
   const asked = answer({ runs: [run('a', {})], total_size: 40, next_page_token: 'T2' });
   const router = renderAt('/?q=mpi&status=Failed&status=Error&size=10', '/', Table);
-  await screen.findByRole('row', { name: /^a/ });
+  await screen.findByRole('row', { name: /\ba\b/ });
   const first = asked.mock.calls[0]?.[0];
   expect(first.page_size).toBe('10');
-  expect(JSON.parse(decodeURIComponent(first.filter)).predicates).toEqual([
-    { op: 'IS_SUBSTRING', key: 'name', string_value: 'mpi' },
-    { op: 'IN', key: 'status', string_values: { values: ['Failed', 'Error'] } },
-  ]);
+  expect(first).toMatchObject({ text: 'mpi', status: ['Failed', 'Error'], archived: 'false' });
 
   await userEvent.click(screen.getByRole('button', { name: 'Next page' }));
-  await vi.waitFor(() => expect(asked.mock.calls.at(-1)?.[0].page_token).toBe('T2'));
+  await waitFor(() => expect(asked.mock.calls.at(-1)?.[0].page_token).toBe('T2'));
   expect(router.state.location.search).toMatchObject({ q: 'mpi', token: 'T2', page: '2' });
 
   await userEvent.click(screen.getByRole('button', { name: 'Previous page' }));
-  await vi.waitFor(() => expect(router.state.location.search).not.toHaveProperty('token', 'T2'));
+  await waitFor(() => expect(router.state.location.search).not.toHaveProperty('token', 'T2'));
 
   await userEvent.click(screen.getByRole('button', { name: 'Name' }));
-  await vi.waitFor(() => expect(asked.mock.calls.at(-1)?.[0].sort_by).toBe('name desc'));
+  await waitFor(() => expect(asked.mock.calls.at(-1)?.[0].sort_by).toBe('name desc'));
 });
 
 it('says what to do when there are no runs, and how to widen a filter that leaves none', async () => {
@@ -84,5 +95,162 @@ it('shows an error in the words of the server, and tries again', async () => {
   expect((await screen.findByRole('alert')).textContent).toContain('the store is locked');
   answer({ runs: [run('a', {})], total_size: 1 });
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
-  expect(await screen.findByRole('row', { name: /^a/ })).toBeTruthy();
+  expect(await screen.findByRole('row', { name: /\ba\b/ })).toBeTruthy();
+});
+
+const fields = { statuses: ['Failed'], parameters: ['workers'], metrics: ['images/sec'], labels: ['team'] };
+
+it('searches by status, experiment, parameter and metric, and completes names', async () => {
+  const asked = answer({ runs: [run('a', {})], total_size: 1 });
+  server.use(
+    http.get('*/apis/argosy/v1/runs:fields', () => HttpResponse.json(fields)),
+    http.get('*/apis/v1beta1/experiments', () => HttpResponse.json({ experiments: [{ id: 'e1', name: 'mine' }] })),
+  );
+  const router = renderAt('/', '/', Table);
+  const line = await screen.findByPlaceholderText(/^status:failed/);
+  await userEvent.type(line, 'work');
+  await userEvent.click(await screen.findByText('workers='));
+  await userEvent.type(line, '4 experiment:mine images/sec>10 team~x');
+  await waitFor(() =>
+    expect(asked.mock.calls.at(-1)?.[0]).toMatchObject({
+      parameter: 'workers=4',
+      metric: 'images/sec>10',
+      label: 'team~x',
+    }),
+  );
+  expect(JSON.parse(decodeURIComponent(asked.mock.calls.at(-1)?.[0].filter)).predicates).toEqual([
+    { op: 'EQUALS', key: 'experiment_id', string_value: 'e1' },
+  ]);
+  expect(router.state.location.search).toMatchObject({ q: 'workers=4 experiment:mine images/sec>10 team~x' });
+
+  await userEvent.clear(line);
+  await userEvent.type(line, 'team>2');
+  expect(await screen.findByText(/Character 1, team>2: labels are compared with/)).toBeTruthy();
+});
+
+it('shows the parameter columns that the URL names', async () => {
+  answer({ runs: [run('a', { parameters: [{ name: 'workers', value: '4' }] })], total_size: 1 });
+  renderAt('/?params=workers', '/', Table);
+  const row = await screen.findByRole('row', { name: /\ba\b/ });
+  expect(screen.getByRole('columnheader', { name: 'workers' })).toBeTruthy();
+  expect(within(row).getByText('4')).toBeTruthy();
+});
+
+it('tells what an action would do to the chosen runs, does it where it can, and tells what became of each', async () => {
+  answer({ runs: [run('a', {}), run('b', {})], total_size: 2 });
+  const asked = vi.fn();
+  server.use(
+    http.post('*/apis/argosy/v1/runs:delete', async ({ request }) => {
+      asked(await request.json());
+      return HttpResponse.json({
+        results: [
+          { run_id: 'a', outcome: 'OUTCOME_DONE' },
+          { run_id: 'b', outcome: 'OUTCOME_FAILED', message: 'b is being retried' },
+        ],
+      });
+    }),
+  );
+  const router = renderAt('/', '/', Table);
+  await userEvent.click(await screen.findByRole('checkbox', { name: 'Choose all runs on this page' }));
+  expect(await screen.findByText('2 runs chosen')).toBeTruthy();
+  expect(screen.getByRole('link', { name: 'Compare' }).getAttribute('href')).toContain('runs=a&runs=b');
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ chosen: ['a', 'b'] }));
+
+  await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
+  const dialog = await screen.findByRole('dialog');
+  expect(await within(dialog).findByText(/b is being retried/)).toBeTruthy();
+  await userEvent.click(within(dialog).getByRole('button', { name: 'Delete: 1' }));
+  await waitFor(() => expect(asked).toHaveBeenCalledTimes(2));
+  expect(asked.mock.calls.map(([body]) => [body.run_ids, body.dry_run])).toEqual([
+    [['a', 'b'], true],
+    [['a'], false],
+  ]);
+});
+
+it('keeps pinned runs on top of any order, and tells how far metrics are from the first', async () => {
+  const base = run('base', { metrics: [metric('loss', 0.5)] });
+  const asked = vi.fn();
+  server.use(
+    http.get('*/apis/argosy/v1/runs', ({ request }) => {
+      const query = new URL(request.url).searchParams;
+      asked(query.get('filter'));
+      const pinned = query.get('filter') !== null;
+      const listed = [
+        run('a', { metrics: [metric('loss', 0.75)] }),
+        base,
+        run('b', { metrics: [metric('loss', 0.5)] }),
+      ];
+      return HttpResponse.json(pinned ? { runs: [base], total_size: 1 } : { runs: listed, total_size: 3 });
+    }),
+  );
+  const router = renderAt('/?pins=base&sort=name', '/', Table);
+  await screen.findByRole('button', { name: 'Unpin base, the baseline' });
+  const names = () => screen.getAllByRole('link').map((link) => link.textContent);
+  expect(names().filter((name) => ['a', 'b', 'base'].includes(name ?? ''))).toEqual(['base', 'a', 'b']);
+  expect(within(screen.getByRole('row', { name: /\ba\b/ })).getByTitle('Difference from base').textContent).toBe(
+    '+0.25',
+  );
+  expect(within(screen.getByRole('row', { name: /\bb\b/ })).getByTitle('Difference from base').textContent).toBe('±0');
+  expect(asked).toHaveBeenCalledTimes(2);
+
+  await userEvent.click(screen.getByRole('button', { name: 'Pin a to the top' }));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ pins: ['base', 'a'], sort: 'name' }));
+});
+
+it('groups all runs of the search by a parameter, and opens a group', async () => {
+  const asked = vi.fn();
+  answer({ runs: [run('a', {})], total_size: 1 });
+  server.use(
+    http.get(/runs:fields/, () => HttpResponse.json(fields)),
+    http.get(/runs:group/, ({ request }) => {
+      const query = new URL(request.url).searchParams;
+      asked({ by: query.get('by'), of: query.getAll('of'), status: query.getAll('status') });
+      const spread = { name: 'images/sec', runs: 3, mean: 100, deviation: 5, min: 95, max: 105 };
+      return HttpResponse.json({
+        groups: [{ value: '2', runs: 3, metrics: [spread] }, { runs: 1 }],
+        total_size: 2,
+      });
+    }),
+  );
+  const router = renderAt('/?by=workers&status=Failed', '/', Table);
+  const table = await screen.findByRole('table', { name: 'Runs by workers, 2 groups' });
+  expect(asked).toHaveBeenCalledExactlyOnceWith({ by: 'workers', of: ['images/sec'], status: ['Failed'] });
+  expect(within(table).getByText('± 5')).toBeTruthy();
+  expect(within(table).getByText('95 to 105, 3 runs')).toBeTruthy();
+  expect(within(table).getByText('without this parameter')).toBeTruthy();
+  await userEvent.click(within(table).getByRole('button', { name: '2' }));
+  await waitFor(() => expect(router.state.location.search).toEqual({ q: 'param:workers=2', status: 'Failed' }));
+  expect(await screen.findByRole('row', { name: /\ba\b/ })).toBeTruthy();
+});
+
+it('saves what is shown as a view, opens it and removes it', async () => {
+  localStorage.clear();
+  answer({ runs: [run('a', {})], total_size: 1 });
+  renderAt('/?status=Failed&pins=a&chosen=a', '/', Table);
+  await userEvent.click(await screen.findByRole('button', { name: 'Views' }));
+  await userEvent.type(await screen.findByLabelText('Name of this view'), 'my failures');
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'my failures' }));
+  expect(JSON.parse(localStorage.getItem('argosy-run-views') ?? '')).toEqual([
+    { name: 'my failures', search: '?status=Failed&pins=a' },
+  ]);
+  expect(await screen.findByRole('menuitem', { name: 'my failures' })).toBeTruthy();
+  await userEvent.click(screen.getByRole('button', { name: 'Remove the view “my failures”' }));
+  expect(await screen.findByRole('button', { name: 'Views' })).toBeTruthy();
+});
+
+it('says of a run that waits what it waits for, and does not call it running', async () => {
+  const waiting = { node_id: 'n', step: 'train', why: 'secret "key" not found', steps: 1 };
+  answer({
+    runs: [run('a', { status: 'Running', waiting }), run('b', { status: 'Failed', waiting })],
+    total_size: 2,
+  });
+  renderAt('/', '/', Table);
+  const row = await screen.findByRole('row', { name: /\ba\b/ });
+  expect(within(row).getByText('Waiting')).toBeTruthy();
+  expect(within(row).getByText('Step “train” waits: secret "key" not found')).toBeTruthy();
+  expect(within(row).queryByText('Running')).toBeNull();
+  const ended = screen.getByRole('row', { name: /\bb\b/ });
+  expect(within(ended).getByText('Failed')).toBeTruthy();
+  expect(within(ended).queryByText(/waits/)).toBeNull();
 });

@@ -1,22 +1,26 @@
-import { Text, UnstyledButton } from '@mantine/core';
+import { Chip, Group, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
 import { Duration, Time } from '../format/Duration';
 import { runSteps, type Step, type Steps } from '../graph/model';
-import { StatusBadge } from '../status/StatusBadge';
+import { StatusBadge, useStatusWord } from '../status/StatusBadge';
 import { hasRun, isFinal } from '../status/status';
 import { type Column, DataTable } from '../table/DataTable';
+import { useSentence } from '../waiting/useSentence';
 import classes from './RunPage.module.css';
+import type { RunSearch, ShowPatch } from './runSearch';
 
 interface StepsTableProps {
   run: Run;
+  search: RunSearch;
   selected: string | undefined;
   onSelect: (id: string) => void;
+  onShow: ShowPatch;
 }
 
 /** The graph as a table: the same steps, what they wait for, and how they fare. */
-export function StepsTable({ run, selected, onSelect }: StepsTableProps) {
+export function StepsTable({ run, search, selected, onSelect, onShow }: StepsTableProps) {
   const { t } = useTranslation();
   const graph = useMemo(() => runSteps((run.nodes ?? []) as RunNode[]), [run.nodes]);
   const columns = useColumns(graph, onSelect);
@@ -27,20 +31,75 @@ export function StepsTable({ run, selected, onSelect }: StepsTableProps) {
       </Text>
     );
   }
+  const words = search.q?.toLowerCase() ?? '';
+  const rows = graph.steps.filter(
+    (step) => step.name.toLowerCase().includes(words) && (!search.phase || search.phase.includes(step.phase ?? '')),
+  );
   return (
-    <DataTable
-      bare
-      caption={t('run.stepsCaption')}
-      columns={columns}
-      rows={graph.steps}
-      rowID={(step) => step.id}
-      selected={selected}
-    />
+    <>
+      <StepFilter steps={graph.steps} shown={rows.length} search={search} onShow={onShow} />
+      {rows.length === 0 ? (
+        <Text c="dimmed" p="lg" role="status">
+          {t('list.noneText')}
+        </Text>
+      ) : (
+        <DataTable
+          bare
+          caption={t('run.stepsCaption')}
+          columns={columns}
+          rows={rows}
+          rowID={(step) => step.id}
+          selected={selected}
+        />
+      )}
+    </>
+  );
+}
+
+interface StepFilterProps {
+  steps: Step[];
+  shown: number;
+  search: RunSearch;
+  onShow: ShowPatch;
+}
+
+function StepFilter({ steps, shown, search, onShow }: StepFilterProps) {
+  const { t } = useTranslation();
+  const word = useStatusWord();
+  const counts = new Map<string, number>();
+  for (const { phase = '' } of steps) counts.set(phase, (counts.get(phase) ?? 0) + 1);
+  return (
+    <Group gap="xs" px="md" py={8} className={classes.filter}>
+      <TextInput
+        size="xs"
+        w={200}
+        type="search"
+        aria-label={t('run.findStep')}
+        placeholder={t('run.findStep')}
+        value={search.q ?? ''}
+        onChange={(event) => onShow({ q: event.currentTarget.value || undefined })}
+      />
+      <Chip.Group
+        multiple
+        value={search.phase ?? []}
+        onChange={(phase) => onShow({ phase: phase.length > 0 ? phase : undefined })}
+      >
+        {[...counts].map(([phase, count]) => (
+          <Chip key={phase} size="xs" variant="outline" value={phase}>
+            {word(phase)} {count}
+          </Chip>
+        ))}
+      </Chip.Group>
+      <Text size="xs" c="dimmed" role="status">
+        {t('run.stepsShown', { shown, count: steps.length })}
+      </Text>
+    </Group>
   );
 }
 
 function useColumns(graph: Steps, onSelect: (id: string) => void): Column<Step>[] {
   const { t } = useTranslation();
+  const sentence = useSentence();
   return useMemo(() => {
     const names = new Map(graph.steps.map((step) => [step.id, step.name]));
     const after = new Map<string, string[]>();
@@ -62,8 +121,16 @@ function useColumns(graph: Steps, onSelect: (id: string) => void): Column<Step>[
           <>
             <StatusBadge phase={step.phase} />
             {step.waiting && (
-              <Text size="sm" c="dimmed" mt={4} miw={220} lineClamp={6} title={step.waiting} className="break">
-                {step.waiting}
+              <Text
+                size="sm"
+                c="dimmed"
+                mt={4}
+                miw={220}
+                lineClamp={6}
+                title={sentence(step.waiting)}
+                className="break"
+              >
+                {sentence(step.waiting)}
               </Text>
             )}
           </>
@@ -91,5 +158,5 @@ function useColumns(graph: Steps, onSelect: (id: string) => void): Column<Step>[
         ),
       },
     ];
-  }, [t, graph, onSelect]);
+  }, [t, sentence, graph, onSelect]);
 }

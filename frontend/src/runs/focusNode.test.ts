@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../api/client';
-import { failedNode, likelyNode, measuredNode, waitingNode } from './focusNode';
+import { failedNode, likelyNode, waitingNode } from './focusNode';
 import { readRunSearch } from './runSearch';
 
-const run = (status: string, nodes: object[], metrics: object[] = []) =>
-  ({ id: 'r', name: 'r', status, nodes, metrics }) as Run;
+const run = (status: string, nodes: object[]) => ({ id: 'r', name: 'r', status, nodes }) as Run;
 const pod = (id: string, phase: string, finished_at = '') => ({ id, name: id, type: 'Pod', phase, finished_at });
 
 describe('failedNode', () => {
@@ -39,20 +38,30 @@ describe('waitingNode', () => {
   });
 });
 
-describe('measuredNode', () => {
-  it('prefers the step with a metric to the one that runs', () => {
-    const nodes = [pod('a', 'Running'), pod('b', 'Succeeded')];
-    expect(measuredNode(run('Running', nodes), undefined)?.id).toBe('a');
-    expect(measuredNode(run('Running', nodes, [{ node_id: 'b' }]), undefined)?.id).toBe('b');
-  });
-});
-
 describe('readRunSearch', () => {
-  it('drops tabs that do not exist', () => {
-    expect(readRunSearch({ tab: 'nonsense', panel: 'io', node: '' })).toEqual({
-      tab: undefined,
+  it('drops what does not exist or makes no sense', () => {
+    const read = readRunSearch({
+      tab: 'nonsense',
       panel: 'io',
-      node: undefined,
+      node: '',
+      x: 'y',
+      ranks: '<b>',
+      smooth: '7',
+      zoom: '9~1',
     });
+    expect(Object.entries(read).filter(([, value]) => value !== undefined)).toEqual([['panel', 'io']]);
+  });
+  it('keeps what the tabs can show', () => {
+    const raw = {
+      tab: 'metrics',
+      x: 'relative',
+      ranks: '0,3',
+      zoom: '0~1.5',
+      smooth: '0.6',
+      scale: 'log',
+      hide: 'succeeded',
+    };
+    expect(readRunSearch(raw)).toMatchObject({ ...raw, smooth: 0.6 });
+    expect(readRunSearch({ phase: 'Failed', logs: ['a', 'b'] })).toMatchObject({ phase: ['Failed'], logs: ['a', 'b'] });
   });
 });

@@ -25,11 +25,3 @@ export function waitingNode(run: Run): RunNode | undefined {
   const waiting = pods.filter((node) => node.waiting);
   return new Set(waiting.map((node) => node.waiting)).size === 1 ? waiting[0] : undefined;
 }
-
-/** The step whose throughput is worth a curve: one that reported a metric, else the one that runs. */
-export function measuredNode(run: Run, chosen: RunNode | undefined): RunNode | undefined {
-  if (chosen && runsSomething(chosen)) return chosen;
-  const pods = ((run.nodes ?? []) as RunNode[]).filter(runsSomething);
-  const measured = new Set((run.metrics ?? []).map((metric) => metric.node_id));
-  return pods.find((node) => measured.has(node.id)) ?? pods.find((node) => node.phase === 'Running') ?? pods[0];
-}

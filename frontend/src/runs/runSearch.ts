@@ -1,12 +1,54 @@
+import { many } from '../api/url';
+import { type Axis, axes } from '../metrics/curves';
+
 /** What the page of a run shows, as it stands in the URL. */
 export interface RunSearch {
   tab?: RunTab;
   /** The chosen step; "none" when its panel was closed, absent when the page chooses. */
   node?: string;
   panel?: NodeTab;
+  /** Steps: part of the name, and the phases to keep. Events: part of what they say. */
+  q?: string;
+  phase?: string[];
+  /** Graph: what is left out. */
+  hide?: 'succeeded';
+  /** Graph: drawn also where a table is faster. */
+  draw?: true;
+  /** Metrics: part of the name, the axis, which ranks, smoothing from 0 to 0.99, and "log" for a logarithmic scale. */
+  metric?: string;
+  x?: Axis;
+  /** "each", "mean", or ranks such as 0,3; absent when the page chooses. */
+  ranks?: string;
+  smooth?: number;
+  scale?: 'log';
+  /** The part of the x-axis that is shown: FROM~TO. */
+  zoom?: string;
+  /** The metric whose chart fills the screen. */
+  open?: string;
+  /** The artifact that is shown: NODE/NAME. */
+  artifact?: string;
+  /** Job: the object whose YAML is shown: KIND/NAME. */
+  object?: string;
+  /** Events: only warnings. */
+  only?: 'warnings';
+  /** The logs that are shown, as logKey names them; the step's own when absent. */
+  logs?: string[];
 }
 
-export const runTabs = ['graph', 'steps', 'parameters', 'yaml'] as const;
+/** Changes some of what the URL says. */
+export type ShowPatch = (patch: RunSearch) => void;
+
+export const runTabs = [
+  'graph',
+  'timeline',
+  'steps',
+  'metrics',
+  'outputs',
+  'job',
+  'events',
+  'parameters',
+  'yaml',
+] as const;
 export type RunTab = (typeof runTabs)[number];
 
 export const nodeTabs = ['log', 'io', 'details'] as const;
@@ -15,10 +57,35 @@ export type NodeTab = (typeof nodeTabs)[number];
 /** Stands for the closed panel. */
 export const noNode = 'none';
 
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
 export function readRunSearch(raw: Record<string, unknown>): RunSearch {
+  const smooth = Number(raw.smooth);
   return {
     tab: runTabs.find((tab) => tab === raw.tab),
-    node: typeof raw.node === 'string' && raw.node ? raw.node : undefined,
+    node: text(raw.node),
     panel: nodeTabs.find((tab) => tab === raw.panel),
+    q: text(raw.q),
+    phase: many(raw.phase),
+    hide: raw.hide === 'succeeded' ? 'succeeded' : undefined,
+    draw: raw.draw === true || raw.draw === 'true' ? true : undefined,
+    metric: text(raw.metric),
+    x: axes.find((axis) => axis === raw.x),
+    ranks: /^(each|mean|-?\d+(,-?\d+)*)$/.test(String(raw.ranks)) ? text(raw.ranks) : undefined,
+    smooth: smooth > 0 && smooth < 1 ? smooth : undefined,
+    scale: raw.scale === 'log' ? 'log' : undefined,
+    zoom: readZoom(text(raw.zoom)) ? text(raw.zoom) : undefined,
+    open: text(raw.open),
+    artifact: text(raw.artifact),
+    object: text(raw.object),
+    only: raw.only === 'warnings' ? 'warnings' : undefined,
+    logs: many(raw.logs),
   };
+}
+
+/** The ends of FROM~TO; undefined when that is no range. */
+export function readZoom(zoom: string | undefined): [number, number] | undefined {
+  const ends = (zoom ?? '').split('~');
+  const [from, to] = ends.map((end) => (end.trim() === '' ? Number.NaN : Number(end)));
+  return ends.length === 2 && from !== undefined && to !== undefined && from < to ? [from, to] : undefined;
 }

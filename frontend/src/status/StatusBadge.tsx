@@ -5,6 +5,7 @@ import {
   IconCircleXFilled,
   IconClock,
   IconHelpCircle,
+  IconHourglassHigh,
   IconLoader2,
   IconPlayerSkipForwardFilled,
   IconPlayerStopFilled,
@@ -15,11 +16,13 @@ import { type Status, statusOf } from './status';
 
 const looks: Record<Status, { icon: typeof IconClock; tone: string }> = {
   Pending: { icon: IconClock, tone: 'idle' },
+  Waiting: { icon: IconHourglassHigh, tone: 'warn' },
   Running: { icon: IconLoader2, tone: 'run' },
   Succeeded: { icon: IconCircleCheckFilled, tone: 'ok' },
   Failed: { icon: IconCircleXFilled, tone: 'bad' },
   Error: { icon: IconAlertOctagonFilled, tone: 'bad' },
   Terminating: { icon: IconPlayerStopFilled, tone: 'warn' },
+  Terminated: { icon: IconPlayerStopFilled, tone: 'idle' },
   Skipped: { icon: IconPlayerSkipForwardFilled, tone: 'idle' },
   Omitted: { icon: IconCircleDashed, tone: 'idle' },
 };

@@ -1,9 +1,9 @@
 /** The phases of runs and of their steps, in the order in which a filter offers them. */
-export const runStatuses = ['Pending', 'Running', 'Succeeded', 'Failed', 'Error', 'Terminating'] as const;
+export const runStatuses = ['Pending', 'Running', 'Succeeded', 'Failed', 'Error', 'Terminating', 'Terminated'] as const;
 
-export type Status = (typeof runStatuses)[number] | 'Skipped' | 'Omitted';
+export type Status = (typeof runStatuses)[number] | 'Waiting' | 'Skipped' | 'Omitted';
 
-const known: ReadonlySet<string> = new Set<Status>([...runStatuses, 'Skipped', 'Omitted']);
+const known: ReadonlySet<string> = new Set<Status>([...runStatuses, 'Waiting', 'Skipped', 'Omitted']);
 
 /** A status as the server says it; none means accepted and not yet begun. */
 export function statusOf(phase: string | undefined): Status | undefined {
@@ -11,9 +11,14 @@ export function statusOf(phase: string | undefined): Status | undefined {
   return known.has(phase) ? (phase as Status) : undefined;
 }
 
+/** What a run is shown as: one whose steps all wait is not shown as running. */
+export const shownStatus = ({ status, waiting }: { status?: string; waiting?: object }) =>
+  waiting && !isFinal(status) ? 'Waiting' : status;
+
 /** Whether a run or step will not change any more. */
-export const isFinal = (phase: string | undefined) =>
-  phase === 'Succeeded' || phase === 'Failed' || phase === 'Error' || phase === 'Skipped' || phase === 'Omitted';
+export const isFinal = (phase: string | undefined) => phase !== undefined && ends.has(phase);
+
+const ends: ReadonlySet<string> = new Set<Status>(['Succeeded', 'Failed', 'Error', 'Terminated', 'Skipped', 'Omitted']);
 
 export const isFailure = (phase: string | undefined) => phase === 'Failed' || phase === 'Error';
 

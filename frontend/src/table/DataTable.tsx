@@ -12,6 +12,8 @@ const features = tableFeatures({ rowSortingFeature });
 declare module '@tanstack/react-table' {
   interface ColumnMeta<TFeatures, TData, TValue> {
     align?: 'right';
+    /** The column that says what the row is; wide enough for names. */
+    lead?: boolean;
     width?: string | number;
   }
 }
@@ -33,6 +35,8 @@ interface DataTableProps<T extends RowData> {
   onSort?: (sorting: Sorting) => void;
   /** Marks a row as the chosen one. */
   selected?: string;
+  /** So many rows at the top stay there whatever the order. */
+  pinned?: number;
   /** Without a frame of its own, for where there is one already. */
   bare?: boolean;
 }
@@ -50,6 +54,7 @@ export function DataTable<T extends RowData>({
   sorting,
   onSort,
   selected,
+  pinned = 0,
   bare,
 }: DataTableProps<T>) {
   const { t } = useTranslation();
@@ -108,9 +113,17 @@ export function DataTable<T extends RowData>({
         <Table.Tbody ref={body}>
           {part.before > 0 && <tr aria-hidden style={{ height: part.before }} />}
           {all.slice(part.from, part.to).map((row) => (
-            <Table.Tr key={row.id} data-selected={row.id === selected || undefined}>
+            <Table.Tr
+              key={row.id}
+              data-selected={row.id === selected || undefined}
+              data-pinned={row.index < pinned || undefined}
+            >
               {row.getAllCells().map((cell) => (
-                <Table.Td key={cell.id} style={{ textAlign: cell.column.columnDef.meta?.align }}>
+                <Table.Td
+                  key={cell.id}
+                  data-lead={cell.column.columnDef.meta?.lead}
+                  style={{ textAlign: cell.column.columnDef.meta?.align }}
+                >
                   <table.FlexRender cell={cell} />
                 </Table.Td>
               ))}

@@ -35,6 +35,9 @@ export function useListURL<S extends ListSearch>(search: S) {
   const change = (patch: Partial<S>, replace = false) =>
     go({ ...search, ...patch, token: undefined, page: undefined }, undefined, replace);
 
+  /** What is shown of the rows, and which are chosen, leaves the page of the list as it is. */
+  const select = (patch: Partial<S>) => go({ ...search, ...patch }, trail, true);
+
   const page = search.page ?? 1;
   const turn: PageTurn = {
     first: () => change({}),
@@ -47,5 +50,5 @@ export function useListURL<S extends ListSearch>(search: S) {
   };
   const sort = (sorting: Sorting) => change(sorting as Partial<S>);
 
-  return { change, sort, turn };
+  return { change, select, sort, turn };
 }

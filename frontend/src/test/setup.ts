@@ -10,9 +10,27 @@ globalThis.ResizeObserver ??= class {
   disconnect() {}
 };
 
+// Without a layout everything is in view.
+globalThis.IntersectionObserver = class {
+  readonly root = null;
+  readonly rootMargin = '';
+  readonly scrollMargin = '';
+  readonly thresholds = [];
+  private readonly tell: IntersectionObserverCallback;
+  constructor(tell: IntersectionObserverCallback) {
+    this.tell = tell;
+  }
+  observe(target: Element) {
+    this.tell([{ target, isIntersecting: true } as IntersectionObserverEntry], this);
+  }
+  unobserve() {}
+  disconnect() {}
+  takeRecords = () => [];
+};
+
 if (!document.fonts) Object.defineProperty(document, 'fonts', { value: new EventTarget() });
 
-configure({ asyncUtilTimeout: 10_000 });
+configure({ asyncUtilTimeout: 60_000 });
 
 beforeAll(async () => {
   server.listen({ onUnhandledRequest: 'error' });

@@ -47,6 +47,9 @@ func (s *Survey) Short(ctx context.Context, namespace string, d capacity.Demand)
 	return c.Short(d), nil
 }
 
+// Nodes reads the nodes of the cluster.
+func (s *Survey) Nodes(ctx context.Context) ([]corev1.Node, error) { return s.read(ctx) }
+
 func (s *Survey) read(ctx context.Context) ([]corev1.Node, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +58,7 @@ func (s *Survey) read(ctx context.Context) ([]corev1.Node, error) {
 	}
 	list, err := s.Core.Nodes().List(ctx, metav1.ListOptions{})
 	if errors.Is(context.Cause(ctx), context.Canceled) {
-		return nil, context.Canceled // which says nothing of the cluster
+		return nil, context.Canceled // the survey stopped; the cluster is not at fault
 	}
 	s.nodes, s.err, s.at = nil, err, time.Now()
 	if err == nil {

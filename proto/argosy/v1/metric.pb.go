@@ -923,6 +923,470 @@ func (x *RunSeries) GetSeries() *Series {
 	return nil
 }
 
+type TestRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 4 MiB.
+	Log string `protobuf:"bytes,1,opt,name=log,proto3" json:"log,omitempty"`
+	// At most 16, each as NAME[:FORMAT[:REDUCE[:REGEX]]].
+	Rules []string `protobuf:"bytes,2,rep,name=rules,proto3" json:"rules,omitempty"`
+	// At most so many lines that match and that nearly do, for each rule: 0 means 50, more than 1000 means 1000.
+	Show          int32 `protobuf:"varint,3,opt,name=show,proto3" json:"show,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TestRulesRequest) Reset() {
+	*x = TestRulesRequest{}
+	mi := &file_argosy_v1_metric_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestRulesRequest) ProtoMessage() {}
+
+func (x *TestRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_metric_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestRulesRequest.ProtoReflect.Descriptor instead.
+func (*TestRulesRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_metric_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *TestRulesRequest) GetLog() string {
+	if x != nil {
+		return x.Log
+	}
+	return ""
+}
+
+func (x *TestRulesRequest) GetRules() []string {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *TestRulesRequest) GetShow() int32 {
+	if x != nil {
+		return x.Show
+	}
+	return 0
+}
+
+type TestRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of the rules.
+	Reports []*RuleReport `protobuf:"bytes,1,rep,name=reports,proto3" json:"reports,omitempty"`
+	// Rules that find numbers in this log, the most useful first.
+	Suggestions   []*SuggestedRule `protobuf:"bytes,2,rep,name=suggestions,proto3" json:"suggestions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TestRulesResponse) Reset() {
+	*x = TestRulesResponse{}
+	mi := &file_argosy_v1_metric_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TestRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TestRulesResponse) ProtoMessage() {}
+
+func (x *TestRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_metric_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TestRulesResponse.ProtoReflect.Descriptor instead.
+func (*TestRulesResponse) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_metric_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *TestRulesResponse) GetReports() []*RuleReport {
+	if x != nil {
+		return x.Reports
+	}
+	return nil
+}
+
+func (x *TestRulesResponse) GetSuggestions() []*SuggestedRule {
+	if x != nil {
+		return x.Suggestions
+	}
+	return nil
+}
+
+// RuleReport is what a rule found in a log.
+type RuleReport struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Rule  string                 `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Why the rule cannot be read; empty where it can. The rest is then empty.
+	Refused string `protobuf:"bytes,2,opt,name=refused,proto3" json:"refused,omitempty"`
+	// How the rule makes one number of many: last, max, min, mean or sum.
+	Reduce string `protobuf:"bytes,3,opt,name=reduce,proto3" json:"reduce,omitempty"`
+	// How many numbers it found.
+	Points int32 `protobuf:"varint,4,opt,name=points,proto3" json:"points,omitempty"`
+	// Under whose tags lines stand; 0 without tags.
+	Ranks int32 `protobuf:"varint,5,opt,name=ranks,proto3" json:"ranks,omitempty"`
+	// What each way to reduce gives.
+	Results []*ReducedValue `protobuf:"bytes,6,rep,name=results,proto3" json:"results,omitempty"`
+	Matches []*RuleLine     `protobuf:"bytes,7,rep,name=matches,proto3" json:"matches,omitempty"`
+	// Lines that have the rule's name and do not match.
+	Misses []*RuleLine `protobuf:"bytes,8,rep,name=misses,proto3" json:"misses,omitempty"`
+	// More lines than are listed.
+	MoreMatches   int32 `protobuf:"varint,9,opt,name=more_matches,json=moreMatches,proto3" json:"more_matches,omitempty"`
+	MoreMisses    int32 `protobuf:"varint,10,opt,name=more_misses,json=moreMisses,proto3" json:"more_misses,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleReport) Reset() {
+	*x = RuleReport{}
+	mi := &file_argosy_v1_metric_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleReport) ProtoMessage() {}
+
+func (x *RuleReport) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_metric_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleReport.ProtoReflect.Descriptor instead.
+func (*RuleReport) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_metric_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RuleReport) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *RuleReport) GetRefused() string {
+	if x != nil {
+		return x.Refused
+	}
+	return ""
+}
+
+func (x *RuleReport) GetReduce() string {
+	if x != nil {
+		return x.Reduce
+	}
+	return ""
+}
+
+func (x *RuleReport) GetPoints() int32 {
+	if x != nil {
+		return x.Points
+	}
+	return 0
+}
+
+func (x *RuleReport) GetRanks() int32 {
+	if x != nil {
+		return x.Ranks
+	}
+	return 0
+}
+
+func (x *RuleReport) GetResults() []*ReducedValue {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+func (x *RuleReport) GetMatches() []*RuleLine {
+	if x != nil {
+		return x.Matches
+	}
+	return nil
+}
+
+func (x *RuleReport) GetMisses() []*RuleLine {
+	if x != nil {
+		return x.Misses
+	}
+	return nil
+}
+
+func (x *RuleReport) GetMoreMatches() int32 {
+	if x != nil {
+		return x.MoreMatches
+	}
+	return 0
+}
+
+func (x *RuleReport) GetMoreMisses() int32 {
+	if x != nil {
+		return x.MoreMisses
+	}
+	return 0
+}
+
+// ReducedValue is one number made of all that a rule found.
+type ReducedValue struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Reduce string                 `protobuf:"bytes,1,opt,name=reduce,proto3" json:"reduce,omitempty"`
+	// Absent: it was not a number, or infinite.
+	Value         *float64 `protobuf:"fixed64,2,opt,name=value,proto3,oneof" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReducedValue) Reset() {
+	*x = ReducedValue{}
+	mi := &file_argosy_v1_metric_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReducedValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReducedValue) ProtoMessage() {}
+
+func (x *ReducedValue) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_metric_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReducedValue.ProtoReflect.Descriptor instead.
+func (*ReducedValue) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_metric_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ReducedValue) GetReduce() string {
+	if x != nil {
+		return x.Reduce
+	}
+	return ""
+}
+
+func (x *ReducedValue) GetValue() float64 {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return 0
+}
+
+// RuleLine is a line of a log.
+type RuleLine struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// From 1.
+	Line int32 `protobuf:"varint,1,opt,name=line,proto3" json:"line,omitempty"`
+	// Absent: of nobody in particular.
+	Rank *int32 `protobuf:"varint,2,opt,name=rank,proto3,oneof" json:"rank,omitempty"`
+	// Without the rank's tag; at most 200 bytes.
+	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	// Absent where the line does not match, or the number is no number.
+	Value *float64 `protobuf:"fixed64,4,opt,name=value,proto3,oneof" json:"value,omitempty"`
+	Unit  string   `protobuf:"bytes,5,opt,name=unit,proto3" json:"unit,omitempty"`
+	// The number is one for all ranks.
+	Summary bool `protobuf:"varint,6,opt,name=summary,proto3" json:"summary,omitempty"`
+	// Why the line does not match.
+	Miss          string `protobuf:"bytes,7,opt,name=miss,proto3" json:"miss,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleLine) Reset() {
+	*x = RuleLine{}
+	mi := &file_argosy_v1_metric_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleLine) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleLine) ProtoMessage() {}
+
+func (x *RuleLine) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_metric_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleLine.ProtoReflect.Descriptor instead.
+func (*RuleLine) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_metric_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *RuleLine) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *RuleLine) GetRank() int32 {
+	if x != nil && x.Rank != nil {
+		return *x.Rank
+	}
+	return 0
+}
+
+func (x *RuleLine) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *RuleLine) GetValue() float64 {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return 0
+}
+
+func (x *RuleLine) GetUnit() string {
+	if x != nil {
+		return x.Unit
+	}
+	return ""
+}
+
+func (x *RuleLine) GetSummary() bool {
+	if x != nil {
+		return x.Summary
+	}
+	return false
+}
+
+func (x *RuleLine) GetMiss() string {
+	if x != nil {
+		return x.Miss
+	}
+	return ""
+}
+
+// SuggestedRule is a rule that finds numbers in a log.
+type SuggestedRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Rule  string                 `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
+	// What it is made for.
+	Why           string   `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
+	Points        int32    `protobuf:"varint,3,opt,name=points,proto3" json:"points,omitempty"`
+	Value         *float64 `protobuf:"fixed64,4,opt,name=value,proto3,oneof" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuggestedRule) Reset() {
+	*x = SuggestedRule{}
+	mi := &file_argosy_v1_metric_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuggestedRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuggestedRule) ProtoMessage() {}
+
+func (x *SuggestedRule) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_metric_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuggestedRule.ProtoReflect.Descriptor instead.
+func (*SuggestedRule) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_metric_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *SuggestedRule) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *SuggestedRule) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *SuggestedRule) GetPoints() int32 {
+	if x != nil {
+		return x.Points
+	}
+	return 0
+}
+
+func (x *SuggestedRule) GetValue() float64 {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return 0
+}
+
 var File_argosy_v1_metric_proto protoreflect.FileDescriptor
 
 const file_argosy_v1_metric_proto_rawDesc = "" +
@@ -994,12 +1458,54 @@ const file_argosy_v1_metric_proto_rawDesc = "" +
 	"\x04runs\x18\x03 \x03(\v2\x14.argosy.v1.RunSeriesR\x04runs\"M\n" +
 	"\tRunSeries\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12)\n" +
-	"\x06series\x18\x02 \x01(\v2\x11.argosy.v1.SeriesR\x06series2\xfa\x02\n" +
+	"\x06series\x18\x02 \x01(\v2\x11.argosy.v1.SeriesR\x06series\"N\n" +
+	"\x10TestRulesRequest\x12\x10\n" +
+	"\x03log\x18\x01 \x01(\tR\x03log\x12\x14\n" +
+	"\x05rules\x18\x02 \x03(\tR\x05rules\x12\x12\n" +
+	"\x04show\x18\x03 \x01(\x05R\x04show\"\x80\x01\n" +
+	"\x11TestRulesResponse\x12/\n" +
+	"\areports\x18\x01 \x03(\v2\x15.argosy.v1.RuleReportR\areports\x12:\n" +
+	"\vsuggestions\x18\x02 \x03(\v2\x18.argosy.v1.SuggestedRuleR\vsuggestions\"\xd3\x02\n" +
+	"\n" +
+	"RuleReport\x12\x12\n" +
+	"\x04rule\x18\x01 \x01(\tR\x04rule\x12\x18\n" +
+	"\arefused\x18\x02 \x01(\tR\arefused\x12\x16\n" +
+	"\x06reduce\x18\x03 \x01(\tR\x06reduce\x12\x16\n" +
+	"\x06points\x18\x04 \x01(\x05R\x06points\x12\x14\n" +
+	"\x05ranks\x18\x05 \x01(\x05R\x05ranks\x121\n" +
+	"\aresults\x18\x06 \x03(\v2\x17.argosy.v1.ReducedValueR\aresults\x12-\n" +
+	"\amatches\x18\a \x03(\v2\x13.argosy.v1.RuleLineR\amatches\x12+\n" +
+	"\x06misses\x18\b \x03(\v2\x13.argosy.v1.RuleLineR\x06misses\x12!\n" +
+	"\fmore_matches\x18\t \x01(\x05R\vmoreMatches\x12\x1f\n" +
+	"\vmore_misses\x18\n" +
+	" \x01(\x05R\n" +
+	"moreMisses\"K\n" +
+	"\fReducedValue\x12\x16\n" +
+	"\x06reduce\x18\x01 \x01(\tR\x06reduce\x12\x19\n" +
+	"\x05value\x18\x02 \x01(\x01H\x00R\x05value\x88\x01\x01B\b\n" +
+	"\x06_value\"\xbb\x01\n" +
+	"\bRuleLine\x12\x12\n" +
+	"\x04line\x18\x01 \x01(\x05R\x04line\x12\x17\n" +
+	"\x04rank\x18\x02 \x01(\x05H\x00R\x04rank\x88\x01\x01\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\x12\x19\n" +
+	"\x05value\x18\x04 \x01(\x01H\x01R\x05value\x88\x01\x01\x12\x12\n" +
+	"\x04unit\x18\x05 \x01(\tR\x04unit\x12\x18\n" +
+	"\asummary\x18\x06 \x01(\bR\asummary\x12\x12\n" +
+	"\x04miss\x18\a \x01(\tR\x04missB\a\n" +
+	"\x05_rankB\b\n" +
+	"\x06_value\"r\n" +
+	"\rSuggestedRule\x12\x12\n" +
+	"\x04rule\x18\x01 \x01(\tR\x04rule\x12\x10\n" +
+	"\x03why\x18\x02 \x01(\tR\x03why\x12\x16\n" +
+	"\x06points\x18\x03 \x01(\x05R\x06points\x12\x19\n" +
+	"\x05value\x18\x04 \x01(\x01H\x00R\x05value\x88\x01\x01B\b\n" +
+	"\x06_value2\xeb\x03\n" +
 	"\rMetricService\x12x\n" +
 	"\n" +
 	"ListSeries\x12\x1c.argosy.v1.ListSeriesRequest\x1a\x1d.argosy.v1.ListSeriesResponse\"-\x82\xd3\xe4\x93\x02'\x12%/apis/argosy/v1/runs/{run_id}/metrics\x12\x83\x01\n" +
 	"\tGetSeries\x12\x1b.argosy.v1.GetSeriesRequest\x1a\x1c.argosy.v1.GetSeriesResponse\";\x82\xd3\xe4\x93\x025\x123/apis/argosy/v1/runs/{run_id}/metrics/{name}/series\x12i\n" +
-	"\vCompareRuns\x12\x1d.argosy.v1.CompareRunsRequest\x1a\x15.argosy.v1.Comparison\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/apis/argosy/v1/runs:compareB6Z4github.com/argosy-ml/argosy/proto/argosy/v1;argosyv1b\x06proto3"
+	"\vCompareRuns\x12\x1d.argosy.v1.CompareRunsRequest\x1a\x15.argosy.v1.Comparison\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/apis/argosy/v1/runs:compare\x12o\n" +
+	"\tTestRules\x12\x1b.argosy.v1.TestRulesRequest\x1a\x1c.argosy.v1.TestRulesResponse\"'\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/apis/argosy/v1/metrics:testB6Z4github.com/argosy-ml/argosy/proto/argosy/v1;argosyv1b\x06proto3"
 
 var (
 	file_argosy_v1_metric_proto_rawDescOnce sync.Once
@@ -1013,7 +1519,7 @@ func file_argosy_v1_metric_proto_rawDescGZIP() []byte {
 	return file_argosy_v1_metric_proto_rawDescData
 }
 
-var file_argosy_v1_metric_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_argosy_v1_metric_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_argosy_v1_metric_proto_goTypes = []any{
 	(*ListSeriesRequest)(nil),     // 0: argosy.v1.ListSeriesRequest
 	(*ListSeriesResponse)(nil),    // 1: argosy.v1.ListSeriesResponse
@@ -1029,15 +1535,21 @@ var file_argosy_v1_metric_proto_goTypes = []any{
 	(*ComparedNumber)(nil),        // 11: argosy.v1.ComparedNumber
 	(*ComparedSeries)(nil),        // 12: argosy.v1.ComparedSeries
 	(*RunSeries)(nil),             // 13: argosy.v1.RunSeries
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
-	(*RunView)(nil),               // 15: argosy.v1.RunView
+	(*TestRulesRequest)(nil),      // 14: argosy.v1.TestRulesRequest
+	(*TestRulesResponse)(nil),     // 15: argosy.v1.TestRulesResponse
+	(*RuleReport)(nil),            // 16: argosy.v1.RuleReport
+	(*ReducedValue)(nil),          // 17: argosy.v1.ReducedValue
+	(*RuleLine)(nil),              // 18: argosy.v1.RuleLine
+	(*SuggestedRule)(nil),         // 19: argosy.v1.SuggestedRule
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*RunView)(nil),               // 21: argosy.v1.RunView
 }
 var file_argosy_v1_metric_proto_depIdxs = []int32{
 	4,  // 0: argosy.v1.ListSeriesResponse.series:type_name -> argosy.v1.Series
 	4,  // 1: argosy.v1.GetSeriesResponse.series:type_name -> argosy.v1.Series
 	5,  // 2: argosy.v1.Series.points:type_name -> argosy.v1.SeriesPoint
-	14, // 3: argosy.v1.SeriesPoint.printed_at:type_name -> google.protobuf.Timestamp
-	15, // 4: argosy.v1.Comparison.runs:type_name -> argosy.v1.RunView
+	20, // 3: argosy.v1.SeriesPoint.printed_at:type_name -> google.protobuf.Timestamp
+	21, // 4: argosy.v1.Comparison.runs:type_name -> argosy.v1.RunView
 	8,  // 5: argosy.v1.Comparison.parameters:type_name -> argosy.v1.ComparedParameter
 	10, // 6: argosy.v1.Comparison.metrics:type_name -> argosy.v1.ComparedMetric
 	12, // 7: argosy.v1.Comparison.series:type_name -> argosy.v1.ComparedSeries
@@ -1045,17 +1557,24 @@ var file_argosy_v1_metric_proto_depIdxs = []int32{
 	11, // 9: argosy.v1.ComparedMetric.values:type_name -> argosy.v1.ComparedNumber
 	13, // 10: argosy.v1.ComparedSeries.runs:type_name -> argosy.v1.RunSeries
 	4,  // 11: argosy.v1.RunSeries.series:type_name -> argosy.v1.Series
-	0,  // 12: argosy.v1.MetricService.ListSeries:input_type -> argosy.v1.ListSeriesRequest
-	2,  // 13: argosy.v1.MetricService.GetSeries:input_type -> argosy.v1.GetSeriesRequest
-	6,  // 14: argosy.v1.MetricService.CompareRuns:input_type -> argosy.v1.CompareRunsRequest
-	1,  // 15: argosy.v1.MetricService.ListSeries:output_type -> argosy.v1.ListSeriesResponse
-	3,  // 16: argosy.v1.MetricService.GetSeries:output_type -> argosy.v1.GetSeriesResponse
-	7,  // 17: argosy.v1.MetricService.CompareRuns:output_type -> argosy.v1.Comparison
-	15, // [15:18] is the sub-list for method output_type
-	12, // [12:15] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	16, // 12: argosy.v1.TestRulesResponse.reports:type_name -> argosy.v1.RuleReport
+	19, // 13: argosy.v1.TestRulesResponse.suggestions:type_name -> argosy.v1.SuggestedRule
+	17, // 14: argosy.v1.RuleReport.results:type_name -> argosy.v1.ReducedValue
+	18, // 15: argosy.v1.RuleReport.matches:type_name -> argosy.v1.RuleLine
+	18, // 16: argosy.v1.RuleReport.misses:type_name -> argosy.v1.RuleLine
+	0,  // 17: argosy.v1.MetricService.ListSeries:input_type -> argosy.v1.ListSeriesRequest
+	2,  // 18: argosy.v1.MetricService.GetSeries:input_type -> argosy.v1.GetSeriesRequest
+	6,  // 19: argosy.v1.MetricService.CompareRuns:input_type -> argosy.v1.CompareRunsRequest
+	14, // 20: argosy.v1.MetricService.TestRules:input_type -> argosy.v1.TestRulesRequest
+	1,  // 21: argosy.v1.MetricService.ListSeries:output_type -> argosy.v1.ListSeriesResponse
+	3,  // 22: argosy.v1.MetricService.GetSeries:output_type -> argosy.v1.GetSeriesResponse
+	7,  // 23: argosy.v1.MetricService.CompareRuns:output_type -> argosy.v1.Comparison
+	15, // 24: argosy.v1.MetricService.TestRules:output_type -> argosy.v1.TestRulesResponse
+	21, // [21:25] is the sub-list for method output_type
+	17, // [17:21] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_metric_proto_init() }
@@ -1067,13 +1586,16 @@ func file_argosy_v1_metric_proto_init() {
 	file_argosy_v1_metric_proto_msgTypes[2].OneofWrappers = []any{}
 	file_argosy_v1_metric_proto_msgTypes[5].OneofWrappers = []any{}
 	file_argosy_v1_metric_proto_msgTypes[11].OneofWrappers = []any{}
+	file_argosy_v1_metric_proto_msgTypes[17].OneofWrappers = []any{}
+	file_argosy_v1_metric_proto_msgTypes[18].OneofWrappers = []any{}
+	file_argosy_v1_metric_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_argosy_v1_metric_proto_rawDesc), len(file_argosy_v1_metric_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,6 +22,7 @@ const (
 	MetricService_ListSeries_FullMethodName  = "/argosy.v1.MetricService/ListSeries"
 	MetricService_GetSeries_FullMethodName   = "/argosy.v1.MetricService/GetSeries"
 	MetricService_CompareRuns_FullMethodName = "/argosy.v1.MetricService/CompareRuns"
+	MetricService_TestRules_FullMethodName   = "/argosy.v1.MetricService/TestRules"
 )
 
 // MetricServiceClient is the client API for MetricService service.
@@ -37,6 +38,8 @@ type MetricServiceClient interface {
 	GetSeries(ctx context.Context, in *GetSeriesRequest, opts ...grpc.CallOption) (*GetSeriesResponse, error)
 	// Puts runs beside each other: parameters, metrics, and their series along one axis.
 	CompareRuns(ctx context.Context, in *CompareRunsRequest, opts ...grpc.CallOption) (*Comparison, error)
+	// Tries rules for metrics on a log, as runs read theirs, and suggests some. Nothing of it is kept.
+	TestRules(ctx context.Context, in *TestRulesRequest, opts ...grpc.CallOption) (*TestRulesResponse, error)
 }
 
 type metricServiceClient struct {
@@ -77,6 +80,16 @@ func (c *metricServiceClient) CompareRuns(ctx context.Context, in *CompareRunsRe
 	return out, nil
 }
 
+func (c *metricServiceClient) TestRules(ctx context.Context, in *TestRulesRequest, opts ...grpc.CallOption) (*TestRulesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TestRulesResponse)
+	err := c.cc.Invoke(ctx, MetricService_TestRules_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // MetricServiceServer is the server API for MetricService service.
 // All implementations must embed UnimplementedMetricServiceServer
 // for forward compatibility.
@@ -90,6 +103,8 @@ type MetricServiceServer interface {
 	GetSeries(context.Context, *GetSeriesRequest) (*GetSeriesResponse, error)
 	// Puts runs beside each other: parameters, metrics, and their series along one axis.
 	CompareRuns(context.Context, *CompareRunsRequest) (*Comparison, error)
+	// Tries rules for metrics on a log, as runs read theirs, and suggests some. Nothing of it is kept.
+	TestRules(context.Context, *TestRulesRequest) (*TestRulesResponse, error)
 	mustEmbedUnimplementedMetricServiceServer()
 }
 
@@ -108,6 +123,9 @@ func (UnimplementedMetricServiceServer) GetSeries(context.Context, *GetSeriesReq
 }
 func (UnimplementedMetricServiceServer) CompareRuns(context.Context, *CompareRunsRequest) (*Comparison, error) {
 	return nil, status.Error(codes.Unimplemented, "method CompareRuns not implemented")
+}
+func (UnimplementedMetricServiceServer) TestRules(context.Context, *TestRulesRequest) (*TestRulesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method TestRules not implemented")
 }
 func (UnimplementedMetricServiceServer) mustEmbedUnimplementedMetricServiceServer() {}
 func (UnimplementedMetricServiceServer) testEmbeddedByValue()                       {}
@@ -184,6 +202,24 @@ func _MetricService_CompareRuns_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _MetricService_TestRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(TestRulesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MetricServiceServer).TestRules(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MetricService_TestRules_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MetricServiceServer).TestRules(ctx, req.(*TestRulesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // MetricService_ServiceDesc is the grpc.ServiceDesc for MetricService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -202,6 +238,10 @@ var MetricService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CompareRuns",
 			Handler:    _MetricService_CompareRuns_Handler,
+		},
+		{
+			MethodName: "TestRules",
+			Handler:    _MetricService_TestRules_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

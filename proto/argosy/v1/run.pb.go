@@ -78,7 +78,7 @@ func (x BulkResult_Outcome) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BulkResult_Outcome.Descriptor instead.
 func (BulkResult_Outcome) EnumDescriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{17, 0}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{27, 0}
 }
 
 type WatchRunRequest struct {
@@ -880,9 +880,10 @@ type ListRunsRequest struct {
 	ExperimentId string `protobuf:"bytes,5,opt,name=experiment_id,json=experimentId,proto3" json:"experiment_id,omitempty"`
 	// Only the runs of this schedule (a v1beta1 job); empty for all.
 	ScheduleId string `protobuf:"bytes,6,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
-	// Only runs with one of these statuses.
+	// Only runs with one of these statuses, in any case; Accepted means those that have none yet.
 	Status []string `protobuf:"bytes,7,rep,name=status,proto3" json:"status,omitempty"`
-	// NAME=VALUE: runs whose parameter has this value; NAME!=VALUE: those where it has not; NAME~TEXT: where it has the text in it.
+	// NAME=VALUE: runs whose parameter has this value; NAME!=VALUE: those where it has not; NAME~TEXT: where it has the text in it;
+	// NAME>=NUMBER, and >, <=, <: where it is a number that is so.
 	Parameter []string `protobuf:"bytes,8,rep,name=parameter,proto3" json:"parameter,omitempty"`
 	// NAME>NUMBER, and <, >=, <=, =: runs whose metric is so; NAME!=NUMBER: all others.
 	Metric []string `protobuf:"bytes,9,rep,name=metric,proto3" json:"metric,omitempty"`
@@ -1010,6 +1011,767 @@ func (x *ListRunsRequest) GetArchived() bool {
 	return false
 }
 
+type CreateRunRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty: the pipeline's name and the time.
+	Name        string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// Empty: the default experiment.
+	ExperimentId string `protobuf:"bytes,3,opt,name=experiment_id,json=experimentId,proto3" json:"experiment_id,omitempty"`
+	// The pipeline, whose default version runs, or the version. Both empty: the manifest.
+	PipelineId string `protobuf:"bytes,4,opt,name=pipeline_id,json=pipelineId,proto3" json:"pipeline_id,omitempty"`
+	VersionId  string `protobuf:"bytes,5,opt,name=version_id,json=versionId,proto3" json:"version_id,omitempty"`
+	// An Argo Workflow as YAML or JSON, where there is no pipeline.
+	Manifest string `protobuf:"bytes,6,opt,name=manifest,proto3" json:"manifest,omitempty"`
+	// Values in place of the defaults.
+	Parameters []*Parameter `protobuf:"bytes,7,rep,name=parameters,proto3" json:"parameters,omitempty"`
+	// Empty: the manifest's, else pipeline-runner.
+	ServiceAccount string `protobuf:"bytes,8,opt,name=service_account,json=serviceAccount,proto3" json:"service_account,omitempty"`
+	// Only check the run. Nothing is stored, and the run has no id.
+	DryRun        bool `protobuf:"varint,9,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateRunRequest) Reset() {
+	*x = CreateRunRequest{}
+	mi := &file_argosy_v1_run_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateRunRequest) ProtoMessage() {}
+
+func (x *CreateRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateRunRequest.ProtoReflect.Descriptor instead.
+func (*CreateRunRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *CreateRunRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CreateRunRequest) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *CreateRunRequest) GetExperimentId() string {
+	if x != nil {
+		return x.ExperimentId
+	}
+	return ""
+}
+
+func (x *CreateRunRequest) GetPipelineId() string {
+	if x != nil {
+		return x.PipelineId
+	}
+	return ""
+}
+
+func (x *CreateRunRequest) GetVersionId() string {
+	if x != nil {
+		return x.VersionId
+	}
+	return ""
+}
+
+func (x *CreateRunRequest) GetManifest() string {
+	if x != nil {
+		return x.Manifest
+	}
+	return ""
+}
+
+func (x *CreateRunRequest) GetParameters() []*Parameter {
+	if x != nil {
+		return x.Parameters
+	}
+	return nil
+}
+
+func (x *CreateRunRequest) GetServiceAccount() string {
+	if x != nil {
+		return x.ServiceAccount
+	}
+	return ""
+}
+
+func (x *CreateRunRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+type CreateRunResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The run that was started; in a dry run the one that would be, without an id.
+	Run *RunView `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	// In a dry run: what the cluster can never hold. These steps would fail. A run that was started has them as warnings.
+	Shortages []*Shortage `protobuf:"bytes,2,rep,name=shortages,proto3" json:"shortages,omitempty"`
+	// In a dry run: the steps were compared with the nodes of the cluster. A cluster that adds nodes is not compared, nor one whose nodes cannot be
+	// read now.
+	Checked bool `protobuf:"varint,3,opt,name=checked,proto3" json:"checked,omitempty"`
+	// In a dry run: what steps refer to and what is not there, as far as the server may look. Somebody may still make it, so the run is
+	// not refused; until then the steps wait.
+	Concerns      []*Concern `protobuf:"bytes,4,rep,name=concerns,proto3" json:"concerns,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateRunResponse) Reset() {
+	*x = CreateRunResponse{}
+	mi := &file_argosy_v1_run_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateRunResponse) ProtoMessage() {}
+
+func (x *CreateRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateRunResponse.ProtoReflect.Descriptor instead.
+func (*CreateRunResponse) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *CreateRunResponse) GetRun() *RunView {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *CreateRunResponse) GetShortages() []*Shortage {
+	if x != nil {
+		return x.Shortages
+	}
+	return nil
+}
+
+func (x *CreateRunResponse) GetChecked() bool {
+	if x != nil {
+		return x.Checked
+	}
+	return false
+}
+
+func (x *CreateRunResponse) GetConcerns() []*Concern {
+	if x != nil {
+		return x.Concerns
+	}
+	return nil
+}
+
+// Concern is a step that will wait, or fail, unless something is made or raised before it runs.
+type Concern struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Step  string                 `protobuf:"bytes,1,opt,name=step,proto3" json:"step,omitempty"`
+	// As in: secret "key" not found: create it in namespace kubeflow.
+	Why           string `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Concern) Reset() {
+	*x = Concern{}
+	mi := &file_argosy_v1_run_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Concern) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Concern) ProtoMessage() {}
+
+func (x *Concern) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Concern.ProtoReflect.Descriptor instead.
+func (*Concern) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Concern) GetStep() string {
+	if x != nil {
+		return x.Step
+	}
+	return ""
+}
+
+func (x *Concern) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// Shortage is a step that the cluster can never hold, in words that make up a sentence: "asks ASKS; HAS: CHANGE".
+type Shortage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Step  string                 `protobuf:"bytes,1,opt,name=step,proto3" json:"step,omitempty"`
+	// 2 workers x 2 CPUs = 4
+	Asks string `protobuf:"bytes,2,opt,name=asks,proto3" json:"asks,omitempty"`
+	// this cluster has 2
+	Has string `protobuf:"bytes,3,opt,name=has,proto3" json:"has,omitempty"`
+	// lower cpu_limit, or add nodes
+	Change string `protobuf:"bytes,4,opt,name=change,proto3" json:"change,omitempty"`
+	// The pipeline's parameters to lower, where they are known.
+	Parameters    []string `protobuf:"bytes,5,rep,name=parameters,proto3" json:"parameters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Shortage) Reset() {
+	*x = Shortage{}
+	mi := &file_argosy_v1_run_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Shortage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Shortage) ProtoMessage() {}
+
+func (x *Shortage) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Shortage.ProtoReflect.Descriptor instead.
+func (*Shortage) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Shortage) GetStep() string {
+	if x != nil {
+		return x.Step
+	}
+	return ""
+}
+
+func (x *Shortage) GetAsks() string {
+	if x != nil {
+		return x.Asks
+	}
+	return ""
+}
+
+func (x *Shortage) GetHas() string {
+	if x != nil {
+		return x.Has
+	}
+	return ""
+}
+
+func (x *Shortage) GetChange() string {
+	if x != nil {
+		return x.Change
+	}
+	return ""
+}
+
+func (x *Shortage) GetParameters() []string {
+	if x != nil {
+		return x.Parameters
+	}
+	return nil
+}
+
+type GroupRunsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the parameter.
+	By string `protobuf:"bytes,1,opt,name=by,proto3" json:"by,omitempty"`
+	// The names of the metrics to sum up, at most 20.
+	Of []string `protobuf:"bytes,2,rep,name=of,proto3" json:"of,omitempty"`
+	// These are as in ListRuns.
+	Filter        string   `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	ExperimentId  string   `protobuf:"bytes,4,opt,name=experiment_id,json=experimentId,proto3" json:"experiment_id,omitempty"`
+	ScheduleId    string   `protobuf:"bytes,5,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
+	Status        []string `protobuf:"bytes,6,rep,name=status,proto3" json:"status,omitempty"`
+	Parameter     []string `protobuf:"bytes,7,rep,name=parameter,proto3" json:"parameter,omitempty"`
+	Metric        []string `protobuf:"bytes,8,rep,name=metric,proto3" json:"metric,omitempty"`
+	Label         []string `protobuf:"bytes,9,rep,name=label,proto3" json:"label,omitempty"`
+	Text          string   `protobuf:"bytes,10,opt,name=text,proto3" json:"text,omitempty"`
+	Archived      *bool    `protobuf:"varint,11,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GroupRunsRequest) Reset() {
+	*x = GroupRunsRequest{}
+	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GroupRunsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GroupRunsRequest) ProtoMessage() {}
+
+func (x *GroupRunsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GroupRunsRequest.ProtoReflect.Descriptor instead.
+func (*GroupRunsRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GroupRunsRequest) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *GroupRunsRequest) GetOf() []string {
+	if x != nil {
+		return x.Of
+	}
+	return nil
+}
+
+func (x *GroupRunsRequest) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+func (x *GroupRunsRequest) GetExperimentId() string {
+	if x != nil {
+		return x.ExperimentId
+	}
+	return ""
+}
+
+func (x *GroupRunsRequest) GetScheduleId() string {
+	if x != nil {
+		return x.ScheduleId
+	}
+	return ""
+}
+
+func (x *GroupRunsRequest) GetStatus() []string {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
+func (x *GroupRunsRequest) GetParameter() []string {
+	if x != nil {
+		return x.Parameter
+	}
+	return nil
+}
+
+func (x *GroupRunsRequest) GetMetric() []string {
+	if x != nil {
+		return x.Metric
+	}
+	return nil
+}
+
+func (x *GroupRunsRequest) GetLabel() []string {
+	if x != nil {
+		return x.Label
+	}
+	return nil
+}
+
+func (x *GroupRunsRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *GroupRunsRequest) GetArchived() bool {
+	if x != nil && x.Archived != nil {
+		return *x.Archived
+	}
+	return false
+}
+
+type GroupRunsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ordered by the value: numbers by their size, then texts, then the runs without the parameter. At most 200, those with the
+	// most runs.
+	Groups []*RunGroup `protobuf:"bytes,1,rep,name=groups,proto3" json:"groups,omitempty"`
+	// How many groups there are in all.
+	TotalSize     int32 `protobuf:"varint,2,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GroupRunsResponse) Reset() {
+	*x = GroupRunsResponse{}
+	mi := &file_argosy_v1_run_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GroupRunsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GroupRunsResponse) ProtoMessage() {}
+
+func (x *GroupRunsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GroupRunsResponse.ProtoReflect.Descriptor instead.
+func (*GroupRunsResponse) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *GroupRunsResponse) GetGroups() []*RunGroup {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *GroupRunsResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
+// RunGroup is the runs that have one value of a parameter.
+type RunGroup struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absent for the runs without the parameter.
+	Value *string `protobuf:"bytes,1,opt,name=value,proto3,oneof" json:"value,omitempty"`
+	Runs  int32   `protobuf:"varint,2,opt,name=runs,proto3" json:"runs,omitempty"`
+	// Of the metrics that were asked for, those that a run of the group has.
+	Metrics       []*Spread `protobuf:"bytes,3,rep,name=metrics,proto3" json:"metrics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunGroup) Reset() {
+	*x = RunGroup{}
+	mi := &file_argosy_v1_run_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunGroup) ProtoMessage() {}
+
+func (x *RunGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunGroup.ProtoReflect.Descriptor instead.
+func (*RunGroup) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *RunGroup) GetValue() string {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return ""
+}
+
+func (x *RunGroup) GetRuns() int32 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *RunGroup) GetMetrics() []*Spread {
+	if x != nil {
+		return x.Metrics
+	}
+	return nil
+}
+
+// Spread sums up a metric over runs.
+type Spread struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// How many runs have it.
+	Runs int32   `protobuf:"varint,2,opt,name=runs,proto3" json:"runs,omitempty"`
+	Mean float64 `protobuf:"fixed64,3,opt,name=mean,proto3" json:"mean,omitempty"`
+	// The standard deviation of the sample; absent for a single run.
+	Deviation     *float64 `protobuf:"fixed64,4,opt,name=deviation,proto3,oneof" json:"deviation,omitempty"`
+	Min           float64  `protobuf:"fixed64,5,opt,name=min,proto3" json:"min,omitempty"`
+	Max           float64  `protobuf:"fixed64,6,opt,name=max,proto3" json:"max,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Spread) Reset() {
+	*x = Spread{}
+	mi := &file_argosy_v1_run_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Spread) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Spread) ProtoMessage() {}
+
+func (x *Spread) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Spread.ProtoReflect.Descriptor instead.
+func (*Spread) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Spread) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Spread) GetRuns() int32 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *Spread) GetMean() float64 {
+	if x != nil {
+		return x.Mean
+	}
+	return 0
+}
+
+func (x *Spread) GetDeviation() float64 {
+	if x != nil && x.Deviation != nil {
+		return *x.Deviation
+	}
+	return 0
+}
+
+func (x *Spread) GetMin() float64 {
+	if x != nil {
+		return x.Min
+	}
+	return 0
+}
+
+func (x *Spread) GetMax() float64 {
+	if x != nil {
+		return x.Max
+	}
+	return 0
+}
+
+type ListRunFieldsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRunFieldsRequest) Reset() {
+	*x = ListRunFieldsRequest{}
+	mi := &file_argosy_v1_run_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRunFieldsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRunFieldsRequest) ProtoMessage() {}
+
+func (x *ListRunFieldsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRunFieldsRequest.ProtoReflect.Descriptor instead.
+func (*ListRunFieldsRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{20}
+}
+
+type ListRunFieldsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What runs can have the status of.
+	Statuses      []string `protobuf:"bytes,1,rep,name=statuses,proto3" json:"statuses,omitempty"`
+	Parameters    []string `protobuf:"bytes,2,rep,name=parameters,proto3" json:"parameters,omitempty"`
+	Labels        []string `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty"`
+	Metrics       []string `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRunFieldsResponse) Reset() {
+	*x = ListRunFieldsResponse{}
+	mi := &file_argosy_v1_run_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRunFieldsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRunFieldsResponse) ProtoMessage() {}
+
+func (x *ListRunFieldsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRunFieldsResponse.ProtoReflect.Descriptor instead.
+func (*ListRunFieldsResponse) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ListRunFieldsResponse) GetStatuses() []string {
+	if x != nil {
+		return x.Statuses
+	}
+	return nil
+}
+
+func (x *ListRunFieldsResponse) GetParameters() []string {
+	if x != nil {
+		return x.Parameters
+	}
+	return nil
+}
+
+func (x *ListRunFieldsResponse) GetLabels() []string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *ListRunFieldsResponse) GetMetrics() []string {
+	if x != nil {
+		return x.Metrics
+	}
+	return nil
+}
+
 type ListNodesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	RunId string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
@@ -1029,7 +1791,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_argosy_v1_run_proto_msgTypes[12]
+	mi := &file_argosy_v1_run_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1041,7 +1803,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[12]
+	mi := &file_argosy_v1_run_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1054,7 +1816,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{12}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListNodesRequest) GetRunId() string {
@@ -1112,7 +1874,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_argosy_v1_run_proto_msgTypes[13]
+	mi := &file_argosy_v1_run_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1124,7 +1886,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[13]
+	mi := &file_argosy_v1_run_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1137,7 +1899,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{13}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListNodesResponse) GetNodes() []*Node {
@@ -1172,7 +1934,7 @@ type SetRunLabelsRequest struct {
 
 func (x *SetRunLabelsRequest) Reset() {
 	*x = SetRunLabelsRequest{}
-	mi := &file_argosy_v1_run_proto_msgTypes[14]
+	mi := &file_argosy_v1_run_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1184,7 +1946,7 @@ func (x *SetRunLabelsRequest) String() string {
 func (*SetRunLabelsRequest) ProtoMessage() {}
 
 func (x *SetRunLabelsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[14]
+	mi := &file_argosy_v1_run_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1197,7 +1959,7 @@ func (x *SetRunLabelsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRunLabelsRequest.ProtoReflect.Descriptor instead.
 func (*SetRunLabelsRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{14}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SetRunLabelsRequest) GetRunId() string {
@@ -1242,7 +2004,7 @@ type BulkRequest struct {
 
 func (x *BulkRequest) Reset() {
 	*x = BulkRequest{}
-	mi := &file_argosy_v1_run_proto_msgTypes[15]
+	mi := &file_argosy_v1_run_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1254,7 +2016,7 @@ func (x *BulkRequest) String() string {
 func (*BulkRequest) ProtoMessage() {}
 
 func (x *BulkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[15]
+	mi := &file_argosy_v1_run_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1267,7 +2029,7 @@ func (x *BulkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkRequest.ProtoReflect.Descriptor instead.
 func (*BulkRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{15}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *BulkRequest) GetRunIds() []string {
@@ -1373,7 +2135,7 @@ type BulkResponse struct {
 
 func (x *BulkResponse) Reset() {
 	*x = BulkResponse{}
-	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	mi := &file_argosy_v1_run_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1385,7 +2147,7 @@ func (x *BulkResponse) String() string {
 func (*BulkResponse) ProtoMessage() {}
 
 func (x *BulkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[16]
+	mi := &file_argosy_v1_run_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1398,7 +2160,7 @@ func (x *BulkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkResponse.ProtoReflect.Descriptor instead.
 func (*BulkResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{16}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *BulkResponse) GetResults() []*BulkResult {
@@ -1429,7 +2191,7 @@ type BulkResult struct {
 
 func (x *BulkResult) Reset() {
 	*x = BulkResult{}
-	mi := &file_argosy_v1_run_proto_msgTypes[17]
+	mi := &file_argosy_v1_run_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1441,7 +2203,7 @@ func (x *BulkResult) String() string {
 func (*BulkResult) ProtoMessage() {}
 
 func (x *BulkResult) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[17]
+	mi := &file_argosy_v1_run_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1454,7 +2216,7 @@ func (x *BulkResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkResult.ProtoReflect.Descriptor instead.
 func (*BulkResult) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{17}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BulkResult) GetRunId() string {
@@ -1500,7 +2262,7 @@ type RetryRunRequest struct {
 
 func (x *RetryRunRequest) Reset() {
 	*x = RetryRunRequest{}
-	mi := &file_argosy_v1_run_proto_msgTypes[18]
+	mi := &file_argosy_v1_run_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1512,7 +2274,7 @@ func (x *RetryRunRequest) String() string {
 func (*RetryRunRequest) ProtoMessage() {}
 
 func (x *RetryRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[18]
+	mi := &file_argosy_v1_run_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1525,7 +2287,7 @@ func (x *RetryRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryRunRequest.ProtoReflect.Descriptor instead.
 func (*RetryRunRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{18}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RetryRunRequest) GetRunId() string {
@@ -1561,14 +2323,16 @@ type RetryRunResponse struct {
 	// The nodes that run again, by their ids; groups that only go on are not among them.
 	Again []string `protobuf:"bytes,1,rep,name=again,proto3" json:"again,omitempty"`
 	// How often the run was retried, with this.
-	Attempt       int64 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Attempt int64 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// Which of the steps that are kept used other values of the parameters. The run keeps these as warnings.
+	Warnings      []string `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RetryRunResponse) Reset() {
 	*x = RetryRunResponse{}
-	mi := &file_argosy_v1_run_proto_msgTypes[19]
+	mi := &file_argosy_v1_run_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1580,7 +2344,7 @@ func (x *RetryRunResponse) String() string {
 func (*RetryRunResponse) ProtoMessage() {}
 
 func (x *RetryRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[19]
+	mi := &file_argosy_v1_run_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1593,7 +2357,7 @@ func (x *RetryRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryRunResponse.ProtoReflect.Descriptor instead.
 func (*RetryRunResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{19}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RetryRunResponse) GetAgain() []string {
@@ -1610,6 +2374,13 @@ func (x *RetryRunResponse) GetAttempt() int64 {
 	return 0
 }
 
+func (x *RetryRunResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
 type ListRunsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Without nodes.
@@ -1624,7 +2395,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_argosy_v1_run_proto_msgTypes[20]
+	mi := &file_argosy_v1_run_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1636,7 +2407,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[20]
+	mi := &file_argosy_v1_run_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1649,7 +2420,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{20}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListRunsResponse) GetRuns() []*RunView {
@@ -1679,7 +2450,8 @@ type RunView struct {
 	Id          string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Name        string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// Absent while it waits to begin, then Pending, Running, Succeeded, Failed, Error or Terminating.
+	// Absent while it waits to begin, then Pending, Running, Succeeded, Failed, Error, Terminating or Terminated.
+	// v1beta1 calls a terminated run Failed, as KFP does.
 	Status string `protobuf:"bytes,4,opt,name=status,proto3" json:"status,omitempty"`
 	// Why the run failed; absent otherwise.
 	Error     string                 `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
@@ -1703,15 +2475,19 @@ type RunView struct {
 	// In events: ids of nodes that are gone. What their logs and metrics said is gone with them.
 	RemovedNodes []string `protobuf:"bytes,18,rep,name=removed_nodes,json=removedNodes,proto3" json:"removed_nodes,omitempty"`
 	// Absent for a run that no schedule started.
-	Schedule      *RunView_Schedule `protobuf:"bytes,19,opt,name=schedule,proto3" json:"schedule,omitempty"`
-	Labels        map[string]string `protobuf:"bytes,20,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Schedule *RunView_Schedule `protobuf:"bytes,19,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	Labels   map[string]string `protobuf:"bytes,20,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The time that the schedule made it for; absent for a run that no schedule started.
+	ScheduledAt *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=scheduled_at,json=scheduledAt,proto3" json:"scheduled_at,omitempty"`
+	// What the run waits for; absent when it has ended, does not wait, or waits only for a moment.
+	Waiting       *RunView_Waiting `protobuf:"bytes,22,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunView) Reset() {
 	*x = RunView{}
-	mi := &file_argosy_v1_run_proto_msgTypes[21]
+	mi := &file_argosy_v1_run_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1723,7 +2499,7 @@ func (x *RunView) String() string {
 func (*RunView) ProtoMessage() {}
 
 func (x *RunView) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[21]
+	mi := &file_argosy_v1_run_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1736,7 +2512,7 @@ func (x *RunView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView.ProtoReflect.Descriptor instead.
 func (*RunView) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RunView) GetId() string {
@@ -1879,6 +2655,20 @@ func (x *RunView) GetLabels() map[string]string {
 	return nil
 }
 
+func (x *RunView) GetScheduledAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ScheduledAt
+	}
+	return nil
+}
+
+func (x *RunView) GetWaiting() *RunView_Waiting {
+	if x != nil {
+		return x.Waiting
+	}
+	return nil
+}
+
 // Parameter is an input or output value by name.
 type Parameter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1890,7 +2680,7 @@ type Parameter struct {
 
 func (x *Parameter) Reset() {
 	*x = Parameter{}
-	mi := &file_argosy_v1_run_proto_msgTypes[22]
+	mi := &file_argosy_v1_run_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1902,7 +2692,7 @@ func (x *Parameter) String() string {
 func (*Parameter) ProtoMessage() {}
 
 func (x *Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[22]
+	mi := &file_argosy_v1_run_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1915,7 +2705,7 @@ func (x *Parameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Parameter.ProtoReflect.Descriptor instead.
 func (*Parameter) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{22}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Parameter) GetName() string {
@@ -1971,7 +2761,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_argosy_v1_run_proto_msgTypes[23]
+	mi := &file_argosy_v1_run_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1983,7 +2773,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[23]
+	mi := &file_argosy_v1_run_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1996,7 +2786,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{23}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Node) GetId() string {
@@ -2143,7 +2933,7 @@ type Origin struct {
 
 func (x *Origin) Reset() {
 	*x = Origin{}
-	mi := &file_argosy_v1_run_proto_msgTypes[24]
+	mi := &file_argosy_v1_run_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2945,7 @@ func (x *Origin) String() string {
 func (*Origin) ProtoMessage() {}
 
 func (x *Origin) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[24]
+	mi := &file_argosy_v1_run_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2168,7 +2958,7 @@ func (x *Origin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Origin.ProtoReflect.Descriptor instead.
 func (*Origin) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{24}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Origin) GetRunId() string {
@@ -2196,7 +2986,7 @@ type Artifact struct {
 
 func (x *Artifact) Reset() {
 	*x = Artifact{}
-	mi := &file_argosy_v1_run_proto_msgTypes[25]
+	mi := &file_argosy_v1_run_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2208,7 +2998,7 @@ func (x *Artifact) String() string {
 func (*Artifact) ProtoMessage() {}
 
 func (x *Artifact) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[25]
+	mi := &file_argosy_v1_run_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2221,7 +3011,7 @@ func (x *Artifact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Artifact.ProtoReflect.Descriptor instead.
 func (*Artifact) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{25}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Artifact) GetName() string {
@@ -2253,7 +3043,7 @@ type Metric struct {
 
 func (x *Metric) Reset() {
 	*x = Metric{}
-	mi := &file_argosy_v1_run_proto_msgTypes[26]
+	mi := &file_argosy_v1_run_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +3055,7 @@ func (x *Metric) String() string {
 func (*Metric) ProtoMessage() {}
 
 func (x *Metric) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[26]
+	mi := &file_argosy_v1_run_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +3068,7 @@ func (x *Metric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metric.ProtoReflect.Descriptor instead.
 func (*Metric) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{26}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Metric) GetName() string {
@@ -2309,6 +3099,79 @@ func (x *Metric) GetFormat() string {
 	return ""
 }
 
+// Waiting says what a run waits for of which no step runs.
+type RunView_Waiting struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One of the steps that wait: those that wait for the same are the most.
+	NodeId string `protobuf:"bytes,1,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	// The step's own name.
+	Step string `protobuf:"bytes,2,opt,name=step,proto3" json:"step,omitempty"`
+	// What it waits for, in a sentence.
+	Why string `protobuf:"bytes,3,opt,name=why,proto3" json:"why,omitempty"`
+	// How many steps of the run wait, for this or for something else.
+	Steps         int32 `protobuf:"varint,4,opt,name=steps,proto3" json:"steps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunView_Waiting) Reset() {
+	*x = RunView_Waiting{}
+	mi := &file_argosy_v1_run_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunView_Waiting) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunView_Waiting) ProtoMessage() {}
+
+func (x *RunView_Waiting) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunView_Waiting.ProtoReflect.Descriptor instead.
+func (*RunView_Waiting) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{31, 1}
+}
+
+func (x *RunView_Waiting) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
+func (x *RunView_Waiting) GetStep() string {
+	if x != nil {
+		return x.Step
+	}
+	return ""
+}
+
+func (x *RunView_Waiting) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *RunView_Waiting) GetSteps() int32 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
+}
+
 // Experiment is the group that the run belongs to.
 type RunView_Experiment struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2320,7 +3183,7 @@ type RunView_Experiment struct {
 
 func (x *RunView_Experiment) Reset() {
 	*x = RunView_Experiment{}
-	mi := &file_argosy_v1_run_proto_msgTypes[29]
+	mi := &file_argosy_v1_run_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2332,7 +3195,7 @@ func (x *RunView_Experiment) String() string {
 func (*RunView_Experiment) ProtoMessage() {}
 
 func (x *RunView_Experiment) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[29]
+	mi := &file_argosy_v1_run_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2345,7 +3208,7 @@ func (x *RunView_Experiment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Experiment.ProtoReflect.Descriptor instead.
 func (*RunView_Experiment) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21, 1}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{31, 2}
 }
 
 func (x *RunView_Experiment) GetId() string {
@@ -2375,7 +3238,7 @@ type RunView_Pipeline struct {
 
 func (x *RunView_Pipeline) Reset() {
 	*x = RunView_Pipeline{}
-	mi := &file_argosy_v1_run_proto_msgTypes[30]
+	mi := &file_argosy_v1_run_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2387,7 +3250,7 @@ func (x *RunView_Pipeline) String() string {
 func (*RunView_Pipeline) ProtoMessage() {}
 
 func (x *RunView_Pipeline) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[30]
+	mi := &file_argosy_v1_run_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2400,7 +3263,7 @@ func (x *RunView_Pipeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Pipeline.ProtoReflect.Descriptor instead.
 func (*RunView_Pipeline) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21, 2}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{31, 3}
 }
 
 func (x *RunView_Pipeline) GetId() string {
@@ -2442,7 +3305,7 @@ type RunView_Schedule struct {
 
 func (x *RunView_Schedule) Reset() {
 	*x = RunView_Schedule{}
-	mi := &file_argosy_v1_run_proto_msgTypes[31]
+	mi := &file_argosy_v1_run_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2454,7 +3317,7 @@ func (x *RunView_Schedule) String() string {
 func (*RunView_Schedule) ProtoMessage() {}
 
 func (x *RunView_Schedule) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[31]
+	mi := &file_argosy_v1_run_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2467,7 +3330,7 @@ func (x *RunView_Schedule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Schedule.ProtoReflect.Descriptor instead.
 func (*RunView_Schedule) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21, 3}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{31, 4}
 }
 
 func (x *RunView_Schedule) GetId() string {
@@ -2495,7 +3358,7 @@ type RunView_Workflow struct {
 
 func (x *RunView_Workflow) Reset() {
 	*x = RunView_Workflow{}
-	mi := &file_argosy_v1_run_proto_msgTypes[32]
+	mi := &file_argosy_v1_run_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2507,7 +3370,7 @@ func (x *RunView_Workflow) String() string {
 func (*RunView_Workflow) ProtoMessage() {}
 
 func (x *RunView_Workflow) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[32]
+	mi := &file_argosy_v1_run_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2520,7 +3383,7 @@ func (x *RunView_Workflow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunView_Workflow.ProtoReflect.Descriptor instead.
 func (*RunView_Workflow) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{21, 4}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{31, 5}
 }
 
 func (x *RunView_Workflow) GetNamespace() string {
@@ -2610,7 +3473,78 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	" \x03(\tR\x05label\x12\x12\n" +
 	"\x04text\x18\v \x01(\tR\x04text\x12\x1f\n" +
 	"\barchived\x18\f \x01(\bH\x00R\barchived\x88\x01\x01B\v\n" +
-	"\t_archived\"\xa3\x01\n" +
+	"\t_archived\"\xc1\x02\n" +
+	"\x10CreateRunRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x12#\n" +
+	"\rexperiment_id\x18\x03 \x01(\tR\fexperimentId\x12\x1f\n" +
+	"\vpipeline_id\x18\x04 \x01(\tR\n" +
+	"pipelineId\x12\x1d\n" +
+	"\n" +
+	"version_id\x18\x05 \x01(\tR\tversionId\x12\x1a\n" +
+	"\bmanifest\x18\x06 \x01(\tR\bmanifest\x124\n" +
+	"\n" +
+	"parameters\x18\a \x03(\v2\x14.argosy.v1.ParameterR\n" +
+	"parameters\x12'\n" +
+	"\x0fservice_account\x18\b \x01(\tR\x0eserviceAccount\x12\x17\n" +
+	"\adry_run\x18\t \x01(\bR\x06dryRun\"\xb6\x01\n" +
+	"\x11CreateRunResponse\x12$\n" +
+	"\x03run\x18\x01 \x01(\v2\x12.argosy.v1.RunViewR\x03run\x121\n" +
+	"\tshortages\x18\x02 \x03(\v2\x13.argosy.v1.ShortageR\tshortages\x12\x18\n" +
+	"\achecked\x18\x03 \x01(\bR\achecked\x12.\n" +
+	"\bconcerns\x18\x04 \x03(\v2\x12.argosy.v1.ConcernR\bconcerns\"/\n" +
+	"\aConcern\x12\x12\n" +
+	"\x04step\x18\x01 \x01(\tR\x04step\x12\x10\n" +
+	"\x03why\x18\x02 \x01(\tR\x03why\"|\n" +
+	"\bShortage\x12\x12\n" +
+	"\x04step\x18\x01 \x01(\tR\x04step\x12\x12\n" +
+	"\x04asks\x18\x02 \x01(\tR\x04asks\x12\x10\n" +
+	"\x03has\x18\x03 \x01(\tR\x03has\x12\x16\n" +
+	"\x06change\x18\x04 \x01(\tR\x06change\x12\x1e\n" +
+	"\n" +
+	"parameters\x18\x05 \x03(\tR\n" +
+	"parameters\"\xb6\x02\n" +
+	"\x10GroupRunsRequest\x12\x0e\n" +
+	"\x02by\x18\x01 \x01(\tR\x02by\x12\x0e\n" +
+	"\x02of\x18\x02 \x03(\tR\x02of\x12\x16\n" +
+	"\x06filter\x18\x03 \x01(\tR\x06filter\x12#\n" +
+	"\rexperiment_id\x18\x04 \x01(\tR\fexperimentId\x12\x1f\n" +
+	"\vschedule_id\x18\x05 \x01(\tR\n" +
+	"scheduleId\x12\x16\n" +
+	"\x06status\x18\x06 \x03(\tR\x06status\x12\x1c\n" +
+	"\tparameter\x18\a \x03(\tR\tparameter\x12\x16\n" +
+	"\x06metric\x18\b \x03(\tR\x06metric\x12\x14\n" +
+	"\x05label\x18\t \x03(\tR\x05label\x12\x12\n" +
+	"\x04text\x18\n" +
+	" \x01(\tR\x04text\x12\x1f\n" +
+	"\barchived\x18\v \x01(\bH\x00R\barchived\x88\x01\x01B\v\n" +
+	"\t_archived\"_\n" +
+	"\x11GroupRunsResponse\x12+\n" +
+	"\x06groups\x18\x01 \x03(\v2\x13.argosy.v1.RunGroupR\x06groups\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x02 \x01(\x05R\ttotalSize\"p\n" +
+	"\bRunGroup\x12\x19\n" +
+	"\x05value\x18\x01 \x01(\tH\x00R\x05value\x88\x01\x01\x12\x12\n" +
+	"\x04runs\x18\x02 \x01(\x05R\x04runs\x12+\n" +
+	"\ametrics\x18\x03 \x03(\v2\x11.argosy.v1.SpreadR\ametricsB\b\n" +
+	"\x06_value\"\x99\x01\n" +
+	"\x06Spread\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04runs\x18\x02 \x01(\x05R\x04runs\x12\x12\n" +
+	"\x04mean\x18\x03 \x01(\x01R\x04mean\x12!\n" +
+	"\tdeviation\x18\x04 \x01(\x01H\x00R\tdeviation\x88\x01\x01\x12\x10\n" +
+	"\x03min\x18\x05 \x01(\x01R\x03min\x12\x10\n" +
+	"\x03max\x18\x06 \x01(\x01R\x03maxB\f\n" +
+	"\n" +
+	"_deviation\"\x16\n" +
+	"\x14ListRunFieldsRequest\"\x85\x01\n" +
+	"\x15ListRunFieldsResponse\x12\x1a\n" +
+	"\bstatuses\x18\x01 \x03(\tR\bstatuses\x12\x1e\n" +
+	"\n" +
+	"parameters\x18\x02 \x03(\tR\n" +
+	"parameters\x12\x16\n" +
+	"\x06labels\x18\x03 \x03(\tR\x06labels\x12\x18\n" +
+	"\ametrics\x18\x04 \x03(\tR\ametrics\"\xa3\x01\n" +
 	"\x10ListNodesRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
@@ -2667,15 +3601,16 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\n" +
 	"parameters\x18\x03 \x03(\v2\x14.argosy.v1.ParameterR\n" +
 	"parameters\x12\x17\n" +
-	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"B\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"^\n" +
 	"\x10RetryRunResponse\x12\x14\n" +
 	"\x05again\x18\x01 \x03(\tR\x05again\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\x03R\aattempt\"\x81\x01\n" +
+	"\aattempt\x18\x02 \x01(\x03R\aattempt\x12\x1a\n" +
+	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"\x81\x01\n" +
 	"\x10ListRunsResponse\x12&\n" +
 	"\x04runs\x18\x01 \x03(\v2\x12.argosy.v1.RunViewR\x04runs\x12\x1d\n" +
 	"\n" +
 	"total_size\x18\x02 \x01(\x05R\ttotalSize\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xaf\t\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\x84\v\n" +
 	"\aRunView\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -2704,10 +3639,17 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\bwarnings\x18\x11 \x03(\tR\bwarnings\x12#\n" +
 	"\rremoved_nodes\x18\x12 \x03(\tR\fremovedNodes\x127\n" +
 	"\bschedule\x18\x13 \x01(\v2\x1b.argosy.v1.RunView.ScheduleR\bschedule\x126\n" +
-	"\x06labels\x18\x14 \x03(\v2\x1e.argosy.v1.RunView.LabelsEntryR\x06labels\x1a9\n" +
+	"\x06labels\x18\x14 \x03(\v2\x1e.argosy.v1.RunView.LabelsEntryR\x06labels\x12=\n" +
+	"\fscheduled_at\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\vscheduledAt\x124\n" +
+	"\awaiting\x18\x16 \x01(\v2\x1a.argosy.v1.RunView.WaitingR\awaiting\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a0\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a^\n" +
+	"\aWaiting\x12\x17\n" +
+	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12\x12\n" +
+	"\x04step\x18\x02 \x01(\tR\x04step\x12\x10\n" +
+	"\x03why\x18\x03 \x01(\tR\x03why\x12\x14\n" +
+	"\x05steps\x18\x04 \x01(\x05R\x05steps\x1a0\n" +
 	"\n" +
 	"Experiment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -2763,11 +3705,14 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x19\n" +
 	"\x05value\x18\x03 \x01(\x01H\x00R\x05value\x88\x01\x01\x12\x16\n" +
 	"\x06format\x18\x04 \x01(\tR\x06formatB\b\n" +
-	"\x06_value2\x9f\t\n" +
+	"\x06_value2\xed\v\n" +
 	"\n" +
 	"RunService\x12]\n" +
 	"\x06GetRun\x12\x18.argosy.v1.GetRunRequest\x1a\x12.argosy.v1.RunView\"%\x82\xd3\xe4\x93\x02\x1f\x12\x1d/apis/argosy/v1/runs/{run_id}\x12a\n" +
-	"\bListRuns\x12\x1a.argosy.v1.ListRunsRequest\x1a\x1b.argosy.v1.ListRunsResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/apis/argosy/v1/runs\x12s\n" +
+	"\bListRuns\x12\x1a.argosy.v1.ListRunsRequest\x1a\x1b.argosy.v1.ListRunsResponse\"\x1c\x82\xd3\xe4\x93\x02\x16\x12\x14/apis/argosy/v1/runs\x12g\n" +
+	"\tCreateRun\x12\x1b.argosy.v1.CreateRunRequest\x1a\x1c.argosy.v1.CreateRunResponse\"\x1f\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/apis/argosy/v1/runs\x12j\n" +
+	"\tGroupRuns\x12\x1b.argosy.v1.GroupRunsRequest\x1a\x1c.argosy.v1.GroupRunsResponse\"\"\x82\xd3\xe4\x93\x02\x1c\x12\x1a/apis/argosy/v1/runs:group\x12w\n" +
+	"\rListRunFields\x12\x1f.argosy.v1.ListRunFieldsRequest\x1a .argosy.v1.ListRunFieldsResponse\"#\x82\xd3\xe4\x93\x02\x1d\x12\x1b/apis/argosy/v1/runs:fields\x12s\n" +
 	"\tListNodes\x12\x1b.argosy.v1.ListNodesRequest\x1a\x1c.argosy.v1.ListNodesResponse\"+\x82\xd3\xe4\x93\x02%\x12#/apis/argosy/v1/runs/{run_id}/nodes\x12s\n" +
 	"\fSetRunLabels\x12\x1e.argosy.v1.SetRunLabelsRequest\x1a\x12.argosy.v1.RunView\"/\x82\xd3\xe4\x93\x02):\x01*\x1a$/apis/argosy/v1/runs/{run_id}/labels\x12k\n" +
 	"\rTerminateRuns\x12\x16.argosy.v1.BulkRequest\x1a\x17.argosy.v1.BulkResponse\")\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/apis/argosy/v1/runs:terminate\x12e\n" +
@@ -2792,7 +3737,7 @@ func file_argosy_v1_run_proto_rawDescGZIP() []byte {
 }
 
 var file_argosy_v1_run_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_argosy_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_argosy_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_argosy_v1_run_proto_goTypes = []any{
 	(BulkResult_Outcome)(0),       // 0: argosy.v1.BulkResult.Outcome
 	(*WatchRunRequest)(nil),       // 1: argosy.v1.WatchRunRequest
@@ -2807,31 +3752,42 @@ var file_argosy_v1_run_proto_goTypes = []any{
 	(*Point)(nil),                 // 10: argosy.v1.Point
 	(*GetRunRequest)(nil),         // 11: argosy.v1.GetRunRequest
 	(*ListRunsRequest)(nil),       // 12: argosy.v1.ListRunsRequest
-	(*ListNodesRequest)(nil),      // 13: argosy.v1.ListNodesRequest
-	(*ListNodesResponse)(nil),     // 14: argosy.v1.ListNodesResponse
-	(*SetRunLabelsRequest)(nil),   // 15: argosy.v1.SetRunLabelsRequest
-	(*BulkRequest)(nil),           // 16: argosy.v1.BulkRequest
-	(*BulkResponse)(nil),          // 17: argosy.v1.BulkResponse
-	(*BulkResult)(nil),            // 18: argosy.v1.BulkResult
-	(*RetryRunRequest)(nil),       // 19: argosy.v1.RetryRunRequest
-	(*RetryRunResponse)(nil),      // 20: argosy.v1.RetryRunResponse
-	(*ListRunsResponse)(nil),      // 21: argosy.v1.ListRunsResponse
-	(*RunView)(nil),               // 22: argosy.v1.RunView
-	(*Parameter)(nil),             // 23: argosy.v1.Parameter
-	(*Node)(nil),                  // 24: argosy.v1.Node
-	(*Origin)(nil),                // 25: argosy.v1.Origin
-	(*Artifact)(nil),              // 26: argosy.v1.Artifact
-	(*Metric)(nil),                // 27: argosy.v1.Metric
-	nil,                           // 28: argosy.v1.SetRunLabelsRequest.LabelsEntry
-	nil,                           // 29: argosy.v1.RunView.LabelsEntry
-	(*RunView_Experiment)(nil),    // 30: argosy.v1.RunView.Experiment
-	(*RunView_Pipeline)(nil),      // 31: argosy.v1.RunView.Pipeline
-	(*RunView_Schedule)(nil),      // 32: argosy.v1.RunView.Schedule
-	(*RunView_Workflow)(nil),      // 33: argosy.v1.RunView.Workflow
-	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
+	(*CreateRunRequest)(nil),      // 13: argosy.v1.CreateRunRequest
+	(*CreateRunResponse)(nil),     // 14: argosy.v1.CreateRunResponse
+	(*Concern)(nil),               // 15: argosy.v1.Concern
+	(*Shortage)(nil),              // 16: argosy.v1.Shortage
+	(*GroupRunsRequest)(nil),      // 17: argosy.v1.GroupRunsRequest
+	(*GroupRunsResponse)(nil),     // 18: argosy.v1.GroupRunsResponse
+	(*RunGroup)(nil),              // 19: argosy.v1.RunGroup
+	(*Spread)(nil),                // 20: argosy.v1.Spread
+	(*ListRunFieldsRequest)(nil),  // 21: argosy.v1.ListRunFieldsRequest
+	(*ListRunFieldsResponse)(nil), // 22: argosy.v1.ListRunFieldsResponse
+	(*ListNodesRequest)(nil),      // 23: argosy.v1.ListNodesRequest
+	(*ListNodesResponse)(nil),     // 24: argosy.v1.ListNodesResponse
+	(*SetRunLabelsRequest)(nil),   // 25: argosy.v1.SetRunLabelsRequest
+	(*BulkRequest)(nil),           // 26: argosy.v1.BulkRequest
+	(*BulkResponse)(nil),          // 27: argosy.v1.BulkResponse
+	(*BulkResult)(nil),            // 28: argosy.v1.BulkResult
+	(*RetryRunRequest)(nil),       // 29: argosy.v1.RetryRunRequest
+	(*RetryRunResponse)(nil),      // 30: argosy.v1.RetryRunResponse
+	(*ListRunsResponse)(nil),      // 31: argosy.v1.ListRunsResponse
+	(*RunView)(nil),               // 32: argosy.v1.RunView
+	(*Parameter)(nil),             // 33: argosy.v1.Parameter
+	(*Node)(nil),                  // 34: argosy.v1.Node
+	(*Origin)(nil),                // 35: argosy.v1.Origin
+	(*Artifact)(nil),              // 36: argosy.v1.Artifact
+	(*Metric)(nil),                // 37: argosy.v1.Metric
+	nil,                           // 38: argosy.v1.SetRunLabelsRequest.LabelsEntry
+	nil,                           // 39: argosy.v1.RunView.LabelsEntry
+	(*RunView_Waiting)(nil),       // 40: argosy.v1.RunView.Waiting
+	(*RunView_Experiment)(nil),    // 41: argosy.v1.RunView.Experiment
+	(*RunView_Pipeline)(nil),      // 42: argosy.v1.RunView.Pipeline
+	(*RunView_Schedule)(nil),      // 43: argosy.v1.RunView.Schedule
+	(*RunView_Workflow)(nil),      // 44: argosy.v1.RunView.Workflow
+	(*timestamppb.Timestamp)(nil), // 45: google.protobuf.Timestamp
 }
 var file_argosy_v1_run_proto_depIdxs = []int32{
-	22, // 0: argosy.v1.Event.run:type_name -> argosy.v1.RunView
+	32, // 0: argosy.v1.Event.run:type_name -> argosy.v1.RunView
 	8,  // 1: argosy.v1.Event.log:type_name -> argosy.v1.LogLines
 	9,  // 2: argosy.v1.Event.points:type_name -> argosy.v1.Points
 	4,  // 3: argosy.v1.Event.removed:type_name -> argosy.v1.RemovedRun
@@ -2839,57 +3795,71 @@ var file_argosy_v1_run_proto_depIdxs = []int32{
 	6,  // 5: argosy.v1.Event.reset:type_name -> argosy.v1.Reset
 	7,  // 6: argosy.v1.Event.end:type_name -> argosy.v1.End
 	10, // 7: argosy.v1.Points.points:type_name -> argosy.v1.Point
-	34, // 8: argosy.v1.Point.printed_at:type_name -> google.protobuf.Timestamp
-	24, // 9: argosy.v1.ListNodesResponse.nodes:type_name -> argosy.v1.Node
-	28, // 10: argosy.v1.SetRunLabelsRequest.labels:type_name -> argosy.v1.SetRunLabelsRequest.LabelsEntry
-	18, // 11: argosy.v1.BulkResponse.results:type_name -> argosy.v1.BulkResult
-	0,  // 12: argosy.v1.BulkResult.outcome:type_name -> argosy.v1.BulkResult.Outcome
-	23, // 13: argosy.v1.RetryRunRequest.parameters:type_name -> argosy.v1.Parameter
-	22, // 14: argosy.v1.ListRunsResponse.runs:type_name -> argosy.v1.RunView
-	34, // 15: argosy.v1.RunView.created_at:type_name -> google.protobuf.Timestamp
-	34, // 16: argosy.v1.RunView.started_at:type_name -> google.protobuf.Timestamp
-	34, // 17: argosy.v1.RunView.finished_at:type_name -> google.protobuf.Timestamp
-	30, // 18: argosy.v1.RunView.experiment:type_name -> argosy.v1.RunView.Experiment
-	31, // 19: argosy.v1.RunView.pipeline:type_name -> argosy.v1.RunView.Pipeline
-	33, // 20: argosy.v1.RunView.workflow:type_name -> argosy.v1.RunView.Workflow
-	23, // 21: argosy.v1.RunView.parameters:type_name -> argosy.v1.Parameter
-	24, // 22: argosy.v1.RunView.nodes:type_name -> argosy.v1.Node
-	27, // 23: argosy.v1.RunView.metrics:type_name -> argosy.v1.Metric
-	32, // 24: argosy.v1.RunView.schedule:type_name -> argosy.v1.RunView.Schedule
-	29, // 25: argosy.v1.RunView.labels:type_name -> argosy.v1.RunView.LabelsEntry
-	34, // 26: argosy.v1.Node.started_at:type_name -> google.protobuf.Timestamp
-	34, // 27: argosy.v1.Node.finished_at:type_name -> google.protobuf.Timestamp
-	23, // 28: argosy.v1.Node.inputs:type_name -> argosy.v1.Parameter
-	23, // 29: argosy.v1.Node.outputs:type_name -> argosy.v1.Parameter
-	26, // 30: argosy.v1.Node.artifacts:type_name -> argosy.v1.Artifact
-	25, // 31: argosy.v1.Node.cached_from:type_name -> argosy.v1.Origin
-	11, // 32: argosy.v1.RunService.GetRun:input_type -> argosy.v1.GetRunRequest
-	12, // 33: argosy.v1.RunService.ListRuns:input_type -> argosy.v1.ListRunsRequest
-	13, // 34: argosy.v1.RunService.ListNodes:input_type -> argosy.v1.ListNodesRequest
-	15, // 35: argosy.v1.RunService.SetRunLabels:input_type -> argosy.v1.SetRunLabelsRequest
-	16, // 36: argosy.v1.RunService.TerminateRuns:input_type -> argosy.v1.BulkRequest
-	16, // 37: argosy.v1.RunService.DeleteRuns:input_type -> argosy.v1.BulkRequest
-	16, // 38: argosy.v1.RunService.ArchiveRuns:input_type -> argosy.v1.BulkRequest
-	16, // 39: argosy.v1.RunService.UnarchiveRuns:input_type -> argosy.v1.BulkRequest
-	19, // 40: argosy.v1.RunService.RetryRun:input_type -> argosy.v1.RetryRunRequest
-	1,  // 41: argosy.v1.RunService.WatchRun:input_type -> argosy.v1.WatchRunRequest
-	2,  // 42: argosy.v1.RunService.WatchRuns:input_type -> argosy.v1.WatchRunsRequest
-	22, // 43: argosy.v1.RunService.GetRun:output_type -> argosy.v1.RunView
-	21, // 44: argosy.v1.RunService.ListRuns:output_type -> argosy.v1.ListRunsResponse
-	14, // 45: argosy.v1.RunService.ListNodes:output_type -> argosy.v1.ListNodesResponse
-	22, // 46: argosy.v1.RunService.SetRunLabels:output_type -> argosy.v1.RunView
-	17, // 47: argosy.v1.RunService.TerminateRuns:output_type -> argosy.v1.BulkResponse
-	17, // 48: argosy.v1.RunService.DeleteRuns:output_type -> argosy.v1.BulkResponse
-	17, // 49: argosy.v1.RunService.ArchiveRuns:output_type -> argosy.v1.BulkResponse
-	17, // 50: argosy.v1.RunService.UnarchiveRuns:output_type -> argosy.v1.BulkResponse
-	20, // 51: argosy.v1.RunService.RetryRun:output_type -> argosy.v1.RetryRunResponse
-	3,  // 52: argosy.v1.RunService.WatchRun:output_type -> argosy.v1.Event
-	3,  // 53: argosy.v1.RunService.WatchRuns:output_type -> argosy.v1.Event
-	43, // [43:54] is the sub-list for method output_type
-	32, // [32:43] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	45, // 8: argosy.v1.Point.printed_at:type_name -> google.protobuf.Timestamp
+	33, // 9: argosy.v1.CreateRunRequest.parameters:type_name -> argosy.v1.Parameter
+	32, // 10: argosy.v1.CreateRunResponse.run:type_name -> argosy.v1.RunView
+	16, // 11: argosy.v1.CreateRunResponse.shortages:type_name -> argosy.v1.Shortage
+	15, // 12: argosy.v1.CreateRunResponse.concerns:type_name -> argosy.v1.Concern
+	19, // 13: argosy.v1.GroupRunsResponse.groups:type_name -> argosy.v1.RunGroup
+	20, // 14: argosy.v1.RunGroup.metrics:type_name -> argosy.v1.Spread
+	34, // 15: argosy.v1.ListNodesResponse.nodes:type_name -> argosy.v1.Node
+	38, // 16: argosy.v1.SetRunLabelsRequest.labels:type_name -> argosy.v1.SetRunLabelsRequest.LabelsEntry
+	28, // 17: argosy.v1.BulkResponse.results:type_name -> argosy.v1.BulkResult
+	0,  // 18: argosy.v1.BulkResult.outcome:type_name -> argosy.v1.BulkResult.Outcome
+	33, // 19: argosy.v1.RetryRunRequest.parameters:type_name -> argosy.v1.Parameter
+	32, // 20: argosy.v1.ListRunsResponse.runs:type_name -> argosy.v1.RunView
+	45, // 21: argosy.v1.RunView.created_at:type_name -> google.protobuf.Timestamp
+	45, // 22: argosy.v1.RunView.started_at:type_name -> google.protobuf.Timestamp
+	45, // 23: argosy.v1.RunView.finished_at:type_name -> google.protobuf.Timestamp
+	41, // 24: argosy.v1.RunView.experiment:type_name -> argosy.v1.RunView.Experiment
+	42, // 25: argosy.v1.RunView.pipeline:type_name -> argosy.v1.RunView.Pipeline
+	44, // 26: argosy.v1.RunView.workflow:type_name -> argosy.v1.RunView.Workflow
+	33, // 27: argosy.v1.RunView.parameters:type_name -> argosy.v1.Parameter
+	34, // 28: argosy.v1.RunView.nodes:type_name -> argosy.v1.Node
+	37, // 29: argosy.v1.RunView.metrics:type_name -> argosy.v1.Metric
+	43, // 30: argosy.v1.RunView.schedule:type_name -> argosy.v1.RunView.Schedule
+	39, // 31: argosy.v1.RunView.labels:type_name -> argosy.v1.RunView.LabelsEntry
+	45, // 32: argosy.v1.RunView.scheduled_at:type_name -> google.protobuf.Timestamp
+	40, // 33: argosy.v1.RunView.waiting:type_name -> argosy.v1.RunView.Waiting
+	45, // 34: argosy.v1.Node.started_at:type_name -> google.protobuf.Timestamp
+	45, // 35: argosy.v1.Node.finished_at:type_name -> google.protobuf.Timestamp
+	33, // 36: argosy.v1.Node.inputs:type_name -> argosy.v1.Parameter
+	33, // 37: argosy.v1.Node.outputs:type_name -> argosy.v1.Parameter
+	36, // 38: argosy.v1.Node.artifacts:type_name -> argosy.v1.Artifact
+	35, // 39: argosy.v1.Node.cached_from:type_name -> argosy.v1.Origin
+	11, // 40: argosy.v1.RunService.GetRun:input_type -> argosy.v1.GetRunRequest
+	12, // 41: argosy.v1.RunService.ListRuns:input_type -> argosy.v1.ListRunsRequest
+	13, // 42: argosy.v1.RunService.CreateRun:input_type -> argosy.v1.CreateRunRequest
+	17, // 43: argosy.v1.RunService.GroupRuns:input_type -> argosy.v1.GroupRunsRequest
+	21, // 44: argosy.v1.RunService.ListRunFields:input_type -> argosy.v1.ListRunFieldsRequest
+	23, // 45: argosy.v1.RunService.ListNodes:input_type -> argosy.v1.ListNodesRequest
+	25, // 46: argosy.v1.RunService.SetRunLabels:input_type -> argosy.v1.SetRunLabelsRequest
+	26, // 47: argosy.v1.RunService.TerminateRuns:input_type -> argosy.v1.BulkRequest
+	26, // 48: argosy.v1.RunService.DeleteRuns:input_type -> argosy.v1.BulkRequest
+	26, // 49: argosy.v1.RunService.ArchiveRuns:input_type -> argosy.v1.BulkRequest
+	26, // 50: argosy.v1.RunService.UnarchiveRuns:input_type -> argosy.v1.BulkRequest
+	29, // 51: argosy.v1.RunService.RetryRun:input_type -> argosy.v1.RetryRunRequest
+	1,  // 52: argosy.v1.RunService.WatchRun:input_type -> argosy.v1.WatchRunRequest
+	2,  // 53: argosy.v1.RunService.WatchRuns:input_type -> argosy.v1.WatchRunsRequest
+	32, // 54: argosy.v1.RunService.GetRun:output_type -> argosy.v1.RunView
+	31, // 55: argosy.v1.RunService.ListRuns:output_type -> argosy.v1.ListRunsResponse
+	14, // 56: argosy.v1.RunService.CreateRun:output_type -> argosy.v1.CreateRunResponse
+	18, // 57: argosy.v1.RunService.GroupRuns:output_type -> argosy.v1.GroupRunsResponse
+	22, // 58: argosy.v1.RunService.ListRunFields:output_type -> argosy.v1.ListRunFieldsResponse
+	24, // 59: argosy.v1.RunService.ListNodes:output_type -> argosy.v1.ListNodesResponse
+	32, // 60: argosy.v1.RunService.SetRunLabels:output_type -> argosy.v1.RunView
+	27, // 61: argosy.v1.RunService.TerminateRuns:output_type -> argosy.v1.BulkResponse
+	27, // 62: argosy.v1.RunService.DeleteRuns:output_type -> argosy.v1.BulkResponse
+	27, // 63: argosy.v1.RunService.ArchiveRuns:output_type -> argosy.v1.BulkResponse
+	27, // 64: argosy.v1.RunService.UnarchiveRuns:output_type -> argosy.v1.BulkResponse
+	30, // 65: argosy.v1.RunService.RetryRun:output_type -> argosy.v1.RetryRunResponse
+	3,  // 66: argosy.v1.RunService.WatchRun:output_type -> argosy.v1.Event
+	3,  // 67: argosy.v1.RunService.WatchRuns:output_type -> argosy.v1.Event
+	54, // [54:68] is the sub-list for method output_type
+	40, // [40:54] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_run_proto_init() }
@@ -2908,15 +3878,18 @@ func file_argosy_v1_run_proto_init() {
 	}
 	file_argosy_v1_run_proto_msgTypes[9].OneofWrappers = []any{}
 	file_argosy_v1_run_proto_msgTypes[11].OneofWrappers = []any{}
-	file_argosy_v1_run_proto_msgTypes[15].OneofWrappers = []any{}
-	file_argosy_v1_run_proto_msgTypes[26].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[16].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[18].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[19].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[25].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[36].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_argosy_v1_run_proto_rawDesc), len(file_argosy_v1_run_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   33,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,9 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	RunService_GetRun_FullMethodName        = "/argosy.v1.RunService/GetRun"
 	RunService_ListRuns_FullMethodName      = "/argosy.v1.RunService/ListRuns"
+	RunService_CreateRun_FullMethodName     = "/argosy.v1.RunService/CreateRun"
+	RunService_GroupRuns_FullMethodName     = "/argosy.v1.RunService/GroupRuns"
+	RunService_ListRunFields_FullMethodName = "/argosy.v1.RunService/ListRunFields"
 	RunService_ListNodes_FullMethodName     = "/argosy.v1.RunService/ListNodes"
 	RunService_SetRunLabels_FullMethodName  = "/argosy.v1.RunService/SetRunLabels"
 	RunService_TerminateRuns_FullMethodName = "/argosy.v1.RunService/TerminateRuns"
@@ -44,6 +47,12 @@ type RunServiceClient interface {
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*RunView, error)
 	// Lists and searches runs, without their nodes. All that is asked for must hold.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
+	// Starts a run, or only checks it: what the cluster can never hold, and what it would run.
+	CreateRun(ctx context.Context, in *CreateRunRequest, opts ...grpc.CallOption) (*CreateRunResponse, error)
+	// Groups runs by the value of a parameter, and sums up their metrics. It chooses runs as ListRuns does.
+	GroupRuns(ctx context.Context, in *GroupRunsRequest, opts ...grpc.CallOption) (*GroupRunsResponse, error)
+	// Names the parameters, labels and metrics that runs have, which ListRuns can search for.
+	ListRunFields(ctx context.Context, in *ListRunFieldsRequest, opts ...grpc.CallOption) (*ListRunFieldsResponse, error)
 	// Lists the nodes of a run as rows, those that began first first and those that did not begin last.
 	ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error)
 	// Sets the labels of a run in place of those it has.
@@ -89,6 +98,36 @@ func (c *runServiceClient) ListRuns(ctx context.Context, in *ListRunsRequest, op
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListRunsResponse)
 	err := c.cc.Invoke(ctx, RunService_ListRuns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) CreateRun(ctx context.Context, in *CreateRunRequest, opts ...grpc.CallOption) (*CreateRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CreateRunResponse)
+	err := c.cc.Invoke(ctx, RunService_CreateRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) GroupRuns(ctx context.Context, in *GroupRunsRequest, opts ...grpc.CallOption) (*GroupRunsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GroupRunsResponse)
+	err := c.cc.Invoke(ctx, RunService_GroupRuns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) ListRunFields(ctx context.Context, in *ListRunFieldsRequest, opts ...grpc.CallOption) (*ListRunFieldsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRunFieldsResponse)
+	err := c.cc.Invoke(ctx, RunService_ListRunFields_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +252,12 @@ type RunServiceServer interface {
 	GetRun(context.Context, *GetRunRequest) (*RunView, error)
 	// Lists and searches runs, without their nodes. All that is asked for must hold.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
+	// Starts a run, or only checks it: what the cluster can never hold, and what it would run.
+	CreateRun(context.Context, *CreateRunRequest) (*CreateRunResponse, error)
+	// Groups runs by the value of a parameter, and sums up their metrics. It chooses runs as ListRuns does.
+	GroupRuns(context.Context, *GroupRunsRequest) (*GroupRunsResponse, error)
+	// Names the parameters, labels and metrics that runs have, which ListRuns can search for.
+	ListRunFields(context.Context, *ListRunFieldsRequest) (*ListRunFieldsResponse, error)
 	// Lists the nodes of a run as rows, those that began first first and those that did not begin last.
 	ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error)
 	// Sets the labels of a run in place of those it has.
@@ -249,6 +294,15 @@ func (UnimplementedRunServiceServer) GetRun(context.Context, *GetRunRequest) (*R
 }
 func (UnimplementedRunServiceServer) ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRuns not implemented")
+}
+func (UnimplementedRunServiceServer) CreateRun(context.Context, *CreateRunRequest) (*CreateRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CreateRun not implemented")
+}
+func (UnimplementedRunServiceServer) GroupRuns(context.Context, *GroupRunsRequest) (*GroupRunsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GroupRuns not implemented")
+}
+func (UnimplementedRunServiceServer) ListRunFields(context.Context, *ListRunFieldsRequest) (*ListRunFieldsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRunFields not implemented")
 }
 func (UnimplementedRunServiceServer) ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListNodes not implemented")
@@ -330,6 +384,60 @@ func _RunService_ListRuns_Handler(srv interface{}, ctx context.Context, dec func
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(RunServiceServer).ListRuns(ctx, req.(*ListRunsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_CreateRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreateRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).CreateRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_CreateRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).CreateRun(ctx, req.(*CreateRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_GroupRuns_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GroupRunsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).GroupRuns(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_GroupRuns_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).GroupRuns(ctx, req.(*GroupRunsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_ListRunFields_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRunFieldsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).ListRunFields(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_ListRunFields_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).ListRunFields(ctx, req.(*ListRunFieldsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -496,6 +604,18 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRuns",
 			Handler:    _RunService_ListRuns_Handler,
+		},
+		{
+			MethodName: "CreateRun",
+			Handler:    _RunService_CreateRun_Handler,
+		},
+		{
+			MethodName: "GroupRuns",
+			Handler:    _RunService_GroupRuns_Handler,
+		},
+		{
+			MethodName: "ListRunFields",
+			Handler:    _RunService_ListRunFields_Handler,
 		},
 		{
 			MethodName: "ListNodes",

@@ -10,7 +10,6 @@ package dsltest
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/argosy-ml/argosy/sdk/dsl"
@@ -93,8 +92,8 @@ func Run(t testing.TB, p *dsl.Pipeline, params Params, steps Steps) *Result {
 		default:
 			r.params[param.Name] = param.Default
 		}
-		if len(param.Choices) > 0 && !slices.Contains(param.Choices, r.params[param.Name]) {
-			t.Fatalf("parameter %s is %q, which is none of its choices %s", param.Name, r.params[param.Name], strings.Join(param.Choices, ", "))
+		if err := param.Accepts(r.params[param.Name]); err != nil {
+			t.Fatalf("%v", err)
 		}
 	}
 	r.nodes(r.g.Nodes, frame{})

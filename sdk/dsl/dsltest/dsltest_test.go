@@ -128,12 +128,12 @@ func (f *failing) Fatalf(format string, args ...any) {
 func TestRunSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	for want, call := range map[string]func(testing.TB){
-		"parameter goal is required: set it in Params":          func(t testing.TB) { dsltest.Run(t, sweep(), nil, nil) },
-		"the pipeline has no parameter gaol":                    func(t testing.TB) { dsltest.Run(t, sweep(), dsltest.Params{"gaol": 1}, nil) },
-		"the pipeline has no step fti":                          func(t testing.TB) { dsltest.Run(t, sweep(), nil, dsltest.Steps{"fti": nil}) },
-		"step fit puts out loss: say what it is in Steps":       func(t testing.TB) { dsltest.Run(t, sweep(), dsltest.Params{"goal": ""}, nil) },
-		"a loop is over \"all\", which is no list":              func(t testing.TB) { dsltest.Run(t, sweep(), dsltest.Params{"goal": "", "rates": "all"}, nil) },
-		"the pipeline has faults:\npipeline \"p\" has no steps": func(t testing.TB) { dsltest.Graph(t, dsl.New("p")) },
+		"parameter goal is required: set it in Params":                        func(t testing.TB) { dsltest.Run(t, sweep(), nil, nil) },
+		"the pipeline has no parameter gaol":                                  func(t testing.TB) { dsltest.Run(t, sweep(), dsltest.Params{"gaol": 1}, nil) },
+		"the pipeline has no step fti":                                        func(t testing.TB) { dsltest.Run(t, sweep(), nil, dsltest.Steps{"fti": nil}) },
+		"step fit puts out loss: say what it is in Steps":                     func(t testing.TB) { dsltest.Run(t, sweep(), dsltest.Params{"goal": ""}, nil) },
+		`parameter rates is "all"; it must be a JSON list, such as ["a","b"]`: func(t testing.TB) { dsltest.Run(t, sweep(), dsltest.Params{"goal": "", "rates": "all"}, nil) },
+		"the pipeline has faults:\npipeline \"p\" has no steps":               func(t testing.TB) { dsltest.Graph(t, dsl.New("p")) },
 	} {
 		f := &failing{}
 		require.PanicsWithValue(t, f, func() { call(f) })

@@ -218,6 +218,12 @@ func (r *runner) render(t graph.Text, f frame) string {
 			b.WriteString("{" + p.Ref.Variable + "}")
 		case p.Ref.Env != "":
 			b.WriteString("$(" + p.Ref.Env + ")")
+		case p.Ref.Field != "":
+			var item map[string]json.RawMessage
+			if text := f[graph.Ref{Loop: p.Ref.Loop}]; json.Unmarshal([]byte(text), &item) != nil || item[p.Ref.Field] == nil {
+				r.Fatalf("the item %s has no field %s", text, p.Ref.Field)
+			}
+			b.WriteString(plain(item[p.Ref.Field]))
 		default:
 			b.WriteString(f[*p.Ref])
 		}

@@ -130,7 +130,7 @@ func (c *checker) enter(nodes []Node, owner *place, all []*list) []*list {
 			for _, b := range n.If.Branches() {
 				all = c.enter(b.Nodes, at, all)
 			}
-			// An ElseIf is no node of its own: its branches are those of the first.
+			// An ElseIf has no node: its branches belong to the first If.
 		case n.Each != nil:
 			all = c.enter(n.Each.Nodes, at, all)
 		}
@@ -188,8 +188,11 @@ func (c *checker) node(at *place) {
 
 func (c *checker) container(at *place) {
 	n := at.node
-	if len(n.Container.Image) == 0 {
+	switch r := n.Container.Resource; {
+	case r == nil && len(n.Container.Image) == 0:
 		c.fault(n, "it has no image")
+	case r != nil && (len(n.Container.Image) > 0 || len(r.Manifest) == 0):
+		c.fault(n, "it has no manifest, or an image beside it")
 	}
 	texts := n
 	box := *n.Container
@@ -214,7 +217,7 @@ func (c *checker) container(at *place) {
 	}
 	names := map[string]bool{}
 	for _, o := range n.Container.Outputs {
-		if names["value "+o.Name] || o.Path == "" {
+		if names["value "+o.Name] || (o.Path == "") == (n.Container.Resource == nil) || (o.JSONPath == "") != (n.Container.Resource == nil) {
 			c.fault(n, "output %s is there twice, or has no path", o.Name)
 		}
 		names["value "+o.Name] = true
@@ -278,8 +281,8 @@ func (c *checker) loop(at *place) {
 		if err := json.Unmarshal([]byte(constant), &list); err != nil || len(list) == 0 {
 			c.fault(at.node, "its items are no JSON list, or an empty one")
 		}
-	} else if len(items) != 1 {
-		c.fault(at.node, "its items must be one value")
+	} else if list, err := items.List(); len(items) != 1 && (err != nil || len(list) == 0) {
+		c.fault(at.node, "its items must be one value, or a JSON list with values in its strings")
 	}
 	c.text(at, items, false)
 }

@@ -41,6 +41,8 @@ type Param struct {
 	Default     string   `json:"default"`
 	Required    bool     `json:"required,omitempty"` // there is no default
 	Choices     []string `json:"choices,omitempty"`
+	Min         string   `json:"min,omitempty"` // the least value of a number
+	Max         string   `json:"max,omitempty"` // the greatest
 	Description string   `json:"description,omitempty"`
 	At          Position `json:"at"`
 }
@@ -86,6 +88,19 @@ type Container struct {
 	Outputs []Output `json:"outputs,omitempty"`
 	// Artifacts are files and folders that are kept when the program has ended.
 	Artifacts []Artifact `json:"artifacts,omitempty"`
+	// Resource is what the step does to an object of Kubernetes; it then runs no program, and only Outputs is set beside it.
+	Resource *Resource `json:"resource,omitempty"`
+}
+
+// Resource makes, changes or deletes an object of Kubernetes.
+type Resource struct {
+	Action           string `json:"action"` // create, apply, replace, patch, delete or get
+	Manifest         Text   `json:"manifest"`
+	SuccessCondition Text   `json:"success_condition,omitempty"`
+	FailureCondition Text   `json:"failure_condition,omitempty"`
+	MergeStrategy    string `json:"merge_strategy,omitempty"` // of patch: strategic, merge or json
+	Flags            []Text `json:"flags,omitempty"`          // of kubectl
+	Owned            bool   `json:"owned,omitempty"`          // the object goes with the workflow
 }
 
 // EnvVar is an environment variable: a Value, a field of the pod, or an entry of a secret or a config map.
@@ -97,11 +112,12 @@ type EnvVar struct {
 	ConfigMap *KeyRef `json:"config_map,omitempty"`
 }
 
-// Output is a value read from a file of the container.
+// Output is a value read from a file of the container, or from a field of the step's Resource.
 type Output struct {
-	Name string `json:"name"`
-	Type Type   `json:"type"`
-	Path string `json:"path"`
+	Name     string `json:"name"`
+	Type     Type   `json:"type"`
+	Path     string `json:"path,omitempty"`
+	JSONPath string `json:"json_path,omitempty"` // with Resource, in place of Path
 	// Default is the value where the file is missing; nil makes a missing file an error.
 	Default *string `json:"default,omitempty"`
 }
@@ -137,7 +153,7 @@ type If struct {
 	Nodes []Node `json:"nodes"`
 	// Else may be a single node of kind ElseIf, which is then a further branch of the same If.
 	Else []Node `json:"else,omitempty"`
-	// Outputs are the values that the branches give, of which there is the one of the branch that ran.
+	// Outputs take their values from the branch that ran.
 	Outputs []Merge `json:"outputs,omitempty"`
 }
 
@@ -204,7 +220,7 @@ type Each struct {
 	Nodes []Node `json:"nodes"`
 }
 
-// Text is a string of which some parts are known only when the pipeline runs.
+// Text is a string with parts that are known only when the pipeline runs.
 type Text []Part
 
 // Part is a piece of a Text: constant text, or a reference where Ref is set.
@@ -231,6 +247,9 @@ type Ref struct {
 	// Loop names the Each whose current item is meant, or with Index the item's place in the list, in five digits.
 	Loop  string `json:"loop,omitempty"`
 	Index bool   `json:"index,omitempty"`
+	// Field names a field of the item, and FieldType is its type.
+	Field     string `json:"field,omitempty"`
+	FieldType Type   `json:"field_type,omitempty"`
 	// Call means one word that is another for each call of the sub-pipeline in which the reference stands.
 	Call bool `json:"call,omitempty"`
 	// Variable is a variable of Argo's own, such as workflow.name.

@@ -21,6 +21,33 @@ const (
 // Object reads a text that is a JSON object when its references have values. Where they stand there are marks, for which
 // Fill puts the values.
 func (t Text) Object() (map[string]any, error) {
+	var object map[string]any
+	if err := t.decode(&object); err != nil {
+		return nil, err
+	}
+	if object == nil {
+		return nil, errors.New("it is null")
+	}
+	return object, nil
+}
+
+// List reads a text that is a JSON list, with references in its strings only. Fill puts their values there.
+func (t Text) List() ([]any, error) {
+	var list []any
+	if err := t.decode(&list); err != nil {
+		return nil, err
+	}
+	if text, err := json.Marshal(list); err != nil || strings.Contains(string(text), asValue) {
+		return nil, errors.New("a value stands outside of its strings")
+	}
+	if _, err := t.Fill(list, func(Ref) string { return "" }); err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// decode reads a text with marks where its references stand.
+func (t Text) decode(v any) error {
 	var b strings.Builder
 	quoted := false
 	for i, p := range t {
@@ -36,17 +63,13 @@ func (t Text) Object() (map[string]any, error) {
 	}
 	dec := json.NewDecoder(strings.NewReader(b.String()))
 	dec.UseNumber() // so that numbers keep their digits
-	var object map[string]any
-	if err := dec.Decode(&object); err != nil {
-		return nil, err
+	if err := dec.Decode(v); err != nil {
+		return err
 	}
-	switch _, err := dec.Token(); {
-	case object == nil:
-		return nil, errors.New("it is null")
-	case !errors.Is(err, io.EOF):
-		return nil, errors.New("there is something behind it")
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is something behind it")
 	}
-	return object, nil
+	return nil
 }
 
 // endsInString says whether JSON that goes on so is in a string at its end.

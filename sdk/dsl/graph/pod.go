@@ -34,6 +34,7 @@ type Pod struct {
 type Sidecar struct {
 	Name      string    `json:"name"`
 	Container Container `json:"container"`
+	OwnMounts bool      `json:"own_mounts,omitempty"` // it does not see the volumes of the step's own container
 }
 
 // Toleration lets a pod onto nodes with a taint.
@@ -137,6 +138,8 @@ type Settings struct {
 	Claims           []Claim  `json:"claims,omitempty"`
 	Labels           []Pair   `json:"labels,omitempty"`
 	Annotations      []Pair   `json:"annotations,omitempty"`
+	// Pasted has Kubernetes read $(NAME) and $$ in values that stand in commands and variables too.
+	Pasted bool `json:"pasted,omitempty"`
 	// Program is where in their image the steps with a Func find it; empty for a copy on this machine.
 	Program string `json:"program,omitempty"`
 }

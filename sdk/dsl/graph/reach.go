@@ -11,7 +11,7 @@ func (c *checker) ref(at *place, r Ref) {
 		}
 	}
 	switch {
-	case kinds != 1 || r.Call || r.Index || r.Collected < 0 || r.Collected > 0 && r.Step == "" || r.File && r.Step+r.Input == "" || (r.Step == "") != (r.Output == ""):
+	case kinds != 1 || r.Call || r.Index || r.Field != "" && r.Loop == "" || r.Collected < 0 || r.Collected > 0 && r.Step == "" || r.File && r.Step+r.Input == "" || (r.Step == "") != (r.Output == ""):
 		c.fault(at.node, "a reference must be to one thing: %+v", r)
 	case r.Param != "" && !c.params[r.Param]:
 		c.fault(at.node, "the pipeline has no parameter %s", r.Param)

@@ -43,6 +43,9 @@ func (c *Container) texts(t []Text) []Text {
 	for _, m := range c.Mounts {
 		t = append(t, m.SubPath, m.Volume.Claim, m.Volume.Secret, m.Volume.ConfigMap, m.Volume.HostPath)
 	}
+	if r := c.Resource; r != nil {
+		t = append(append(t, r.Manifest, r.SuccessCondition, r.FailureCondition), r.Flags...)
+	}
 	return pairs(pairs(t, c.Requests), c.Limits)
 }
 

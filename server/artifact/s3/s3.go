@@ -20,7 +20,7 @@ var _ artifact.Store = (*Store)(nil)
 // partSize of uploads whose size is not known; without it minio-go buffers half a gigabyte.
 const partSize = 16 << 20
 
-// maxRetries of one request; whoever must not give up tries again himself.
+// maxRetries of one request. Callers that must not give up retry themselves.
 const maxRetries = 3
 
 // Config says where the bucket is.

@@ -17,8 +17,12 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	argofake "github.com/argoproj/argo-workflows/v3/pkg/client/clientset/versioned/fake"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/argosy-ml/argosy/launcher/job"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/fault"
@@ -51,6 +55,7 @@ type Bundle struct {
 	Store       *sqlstore.Store
 	Argo        *argofake.Clientset
 	Kube        *fake.Clientset
+	Dynamic     *dynamicfake.FakeDynamicClient // with the kinds of distributed jobs and Volcano's
 	Engine      *engine.Engine
 	Artifacts   *Objects
 	Logs        *logs.Archive // which records nothing unless a test runs it
@@ -62,24 +67,44 @@ type Bundle struct {
 	Log         *slog.Logger
 }
 
-// New makes a bundle that lives as long as the test.
-func New(t *testing.T) *Bundle {
+// New makes a bundle that lives as long as the test. Its cluster has a run when the run's creation returns, however slow the machine is;
+// a test whose cluster takes its time changes PromptWait.
+func New(t *testing.T, with ...func(*run.Config)) *Bundle {
 	t.Helper()
 	store := storetest.Open(t)
 	b := &Bundle{
-		Store: store, Argo: argofake.NewSimpleClientset(), Kube: fake.NewClientset(), Artifacts: &Objects{}, Feed: &run.Feed{},
+		Store: store, Argo: argofake.NewSimpleClientset(), Kube: fake.NewClientset(), Dynamic: NewDynamic(),
+		Artifacts: &Objects{}, Feed: &run.Feed{},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
-	b.Engine = engine.New(b.Argo, b.Kube, nil, Namespace, b.Log)
+	b.Engine = engine.New(b.Argo, b.Kube, b.Dynamic, Namespace, b.Log)
 	b.Pipelines = pipeline.NewService(store, b.Engine, time.Now)
 	b.Experiments = experiment.NewService(store, time.Now)
 	b.Logs = b.Archive()
-	b.Runs = run.NewService(run.Config{
+	runs := run.Config{
 		Store: store, Engine: b.Engine, Pipelines: b.Pipelines, Experiments: b.Experiments, Artifacts: b.Artifacts, Logs: b.Logs,
-		Feed: b.Feed, Namespace: Namespace, Now: time.Now, Log: b.Log,
-	})
+		Feed: b.Feed, Namespace: Namespace, PromptWait: time.Minute, Now: time.Now, Log: b.Log,
+	}
+	for _, change := range with {
+		change(&runs)
+	}
+	b.Runs = run.NewService(runs)
 	b.Schedules = schedule.NewService(schedule.Config{Store: store, Runs: b.Runs, Now: time.Now, Log: b.Log})
 	return b
+}
+
+// NewDynamic makes a client of the kinds of distributed jobs and of what Volcano's scheduler works with.
+func NewDynamic(objects ...runtime.Object) *dynamicfake.FakeDynamicClient {
+	lists := map[schema.GroupVersionResource]string{
+		{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "queues"}:    "QueueList",
+		{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "podgroups"}: "PodGroupList",
+		{Group: "metrics.k8s.io", Version: "v1beta1", Resource: "pods"}:             "PodMetricsList",
+		{Group: "bus.volcano.sh", Version: "v1alpha1", Resource: "commands"}:        "CommandList",
+	}
+	for _, kind := range job.Kinds() {
+		lists[kind.GVR()] = kind.Name + "List"
+	}
+	return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...)
 }
 
 // Archive makes another archive of the same logs, as after a restart of the server.
@@ -127,7 +152,7 @@ func (b *Bundle) Until(t *testing.T, id string, is func(run.Run) bool) run.Run {
 	t.Helper()
 	changes := b.Feed.Subscribe(id)
 	defer changes.Close()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		r, err := b.Store.Run(t.Context(), id)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 
 	"github.com/argosy-ml/argosy/server/engine"
+	"github.com/argosy-ml/argosy/server/engine/manifest/meaning"
 )
 
 // Change is one thing that two workflows have not in common. From is missing for what was added, To for what was removed.
@@ -29,7 +30,7 @@ var unimportant = []string{
 	"argosy.dev/sdk_version", "pipelines.kubeflow.org/kfp_sdk_version", "pipelines.kubeflow.org/pipeline_compilation_time",
 }
 
-// specAnnotation holds JSON, of which the form means nothing.
+// specAnnotation holds JSON; its layout has no meaning.
 const specAnnotation = "pipelines.kubeflow.org/pipeline_spec"
 
 // Diff finds what two workflows do differently. It follows both from their entry points, task by task: names and order of
@@ -48,6 +49,62 @@ func Diff(a, b []byte) ([]Change, error) {
 	d.template("", "entrypoint", left.entry, right.entry)
 	d.template("onExit", "onExit", left.exit, right.exit)
 	return d.changes, nil
+}
+
+// DiffMeaning finds what two workflows do differently, however they are written. Names of templates, inputs and tasks make no
+// difference, nor what groups tasks, nor what notes which SDK wrote them: package meaning says what does.
+func DiffMeaning(a, b []byte) ([]Change, error) {
+	left, err := meaning.Of(a)
+	if err != nil {
+		return nil, fmt.Errorf("the first workflow: %s", explain(err))
+	}
+	right, err := meaning.Of(b)
+	if err != nil {
+		return nil, fmt.Errorf("the second workflow: %s", explain(err))
+	}
+	d := &differ{}
+	d.compare("", "", left.Settings, right.Settings)
+	for i, pairs := range [][]meaning.Pair{meaning.Differ(left.Steps, right.Steps), meaning.Differ(left.Exit, right.Exit)} {
+		before := len(d.changes)
+		for _, p := range pairs {
+			if err := d.pair([]string{"", "onExit "}[i], p); err != nil {
+				return nil, err
+			}
+		}
+		if len(pairs) > 0 && len(d.changes) == before { // steps of the same name, or equal ones
+			p := pairs[0]
+			d.change(p.A.Path, "before", "equal steps that are wired", "otherwise")
+		}
+	}
+	return d.changes, nil
+}
+
+// pair compares two steps.
+func (d *differ) pair(prefix string, p meaning.Pair) error {
+	var bodies [2]map[string]any
+	step := ""
+	for i, s := range []*meaning.Step{p.B, p.A} { // the name is that of the first workflow, if it has the step
+		if s != nil {
+			step = prefix + s.Path
+			if err := json.Unmarshal([]byte(s.Body), &bodies[1-i]); err != nil {
+				return fmt.Errorf("step %s: %w", step, err)
+			}
+		}
+	}
+	switch {
+	case p.A == nil:
+		d.change(step, "", nil, bodies[1])
+	case p.B == nil:
+		d.change(step, "", bodies[0], nil)
+	default:
+		for _, body := range bodies { // so that paths are those of a template
+			pod, _ := body["pod"].(map[string]any)
+			delete(body, "pod")
+			maps.Copy(body, pod)
+		}
+		d.mappings(step, "", prune(bodies[0]).(map[string]any), prune(bodies[1]).(map[string]any))
+	}
+	return nil
 }
 
 // loaded is a workflow as plain data, taken apart.

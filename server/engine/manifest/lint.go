@@ -43,6 +43,9 @@ func Lint(manifest []byte) []Fault {
 	if len(faults) > 0 {
 		return faults
 	}
+	if f, another := anotherKind(root); another {
+		return []Fault{f} // its fields are those of that kind
+	}
 	faults = append(faults, checkFields(root)...)
 	wf, err := engine.Parse(manifest)
 	switch {
@@ -57,6 +60,17 @@ func Lint(manifest []byte) []Fault {
 		}
 	}
 	return tidy(faults)
+}
+
+// anotherKind finds a manifest of something that Kubernetes has beside Workflows.
+func anotherKind(root *yaml.Node) (Fault, bool) {
+	switch kind, version := child(root, "kind"), child(root, "apiVersion"); {
+	case text(kind) != "" && text(kind) != "Workflow":
+		return at(kind, "kind", fmt.Sprintf("it is of kind %q; it must be of kind Workflow", text(kind))), true
+	case text(kind) != "" && text(version) != "" && text(version) != wfv1.SchemeGroupVersion.String():
+		return at(version, "apiVersion", fmt.Sprintf("its apiVersion is %q; it must be %s", text(version), wfv1.SchemeGroupVersion)), true
+	}
+	return Fault{}, false
 }
 
 // wrong says whether there is more than warnings.
@@ -131,6 +145,7 @@ func validateAll(wf *wfv1.Workflow, root *yaml.Node) []Fault {
 		return nil
 	}
 	wf = wf.DeepCopy()
+	engine.Supply(wf)
 	forgetReferences(wf)
 	var faults []Fault
 	seen := map[string]bool{}

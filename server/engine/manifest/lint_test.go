@@ -200,6 +200,9 @@ func TestLintFindsEachFaultInItsPlace(t *testing.T) {
 	}
 }
 
+const forV2 = "it is compiled for KFP v2, as a pipeline spec or in the v2-compatible mode, and its steps need drivers and launchers that Argosy does not have; " +
+	"compile it for v1, to a plain Argo Workflow: SDK 1.8 does so in the mode V1_LEGACY, which is its default"
+
 func TestLintOfWhatIsNoWorkflow(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]manifest.Fault{
@@ -207,11 +210,33 @@ func TestLintOfWhatIsNoWorkflow(t *testing.T) {
 		"# nothing":               {Message: "the manifest is empty"},
 		"- a":                     {Line: 1, Column: 1, Message: "no Workflow, which is a mapping with apiVersion, kind, metadata and spec"},
 		"a: 1\nb: [":              {Line: 2, Column: 1, Message: "not valid YAML: did not find expected node content"},
-		"\n\nkind: Job\nspec: {}": {Line: 3, Column: 1, Message: `it is of kind "Job"; it must be of kind Workflow`},
-		"pipelineInfo: {name: x}": {Line: 1, Column: 1, Message: "it is a pipeline spec of KFP v2; compile it as v1, to an Argo Workflow"},
+		"\n\nkind: Job\nspec: {}": {Line: 3, Column: 7, Path: "kind", Message: `it is of kind "Job"; it must be of kind Workflow`},
+		"apiVersion: v1\nkind: Pod\nspec: {restartPolicy: Never, containers: [{name: a}]}": {Line: 2, Column: 7, Path: "kind", Message: `it is of kind "Pod"; it must be of kind Workflow`},
+		"apiVersion: argoproj.io/v2\nkind: Workflow\nspec: {more: 1}":                      {Line: 1, Column: 13, Path: "apiVersion", Message: `its apiVersion is "argoproj.io/v2"; it must be argoproj.io/v1alpha1`},
+		"pipelineInfo: {name: x}": {Line: 1, Column: 1, Message: forV2},
 	} {
 		require.Equal(t, []manifest.Fault{want}, manifest.Lint([]byte(text)), text)
 	}
+}
+
+// A value that each run gives is missing in no manifest: the entry point and the exit handler may take one.
+func TestLintOfRequiredParameters(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, manifest.Lint([]byte(`apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  entrypoint: main
+  onExit: bye
+  arguments: {parameters: [{name: text}, {name: size, enum: [small, large]}]}
+  templates:
+  - name: main
+    inputs: {parameters: [{name: text}, {name: size}]}
+    container: {image: alpine, command: [echo, "{{inputs.parameters.text}} {{inputs.parameters.size}}"]}
+  - name: bye
+    inputs: {parameters: [{name: text}]}
+    container: {image: alpine, command: [echo, "{{inputs.parameters.text}}"]}
+`)))
 }
 
 // Templates that lie in the cluster are warned of, and what else is wrong is found all the same.
@@ -249,6 +274,25 @@ func TestLintOfGoldens(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Empty(t, manifest.Lint(text), file)
+	}
+}
+
+// Packages in the shapes that KFP's SDKs write have nothing wrong in them, but that those of v2 are not for here.
+func TestLintOfPackagesForKFP(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../../test/e2e/testdata/kfp/*/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		faults := manifest.Lint(text)
+		if strings.HasPrefix(filepath.Base(file), "v2") {
+			require.Len(t, faults, 1, file)
+			require.Equal(t, forV2, faults[0].Message, file)
+			continue
+		}
+		require.Empty(t, faults, file)
 	}
 }
 

@@ -155,7 +155,7 @@ func readEntry(fileName, entry string, r io.Reader) ([]byte, error) {
 	return content, nil
 }
 
-// checkEntry refuses names that are no manifest. Nothing is ever written by its entry name, but a name that
+// checkEntry refuses names other than a manifest's. Nothing is ever written by its entry name, but a name that
 // climbs out of the archive is a sign of a package that should not be trusted.
 func checkEntry(fileName, entry string) error {
 	if path.IsAbs(entry) || strings.HasPrefix(path.Clean(entry), "..") || strings.Contains(entry, `\`) {

@@ -3,6 +3,7 @@ package columns
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -24,7 +25,7 @@ func newRow(random *rand.Rand, key int64) Row {
 		Texts: []string{fmt.Sprintf("%08x", random.Uint32()), fmt.Sprintf("Run %d ÄÖ", random.IntN(300))},
 	}
 	if random.IntN(3) > 0 {
-		r.Tags = append(r.Tags, Tag{"rate", fmt.Sprint(random.IntN(4))}, Tag{"rate", "x"})
+		r.Tags = append(r.Tags, Tag{"rate", fmt.Sprint(random.IntN(4))}, Tag{"rate", "x"}, Tag{"one", fmt.Sprint(random.IntN(4))})
 	}
 	if random.IntN(3) > 0 {
 		r.Numbers = []Named{{"loss", float64(random.IntN(9)) - 4}}
@@ -32,7 +33,7 @@ func newRow(random *rand.Rand, key int64) Row {
 	return r
 }
 
-// filled gives a table over some blocks, of which rows were changed and removed, and what it should hold.
+// filled gives a table of several blocks with changed and removed rows, and its expected content.
 func filled(t testing.TB, n int) (*Table, map[int64]Row) {
 	table, err := New(t.TempDir(), schema)
 	require.NoError(t, err)
@@ -164,6 +165,65 @@ func checkPages(t *testing.T, table *Table, q Query, want []Row, what string) {
 	}
 }
 
+// TestGroup compares groups and their sums with those of a loop over all rows.
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	table, rows := filled(t, blockRows+3000)
+	only := filters()[0]
+	type group struct {
+		rows   int
+		values []float64
+	}
+	want := map[string]*group{}
+	for key := range int64(blockRows + 3000) {
+		r, ok := rows[key]
+		if !ok || !only.keeps(r) {
+			continue
+		}
+		text := "lacks"
+		for _, tag := range r.Tags {
+			if tag.Column == "one" {
+				text = tag.Text
+			}
+		}
+		if want[text] == nil {
+			want[text] = &group{}
+		}
+		want[text].rows++
+		for _, n := range r.Numbers {
+			want[text].values = append(want[text].values, n.Value)
+		}
+	}
+	found, total, err := table.Group(t.Context(), []Filter{only.filter}, "one", []string{"none", "loss"}, 100)
+	require.NoError(t, err)
+	require.Equal(t, len(want), total)
+	require.Len(t, found, total)
+	require.Greater(t, total, 2)
+	for _, g := range found {
+		text := g.Text
+		if g.Lacks {
+			text = "lacks"
+		}
+		w := want[text]
+		require.Equal(t, []int{w.rows, 0, len(w.values)}, []int{g.Rows, g.Sums[0].Rows, g.Sums[1].Rows}, text)
+		mean, squares := 0.0, 0.0
+		for _, v := range w.values {
+			mean += v / float64(len(w.values))
+		}
+		for _, v := range w.values {
+			squares += (v - mean) * (v - mean)
+		}
+		require.InDelta(t, mean, g.Sums[1].Mean, 1e-9)
+		require.InDelta(t, math.Sqrt(squares/float64(len(w.values)-1)), g.Sums[1].Deviation(), 1e-9)
+		require.Equal(t, []float64{slices.Min(w.values), slices.Max(w.values)}, []float64{g.Sums[1].Min, g.Sums[1].Max})
+	}
+	most, total, err := table.Group(t.Context(), []Filter{only.filter}, "one", []string{"loss"}, 2)
+	require.NoError(t, err)
+	require.Equal(t, len(want), total)
+	slices.SortFunc(found, func(a, b Group) int { return b.Rows - a.Rows })
+	require.Equal(t, []int{found[0].Rows, found[1].Rows}, []int{most[0].Rows, most[1].Rows})
+}
+
 // TestFromBetween begins at values that no row has.
 func TestFromBetween(t *testing.T) {
 	t.Parallel()
@@ -223,4 +283,14 @@ func FuzzLower(f *testing.F) {
 		}
 		require.Equal(t, string(want), string(lower(nil, []byte(text))))
 	})
+}
+
+// TestNames: columns are named that lie in the file, and those that are still in memory.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	table, _ := filled(t, 2*blockRows)
+	require.NoError(t, table.Put(Row{Key: 1 << 40, Ints: make([]int64, len(schema.Ints)), Words: make([]string, len(schema.Words)), Texts: make([]string, len(schema.Texts)), Numbers: []Named{{"metric:new", 1}}, Tags: []Tag{{"metric:tag", "X"}}}))
+	require.Equal(t, []string{"new", "tag"}, table.Names("metric:"))
+	require.Contains(t, table.Names("lo"), "ss")
+	require.Empty(t, table.Names("none"))
 }

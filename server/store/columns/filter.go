@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// A Filter keeps the rows of which a value in one of the columns is as it asks for; with Not, the others. One question is to
-// be set, of the kind that the columns are of.
+// A Filter keeps the rows whose value in one of its columns matches; with Not, the others. Exactly one comparison is
+// set, of the columns' kind.
 type Filter struct {
 	Columns []string
 	Not     bool
@@ -76,6 +76,38 @@ func (t *Table) sieve(f Filter) *sieve {
 		}
 	}
 	return s
+}
+
+// sieves are filters at work, in the order in which they are asked.
+func (t *Table) sieves(filters []Filter) []*sieve {
+	sieves := make([]*sieve, len(filters))
+	for i, f := range filters {
+		sieves[i] = t.sieve(f)
+	}
+	slices.SortStableFunc(sieves, func(a, b *sieve) int { return a.effort() - b.effort() })
+	return sieves
+}
+
+func release(sieves []*sieve) {
+	for _, s := range sieves {
+		s.load.release()
+	}
+}
+
+// sift gives the places of a block that all sieves keep, and their number.
+func sift(sieves []*sieve, b *block) (keep bitmap, n int, err error) {
+	keep = b.alive
+	n = keep.count()
+	for _, s := range sieves {
+		if n == 0 {
+			break
+		}
+		if err := s.sift(b, &keep); err != nil {
+			return keep, 0, err
+		}
+		n = keep.count()
+	}
+	return keep, n, nil
 }
 
 // effort puts those first that read little: then others may have nothing to look at.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -72,12 +71,8 @@ func (t *Table) Find(ctx context.Context, q Query) (found []Entry, total int, er
 
 // search looks through blocks, one after the other, as long as there are any.
 func (t *Table) search(ctx context.Context, q Query, top *top, next *atomic.Int64) (total int, err error) {
-	sieves := make([]*sieve, len(q.Filters))
-	for i, f := range q.Filters {
-		sieves[i] = t.sieve(f)
-		defer sieves[i].load.release()
-	}
-	slices.SortStableFunc(sieves, func(a, b *sieve) int { return a.effort() - b.effort() })
+	sieves := t.sieves(q.Filters)
+	defer release(sieves)
 	for {
 		i := int(next.Add(1)) - 1
 		if i >= len(t.blocks) {
@@ -90,16 +85,9 @@ func (t *Table) search(ctx context.Context, q Query, top *top, next *atomic.Int6
 			i = len(t.blocks) - 1 - i
 		}
 		b := t.blocks[i]
-		keep := b.alive
-		n := keep.count()
-		for _, s := range sieves {
-			if n == 0 {
-				break
-			}
-			if err := s.sift(b, &keep); err != nil {
-				return 0, err
-			}
-			n = keep.count()
+		keep, n, err := sift(sieves, b)
+		if err != nil {
+			return 0, err
 		}
 		total += n
 		if n > 0 {

@@ -9,9 +9,12 @@ package columns
 import (
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"math"
 	"math/bits"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -21,8 +24,8 @@ const blockRows = 1 << 14
 // A Schema names the columns that every row has a value of.
 type Schema struct {
 	Ints  []string
-	Words []string // texts of which many rows have the same
-	Texts []string // texts that mostly differ; by the first of them go rows of which nothing else says which is first
+	Words []string // texts that many rows share
+	Texts []string // texts that mostly differ; the first of them breaks ties in every sort
 }
 
 // A Row is what is put into a table. Ints, Words and Texts are as the schema names them.
@@ -126,6 +129,30 @@ func (t *Table) Size() (rows, dead int, bytes int64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.live, (len(t.blocks)-1)*blockRows + t.tail.n - t.live, t.size
+}
+
+// Names gives the columns whose names begin with a prefix, without it and sorted. Rows that are gone may have had them.
+func (t *Table) Names(prefix string) []string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	known := map[string]bool{}
+	add := func(column string) {
+		if name, ok := strings.CutPrefix(column, prefix); ok {
+			known[name] = true
+		}
+	}
+	for _, b := range t.blocks {
+		for column := range b.sections {
+			add(column)
+		}
+	}
+	for column := range t.tail.texts {
+		add(column)
+	}
+	for column := range t.tail.nums {
+		add(column)
+	}
+	return slices.Sorted(maps.Keys(known))
 }
 
 // Put puts rows, in place of those that have their keys.

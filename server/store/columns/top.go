@@ -34,7 +34,7 @@ const (
 	ofNumbers
 )
 
-// ordered is an entry by which others are compared: a number, or a text, and then a text or a key.
+// ordered is a sort key: a number or a text, then a text or a key.
 type ordered struct {
 	n    int64
 	text string

@@ -41,6 +41,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 	for name, check := range map[string]func(*testing.T, Store){
 		"Experiments":           experiments,
 		"ArchiveExperiment":     archiveExperiment,
+		"DeletedExperiment":     deletedExperiment,
+		"Manifests":             manifests,
 		"Pipelines":             pipelines,
 		"Versions":              versions,
 		"SharedManifest":        sharedManifest,
@@ -58,6 +60,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Takers":                takers,
 		"Schedules":             schedules,
 		"Tasks":                 tasks,
+		"Waits":                 waits,
 		"Logs":                  keptLogs,
 		"LogParts":              logParts,
 		"Sort":                  sortRuns,
@@ -143,7 +146,7 @@ func acceptedRun(t *testing.T, s Store) {
 	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "e", Name: "the experiment", CreatedAt: at(0)}))
 	want := newRun(1)
 	want.Description, want.ServiceAccount = "d", "pipeline-runner"
-	want.PipelineID, want.PipelineName, want.VersionID, want.VersionName = "p", "pn", "v", "vn"
+	want.PipelineID, want.PipelineName, want.VersionID, want.VersionName, want.ByVersion = "p", "pn", "v", "vn", true
 	want.Parameters = []run.Parameter{{Name: "workers", Value: "2"}, {Name: "data"}}
 	want.Defaults = []run.Parameter{{Name: "gpus", Value: "1"}}
 	accept(t, s, want)
@@ -293,11 +296,21 @@ func recordKeepsTerminating(t *testing.T, s Store) {
 	r, err := s.Run(ctx, "run-001")
 	require.NoError(t, err)
 	require.Equal(t, run.Terminating, r.Status)
-	_, err = s.Record(ctx, "run-001", newState(run.Failed))
+	for range 2 {
+		_, err = s.Record(ctx, "run-001", newState(run.Failed))
+		require.NoError(t, err)
+		r, err = s.Run(ctx, "run-001")
+		require.NoError(t, err)
+		require.Equal(t, []string{run.Terminated, "terminated"}, []string{r.Status, r.Message})
+	}
+
+	accept(t, s, newRun(3))
+	require.NoError(t, s.SetStatus(ctx, "run-003", run.Terminating, ""))
+	_, err = s.Record(ctx, "run-003", newState(run.Succeeded))
 	require.NoError(t, err)
-	r, err = s.Run(ctx, "run-001")
+	r, err = s.Run(ctx, "run-003")
 	require.NoError(t, err)
-	require.Equal(t, run.Failed, r.Status)
+	require.Equal(t, run.Succeeded, r.Status, "it had succeeded before it could be stopped")
 
 	accept(t, s, newRun(2))
 	require.NoError(t, s.SetStatus(ctx, "run-002", run.Error, "vanished"))

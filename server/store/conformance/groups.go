@@ -11,6 +11,8 @@ import (
 	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
+	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/schedule"
 )
 
 func experiments(t *testing.T, s Store) {
@@ -42,7 +44,90 @@ func experiments(t *testing.T, s Store) {
 
 	require.NoError(t, s.DeleteExperiment(ctx, "e1"))
 	requireKind(t, fault.NotFound, s.DeleteExperiment(ctx, "e1"))
-	require.NoError(t, s.CreateExperiment(ctx, want), "the name is free again")
+	other := experiment.Experiment{ID: "e3", Name: "first", CreatedAt: at(2)}
+	require.NoError(t, s.CreateExperiment(ctx, other), "the name is free again")
+
+	_, err = s.RestoreExperiment(ctx, "e1")
+	requireKind(t, fault.Conflict, err)
+	require.NoError(t, s.DeleteExperiment(ctx, "e3"))
+	restored, err := s.RestoreExperiment(ctx, "first")
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(other, restored), "of two that were deleted a name means the last")
+	require.NoError(t, s.DeleteExperiment(ctx, "e3"))
+	restored, err = s.RestoreExperiment(ctx, "e1")
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(want, restored))
+	_, err = s.RestoreExperiment(ctx, "e1")
+	requireKind(t, fault.NotFound, err)
+}
+
+// deletedExperiment: what an experiment was is remembered while something belongs to it.
+func deletedExperiment(t *testing.T, s Store) {
+	ctx := context.Background()
+	want := experiment.Experiment{ID: "e", Name: "gone", Description: "d", CreatedAt: at(0)}
+	require.NoError(t, s.CreateExperiment(ctx, want))
+	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "empty", Name: "empty", CreatedAt: at(0)}))
+	accept(t, s, newRun(1))
+	_, err := s.DeletedExperiment(ctx, "e")
+	requireKind(t, fault.NotFound, err)
+	require.NoError(t, s.DeleteExperiment(ctx, "e"))
+	require.NoError(t, s.DeleteExperiment(ctx, "empty"))
+	deleted, total, err := s.DeletedExperiments(ctx, 1)
+	require.NoError(t, err)
+	require.Equal(t, 2, total)
+	require.Len(t, deleted, 1)
+	require.Equal(t, "empty", deleted[0].Name, "the last one first")
+	deleted, _, err = s.DeletedExperiments(ctx, 9)
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(want, deleted[1].Experiment))
+	require.Equal(t, []int{0, 1}, []int{deleted[0].Runs, deleted[1].Runs})
+	require.False(t, deleted[1].DeletedAt.IsZero())
+	_, err = s.Experiment(ctx, "e")
+	requireKind(t, fault.NotFound, err)
+	got, err := s.DeletedExperiment(ctx, "e")
+	require.NoError(t, err)
+	want.Archived = true
+	require.Equal(t, want, got)
+	_, err = s.DeletedExperiment(ctx, "empty")
+	requireKind(t, fault.NotFound, err)
+	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "e2", Name: "gone", CreatedAt: at(1)}), "the name is free")
+	r, err := s.Run(ctx, newRun(1).ID)
+	require.NoError(t, err)
+	require.Equal(t, "gone", r.ExperimentName)
+	list, err := s.Runs(ctx, page.Query{Size: 10}, run.Scope{})
+	require.NoError(t, err)
+	require.Equal(t, "gone", list.Items[0].ExperimentName)
+	require.NoError(t, s.DeleteRun(ctx, r.ID))
+	_, err = s.DeletedExperiment(ctx, "e")
+	requireKind(t, fault.NotFound, err)
+}
+
+// manifests are read for a page at once, each once.
+func manifests(t *testing.T, s Store) {
+	ctx := context.Background()
+	for i, text := range []string{"one", "two", "one"} {
+		r := newRun(i)
+		require.NoError(t, s.Accept(ctx, r, []byte(text), []byte("{}")))
+		c := schedule.Schedule{ID: r.ID, Name: r.Name, MaxConcurrency: 1, CreatedAt: at(0), UpdatedAt: at(0), ByVersion: i == 1}
+		require.NoError(t, s.CreateSchedule(ctx, c, []byte(text)))
+	}
+	ids := []string{newRun(0).ID, newRun(1).ID, newRun(2).ID, "none"}
+	for what, read := range map[string]func(context.Context, []string) ([][]byte, map[string]int, error){"runs": s.RunManifests, "schedules": s.ScheduleManifests} {
+		texts, of, err := read(ctx, ids)
+		require.NoError(t, err, what)
+		require.Len(t, texts, 2, what)
+		for i, want := range []string{"one", "two", "one"} {
+			require.Equal(t, want, string(texts[of[ids[i]]]), what)
+		}
+		require.NotContains(t, of, "none", what)
+		texts, of, err = read(ctx, nil)
+		require.NoError(t, err, what)
+		require.Empty(t, texts, what)
+		require.Empty(t, of, what)
+	}
+	c, err := s.Schedule(ctx, ids[1])
+	require.NoError(t, err)
+	require.True(t, c.ByVersion)
 }
 
 func archiveExperiment(t *testing.T, s Store) {
@@ -78,7 +163,7 @@ func archiveExperiment(t *testing.T, s Store) {
 	require.NoError(t, s.DeleteExperiment(ctx, "e"))
 	r, err := s.Run(ctx, "run-001")
 	require.NoError(t, err, "deleting an experiment leaves its runs")
-	require.Empty(t, r.ExperimentName)
+	require.Equal(t, "e", r.ExperimentName, "which keep its name")
 }
 
 func newVersion(pipelineID, id, name string, second int) pipeline.Version {

@@ -52,7 +52,7 @@ func schedules(t *testing.T, s Store) {
 	require.Equal(t, []any{at(20), int64(3), "oh"}, []any{got.LastAt, got.LastIndex, got.Message})
 	require.NoError(t, s.EnableSchedule(ctx, "s1", true, at(30)))
 
-	for i, status := range []string{"", run.Running, run.Terminating, run.Succeeded, run.Error} {
+	for i, status := range []string{"", run.Running, run.Terminating, run.Succeeded, run.Error, run.Terminated} {
 		r := newRun(i)
 		r.ScheduleID, r.ScheduleName, r.Status = "s1", "nightly", status
 		accept(t, s, r)
@@ -61,7 +61,7 @@ func schedules(t *testing.T, s Store) {
 	open, err := s.OpenRuns(ctx, "s1")
 	require.NoError(t, err)
 	require.EqualValues(t, 3, open)
-	require.Len(t, walk(t, s, page.Query{Size: 2}, run.Scope{ScheduleID: "s1"}), 5)
+	require.Len(t, walk(t, s, page.Query{Size: 2}, run.Scope{ScheduleID: "s1"}), 6)
 	r, err := s.Run(ctx, "run-000")
 	require.NoError(t, err)
 	require.Equal(t, []string{"s1", "nightly"}, []string{r.ScheduleID, r.ScheduleName})

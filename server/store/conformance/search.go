@@ -36,6 +36,9 @@ func searchRuns(t *testing.T, s Store) {
 		{"parameter:p", page.Equals, long[:128], nil},
 		{"parameter:p", page.NotEquals, "0.1", []string{"run-001", "run-002"}},
 		{"parameter:p", page.Substring, "%B", []string{"run-001"}},
+		{"parameter:p", page.GreaterThanOrEqual, "1e-1", []string{"run-000"}},
+		{"parameter:p", page.GreaterThan, "0.1", nil},
+		{"parameter:p", page.LessThan, "9", []string{"run-000"}},
 		{"label:team", page.Equals, "red", []string{"run-000"}},
 		{"label:team", page.Substring, "RE", []string{"run-000", "run-002"}},
 		{"metric:loss", page.LessThan, 0.0, []string{"run-001"}},
@@ -49,7 +52,9 @@ func searchRuns(t *testing.T, s Store) {
 	for _, p := range []page.Predicate{
 		{Key: "metric:loss", Op: page.Substring, Values: []any{"1"}},
 		{Key: "metric:loss", Op: page.Equals, Values: []any{"x"}},
-		{Key: "parameter:p", Op: page.LessThan, Values: []any{"1"}},
+		{Key: "parameter:p", Op: page.LessThan, Values: []any{"one"}},
+		{Key: "parameter:p", Op: page.LessThan, Values: []any{"NaN"}},
+		{Key: "label:l", Op: page.LessThan, Values: []any{"1"}},
 		{Key: "label:l", Op: page.In, Values: []any{"1"}},
 		{Key: "text", Op: page.Equals, Values: []any{"1"}},
 		{Key: "parameter:", Op: page.Equals, Values: []any{"1"}},
@@ -57,6 +62,11 @@ func searchRuns(t *testing.T, s Store) {
 		_, err := s.Runs(t.Context(), page.Query{Size: 1, Filter: []page.Predicate{p}}, run.Scope{})
 		requireKind(t, fault.Invalid, err)
 	}
+
+	byID := []page.Predicate{
+		{Key: "id", Op: page.In, Values: []any{"run-000", "run-001"}}, {Key: "parameter:p", Op: page.LessThanOrEqual, Values: []any{"0.1"}},
+	}
+	require.Equal(t, []string{"run-000"}, walk(t, s, page.Query{Size: 1, SortBy: "id", Filter: byID}, run.Scope{}))
 
 	before, err := s.Run(t.Context(), "run-000")
 	require.NoError(t, err)

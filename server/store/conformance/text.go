@@ -16,7 +16,7 @@ import (
 	"github.com/argosy-ml/argosy/server/schedule"
 )
 
-// texts: names are compared byte by byte, whatever a database thinks of languages, and what is no text does no harm.
+// texts: names are compared byte by byte, whatever a database thinks of languages, and bytes other than text do no harm.
 func texts(t *testing.T, s Store) {
 	ctx := t.Context()
 	names := []string{"", " b", "A", "B", "Z", "_", "a", "a b", "a-b", "ab", "b", "ß", "ä", "中"}

@@ -13,8 +13,8 @@ import (
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 )
 
-// Backup writes all that the store holds at this moment to a file, which must not be there yet. The file is that of a SQLite
-// store, so that either database can be restored from it. The store may be in use: nobody waits for it.
+// Backup writes all that the store holds at this moment to a file, which must not exist. The file is that of a SQLite
+// store, so that either database can be restored from it. The store may be in use; the backup blocks no writer.
 func Backup(ctx context.Context, address, to string) error {
 	config, err := parse(address)
 	if err != nil {

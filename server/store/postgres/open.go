@@ -82,6 +82,15 @@ func place(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("PostgreSQL database %q at %s:%d", c.Database, c.Host, c.Port)
 }
 
+// Describe names the database at an address without what is secret.
+func Describe(address string) string {
+	config, err := parse(address)
+	if err != nil {
+		return "PostgreSQL"
+	}
+	return place(config)
+}
+
 // reason gives the error of a connection that could not be made in one line; a database is tried with TLS and without.
 func reason(err error) error {
 	var e *pgconn.ConnectError

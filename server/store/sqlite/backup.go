@@ -18,8 +18,8 @@ import (
 // sidecars are the files that SQLite keeps beside a database in WAL mode.
 var sidecars = []string{"-wal", "-shm"}
 
-// Backup writes all that the store in file holds at this moment to another file, which must not be there yet. The store
-// may be in use: nobody waits for it.
+// Backup writes all that the store in file holds at this moment to another file, which must not exist. The store
+// may be in use; the backup blocks no writer.
 func Backup(ctx context.Context, file, to string) error {
 	if _, err := os.Stat(file); err != nil {
 		return fmt.Errorf("there is no store to back up: %w", err)
@@ -84,7 +84,7 @@ func Examine(ctx context.Context, backup string, look func(context.Context, *sql
 // whole makes a file that is there with all that write puts into it, or not at all. One that is there already is refused.
 func whole(to string, write func(part string) error) (err error) {
 	if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is there already; a backup does not replace another", to)
+		return fmt.Errorf("%s exists already; a backup does not replace another", to)
 	}
 	part := to + ".part"
 	if err := clearAway(part); err != nil { // of a backup that was cut off
@@ -134,7 +134,7 @@ func plain(file string) (*sql.DB, error) {
 	return sql.Open(driver, (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: url.Values{key: {value}}.Encode()}).String())
 }
 
-// Restore puts a backup in the place of the store in file, which nobody may use meanwhile. The backup is checked, and
+// Restore replaces the store in file, which no process may use meanwhile, by a backup. The backup is checked, and
 // brought up to date, before anything is replaced; what was there is kept under the name that is returned, if there was
 // anything.
 func Restore(ctx context.Context, backup, file string) (kept string, err error) {

@@ -11,7 +11,7 @@ import (
 var _ cache.Store = (*Store)(nil)
 
 // CachedFamilies implements cache.Store.
-func (s *Store) CachedFamilies(ctx context.Context, families []string) ([]string, error) {
+func (s *cached) CachedFamilies(ctx context.Context, families []string) ([]string, error) {
 	if len(families) == 0 {
 		return nil, nil
 	}
@@ -20,7 +20,7 @@ func (s *Store) CachedFamilies(ctx context.Context, families []string) ([]string
 }
 
 // CacheEntries implements cache.Store.
-func (s *Store) CacheEntries(ctx context.Context, key string, since time.Time) ([]cache.Entry, error) {
+func (s *cached) CacheEntries(ctx context.Context, key string, since time.Time) ([]cache.Entry, error) {
 	rows, err := s.read().CacheEntries(ctx, query.CacheEntriesParams{ExecutionKey: key, FinishedAt: micros(since)})
 	if err != nil {
 		return nil, trouble("read the cache", err)
@@ -40,7 +40,7 @@ func (s *Store) CacheEntries(ctx context.Context, key string, since time.Time) (
 }
 
 // PutCacheEntry implements cache.Store.
-func (s *Store) PutCacheEntry(ctx context.Context, e cache.Entry) error {
+func (s *cached) PutCacheEntry(ctx context.Context, e cache.Entry) error {
 	return s.change(ctx, e.RunID, func(q *query.Queries, row query.Run) error {
 		return trouble("keep what a step left", q.PutCacheEntry(ctx, query.PutCacheEntryParams{
 			Run: row.Seq, NodeID: e.NodeID, ExecutionKey: e.Key, Family: e.Family, FinishedAt: micros(e.FinishedAt),
@@ -50,14 +50,14 @@ func (s *Store) PutCacheEntry(ctx context.Context, e cache.Entry) error {
 }
 
 // DropCacheEntry implements cache.Store.
-func (s *Store) DropCacheEntry(ctx context.Context, runID, nodeID string) error {
+func (s *cached) DropCacheEntry(ctx context.Context, runID, nodeID string) error {
 	return s.change(ctx, runID, func(q *query.Queries, row query.Run) error {
 		return trouble("drop a cache entry", q.DeleteCacheEntry(ctx, query.DeleteCacheEntryParams{Run: row.Seq, NodeID: nodeID}))
 	})
 }
 
 // Reuse implements cache.Store.
-func (s *Store) Reuse(ctx context.Context, runID, nodeID string, e cache.Entry) error {
+func (s *cached) Reuse(ctx context.Context, runID, nodeID string, e cache.Entry) error {
 	return s.change(ctx, runID, func(q *query.Queries, row query.Run) error {
 		counts, err := q.CacheEntryRuns(ctx, query.CacheEntryRunsParams{ID: e.RunID, NodeID: e.NodeID, ExecutionKey: e.Key})
 		if err != nil || len(counts) == 0 {
@@ -69,7 +69,7 @@ func (s *Store) Reuse(ctx context.Context, runID, nodeID string, e cache.Entry) 
 }
 
 // ForgetReuse implements cache.Store.
-func (s *Store) ForgetReuse(ctx context.Context, runID, nodeID string) error {
+func (s *cached) ForgetReuse(ctx context.Context, runID, nodeID string) error {
 	return s.change(ctx, runID, func(q *query.Queries, row query.Run) error {
 		_, err := q.DeleteCacheHit(ctx, query.DeleteCacheHitParams{Run: row.Seq, NodeID: nodeID})
 		return trouble("forget a reuse", err)

@@ -47,7 +47,7 @@ func noteRemoved(ctx context.Context, q *query.Queries, id string) error {
 }
 
 // look runs f in a transaction that only reads, so that all it reads is of one moment.
-func (s *Store) look(ctx context.Context, f func(*query.Queries) error) error {
+func (s *db) look(ctx context.Context, f func(*query.Queries) error) error {
 	tx, err := s.reads.BeginTx(ctx, &s.driver.Snapshot)
 	if err != nil {
 		return trouble("begin", err)
@@ -63,13 +63,13 @@ func NewEpoch() string {
 }
 
 // Now implements run.Changes.
-func (s *Store) Now(ctx context.Context) (run.Clock, error) {
+func (s *changes) Now(ctx context.Context) (run.Clock, error) {
 	now, err := s.read().Now(ctx)
 	return run.Clock(now), trouble("read the clock", err)
 }
 
 // Changed implements run.Changes.
-func (s *Store) Changed(ctx context.Context, after run.Mark, most int) (changes []run.Change, seen run.Mark, err error) {
+func (s *changes) Changed(ctx context.Context, after run.Mark, most int) (changes []run.Change, seen run.Mark, err error) {
 	err = s.look(ctx, func(q *query.Queries) error {
 		now, err := q.Now(ctx)
 		if err != nil {
@@ -103,7 +103,7 @@ func (s *Store) Changed(ctx context.Context, after run.Mark, most int) (changes 
 }
 
 // Matching implements run.Changes.
-func (s *Store) Matching(ctx context.Context, ids []string, filter []page.Predicate, sc run.Scope) ([]run.Run, error) {
+func (s *runIndex) Matching(ctx context.Context, ids []string, filter []page.Predicate, sc run.Scope) ([]run.Run, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -124,7 +124,7 @@ func (s *Store) Matching(ctx context.Context, ids []string, filter []page.Predic
 }
 
 // Delta implements run.Changes.
-func (s *Store) Delta(ctx context.Context, id string, after, until int64) (d run.Delta, err error) {
+func (s *changes) Delta(ctx context.Context, id string, after, until int64) (d run.Delta, err error) {
 	err = s.look(ctx, func(q *query.Queries) error {
 		row, err := q.Run(ctx, id)
 		if err != nil {

@@ -31,7 +31,7 @@ var experimentList = listing{table: "experiments", fields: map[string]field{
 }}
 
 // CreateExperiment implements experiment.Store.
-func (s *Store) CreateExperiment(ctx context.Context, e experiment.Experiment) error {
+func (s *experiments) CreateExperiment(ctx context.Context, e experiment.Experiment) error {
 	if err := checkName("an experiment", e.Name); err != nil {
 		return err
 	}
@@ -39,24 +39,24 @@ func (s *Store) CreateExperiment(ctx context.Context, e experiment.Experiment) e
 		err := q.InsertExperiment(ctx, query.InsertExperimentParams{
 			ID: e.ID, Name: e.Name, Description: e.Description, CreatedAt: micros(e.CreatedAt), StorageState: storageState(e.Archived),
 		})
-		return s.taken(err, "experiments.name", "an experiment named %q exists already; choose another name", e.Name)
+		return s.taken(err, "experiments.name", "an experiment named %q exists already. Please specify a new name.", e.Name)
 	})
 }
 
 // Experiment implements experiment.Store.
-func (s *Store) Experiment(ctx context.Context, id string) (experiment.Experiment, error) {
+func (s *experiments) Experiment(ctx context.Context, id string) (experiment.Experiment, error) {
 	row, err := s.read().Experiment(ctx, id)
 	return experimentOf(row), missing("experiment", id, err)
 }
 
 // ExperimentByName implements experiment.Store.
-func (s *Store) ExperimentByName(ctx context.Context, name string) (experiment.Experiment, error) {
+func (s *experiments) ExperimentByName(ctx context.Context, name string) (experiment.Experiment, error) {
 	row, err := s.read().ExperimentByName(ctx, name)
 	return experimentOf(row), missing("experiment", name, err)
 }
 
 // Experiments implements experiment.Store.
-func (s *Store) Experiments(ctx context.Context, q page.Query) (page.Page[experiment.Experiment], error) {
+func (s *experiments) Experiments(ctx context.Context, q page.Query) (page.Page[experiment.Experiment], error) {
 	chosen, err := s.page(ctx, experimentList, q)
 	if err != nil {
 		return page.Page[experiment.Experiment]{}, err
@@ -70,7 +70,7 @@ func (s *Store) Experiments(ctx context.Context, q page.Query) (page.Page[experi
 }
 
 // ArchiveExperiment implements experiment.Store.
-func (s *Store) ArchiveExperiment(ctx context.Context, id string, isArchived bool) error {
+func (s *experiments) ArchiveExperiment(ctx context.Context, id string, isArchived bool) error {
 	return s.write(ctx, func(q *query.Queries) error {
 		n, err := q.SetExperimentState(ctx, query.SetExperimentStateParams{ID: id, StorageState: storageState(isArchived)})
 		if err != nil || n == 0 {
@@ -92,15 +92,73 @@ func (s *Store) ArchiveExperiment(ctx context.Context, id string, isArchived boo
 	})
 }
 
-// DeleteExperiment implements experiment.Store.
-func (s *Store) DeleteExperiment(ctx context.Context, id string) error {
-	return s.write(ctx, func(q *query.Queries) error {
-		n, err := q.DeleteExperiment(ctx, id)
-		if err != nil || n == 0 {
-			return orNotFound("experiment", id, err)
+// DeletedExperiment implements experiment.Store.
+func (s *experiments) DeletedExperiment(ctx context.Context, id string) (experiment.Experiment, error) {
+	row, err := s.read().ExperimentOfWhatStayed(ctx, id)
+	e := experiment.Experiment{ID: row.ID, Name: row.Name, Description: row.Description, CreatedAt: timeOf(row.CreatedAt), Archived: true}
+	return e, missing("experiment", id, err)
+}
+
+// DeletedExperiments implements experiment.Store.
+func (s *Store) DeletedExperiments(ctx context.Context, most int) (list []experiment.Deleted, total int, err error) {
+	err = s.look(ctx, func(q *query.Queries) error {
+		rows, err := q.DeletedExperiments(ctx, int64(most))
+		if err != nil {
+			return trouble("read deleted experiments", err)
 		}
-		return nil
+		for _, row := range rows {
+			list = append(list, experiment.Deleted{
+				Experiment: experiment.Experiment{
+					ID: row.ID, Name: row.Name, Description: row.Description, CreatedAt: timeOf(row.CreatedAt), Archived: row.StorageState == archived,
+				},
+				DeletedAt: timeOf(row.DeletedAt), Runs: int(row.Runs),
+			})
+		}
+		n, err := q.CountDeletedExperiments(ctx)
+		total = int(n)
+		return trouble("count deleted experiments", err)
 	})
+	return list, total, err
+}
+
+// DeleteExperiment implements experiment.Store.
+func (s *experiments) DeleteExperiment(ctx context.Context, id string) error {
+	return s.write(ctx, func(q *query.Queries) error {
+		row, err := q.Experiment(ctx, id)
+		if err != nil {
+			return missing("experiment", id, err)
+		}
+		err = q.InsertDeletedExperiment(ctx, query.InsertDeletedExperimentParams{
+			ID: row.ID, Name: row.Name, Description: row.Description, CreatedAt: row.CreatedAt, StorageState: row.StorageState,
+			DeletedAt: micros(time.Now()),
+		})
+		if err != nil {
+			return trouble("keep the deleted experiment", err)
+		}
+		_, err = q.DeleteExperiment(ctx, id)
+		return trouble("delete experiment", err)
+	})
+}
+
+// RestoreExperiment implements experiment.Store.
+func (s *experiments) RestoreExperiment(ctx context.Context, idOrName string) (restored experiment.Experiment, err error) {
+	err = s.write(ctx, func(q *query.Queries) error {
+		row, err := q.DeletedExperiment(ctx, idOrName)
+		if err != nil {
+			return missing("deleted experiment", idOrName, err)
+		}
+		err = q.InsertExperiment(ctx, query.InsertExperimentParams{
+			ID: row.ID, Name: row.Name, Description: row.Description, CreatedAt: row.CreatedAt, StorageState: row.StorageState,
+		})
+		if err != nil {
+			return s.taken(err, "experiments.name", "an experiment named %q was created since; delete that one first", row.Name)
+		}
+		restored = experiment.Experiment{
+			ID: row.ID, Name: row.Name, Description: row.Description, CreatedAt: timeOf(row.CreatedAt), Archived: row.StorageState == archived,
+		}
+		return trouble("restore experiment", q.RemoveDeletedExperiment(ctx, row.ID))
+	})
+	return restored, err
 }
 
 func experimentOf(row query.Experiment) experiment.Experiment {

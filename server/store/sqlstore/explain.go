@@ -9,14 +9,14 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-// A Plan is a statement and the steps by which the database carries it out, or what is read by column.
+// A Plan is a statement and the steps of its execution, or the columns that are read.
 type Plan struct {
 	Statement string   `json:"statement"`
 	Steps     []string `json:"steps"`
 }
 
 // Plans lists runs and gives the plan of every statement that this took. It is for benchmarks and tests.
-func (s *Store) Plans(ctx context.Context, q page.Query, sc run.Scope) ([]Plan, error) {
+func (s *runIndex) Plans(ctx context.Context, q page.Query, sc run.Scope) ([]Plan, error) {
 	type query struct {
 		statement string
 		args      []any
@@ -39,7 +39,7 @@ func (s *Store) Plans(ctx context.Context, q page.Query, sc run.Scope) ([]Plan, 
 	return plans, nil
 }
 
-func (s *Store) steps(ctx context.Context, statement string, args []any) ([]string, error) {
+func (s *db) steps(ctx context.Context, statement string, args []any) ([]string, error) {
 	rows, err := s.reads.QueryContext(ctx, s.driver.Explain+s.driver.conn(s.reads).text(statement), Plain(args)...)
 	if err != nil {
 		return nil, err

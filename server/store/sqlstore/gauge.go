@@ -6,7 +6,7 @@ import (
 )
 
 // RunsByStatus counts all runs by their status.
-func (s *Store) RunsByStatus(ctx context.Context) (map[string]int64, error) {
+func (s *runs) RunsByStatus(ctx context.Context) (map[string]int64, error) {
 	rows, err := s.read().RunsByStatus(ctx)
 	counts := make(map[string]int64, len(rows))
 	for _, row := range rows {
@@ -16,10 +16,10 @@ func (s *Store) RunsByStatus(ctx context.Context) (map[string]int64, error) {
 }
 
 // OutboxSize counts the runs that were accepted and whose Workflow may not exist yet.
-func (s *Store) OutboxSize(ctx context.Context) (int64, error) {
+func (s *runs) OutboxSize(ctx context.Context) (int64, error) {
 	n, err := s.read().OutboxSize(ctx)
 	return n, trouble("count the outbox", err)
 }
 
 // OnWrite has f called with the time that each change took, waiting for its turn included. It is for before the first one.
-func (s *Store) OnWrite(f func(took time.Duration, failed bool)) { s.onWrite = f }
+func (s *db) OnWrite(f func(took time.Duration, failed bool)) { s.onWrite = f }

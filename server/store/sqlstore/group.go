@@ -35,7 +35,7 @@ func newCommits() *commits { return &commits{turn: make(chan struct{}, 1)} }
 
 // write runs f in a transaction, which is durable when write returns without error. Others may share the transaction, but not
 // what becomes of f. f may run more than once.
-func (s *Store) write(ctx context.Context, f func(*query.Queries) error) (err error) {
+func (s *db) write(ctx context.Context, f func(*query.Queries) error) (err error) {
 	if s.onWrite != nil {
 		begun := time.Now()
 		defer func() { s.onWrite(time.Since(begun), err != nil) }()
@@ -55,7 +55,7 @@ func (s *Store) write(ctx context.Context, f func(*query.Queries) error) (err er
 			if c.withdraw(j) {
 				return ctx.Err()
 			}
-			<-j.done // it has begun, and nobody knows yet what will become of it
+			<-j.done // it has begun; its outcome is open
 			return j.err
 		}
 	}
@@ -70,7 +70,7 @@ func (c *commits) take() []*job {
 	return jobs
 }
 
-// withdraw takes a job back that nobody has begun.
+// withdraw takes back a job that has not begun.
 func (c *commits) withdraw(j *job) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,7 @@ func (c *commits) withdraw(j *job) bool {
 }
 
 // work does the jobs that wait together, or, when something other than a job itself fails, one by one.
-func (s *Store) work() {
+func (s *db) work() {
 	jobs := s.commits.take()
 	done := 0
 	defer func() {
@@ -111,7 +111,7 @@ func (s *Store) work() {
 
 // together does jobs in one transaction, each in a savepoint of its own, to which the transaction goes back when the job
 // fails. It tells whether what became of each is known.
-func (s *Store) together(jobs []*job) bool {
+func (s *db) together(jobs []*job) bool {
 	ctx := context.Background() // that one caller has gone must not undo what the others wait for
 	tx, err := s.writes.BeginTx(ctx, &s.driver.Write)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Store) together(jobs []*job) bool {
 		return false
 	}
 	for _, j := range jobs {
-		if err != nil && j.err == nil { // when the connection broke, nobody knows whether it was committed
+		if err != nil && j.err == nil { // when the connection broke, the commit is uncertain
 			j.err = trouble("commit", err)
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Store) together(jobs []*job) bool {
 }
 
 // within does a job in a transaction, and tells whether the transaction can go on.
-func (s *Store) within(ctx context.Context, tx *sql.Tx, j *job) bool {
+func (s *db) within(ctx context.Context, tx *sql.Tx, j *job) bool {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT job"); err != nil {
 		return false
 	}

@@ -59,7 +59,7 @@ type rows struct {
 }
 
 // page chooses the rows of a page. It costs the page, not the table, wherever an index fits the sort; only the count of all matches reads more.
-func (s *Store) page(ctx context.Context, l listing, q page.Query) (rows, error) {
+func (s *db) page(ctx context.Context, l listing, q page.Query) (rows, error) {
 	where, err := l.where(q)
 	if err != nil {
 		return rows{}, err

@@ -12,7 +12,7 @@ import (
 var _ logs.Store = (*Store)(nil)
 
 // PodLogs implements logs.Store.
-func (s *Store) PodLogs(ctx context.Context, runID, podUID string) ([]logs.Log, int64, error) {
+func (s *podLogs) PodLogs(ctx context.Context, runID, podUID string) ([]logs.Log, int64, error) {
 	q := s.read()
 	row, err := q.RunRow(ctx, runID)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Store) PodLogs(ctx context.Context, runID, podUID string) ([]logs.Log, 
 }
 
 // Logs implements logs.Store.
-func (s *Store) Logs(ctx context.Context, runID, nodeID string) ([]logs.Log, error) {
+func (s *podLogs) Logs(ctx context.Context, runID, nodeID string) ([]logs.Log, error) {
 	rows, err := s.read().RunLogs(ctx, runID)
 	if err != nil {
 		return nil, trouble("read logs", err)
@@ -35,7 +35,7 @@ func (s *Store) Logs(ctx context.Context, runID, nodeID string) ([]logs.Log, err
 }
 
 // LiveLogs implements logs.Store.
-func (s *Store) LiveLogs(ctx context.Context) ([]logs.Log, error) {
+func (s *podLogs) LiveLogs(ctx context.Context) ([]logs.Log, error) {
 	rows, err := s.read().LiveLogs(ctx)
 	if err != nil {
 		return nil, trouble("read logs", err)
@@ -48,7 +48,7 @@ func (s *Store) LiveLogs(ctx context.Context) ([]logs.Log, error) {
 }
 
 // PutLog implements logs.Store.
-func (s *Store) PutLog(ctx context.Context, l logs.Log, part *logs.Part) error {
+func (s *podLogs) PutLog(ctx context.Context, l logs.Log, part *logs.Part) error {
 	return s.change(ctx, l.RunID, func(q *query.Queries, row query.Run) error {
 		seq, err := q.PutLog(ctx, query.PutLogParams{
 			Run: row.Seq, NodeID: l.NodeID, Attempt: l.Attempt, Namespace: l.Namespace, Pod: l.Pod, PodUid: l.PodUID,
@@ -65,7 +65,7 @@ func (s *Store) PutLog(ctx context.Context, l logs.Log, part *logs.Part) error {
 }
 
 // LogParts implements logs.Store.
-func (s *Store) LogParts(ctx context.Context, l logs.Log) ([]logs.Part, error) {
+func (s *podLogs) LogParts(ctx context.Context, l logs.Log) ([]logs.Part, error) {
 	q := s.read()
 	seq, err := q.LogSeq(ctx, query.LogSeqParams{ID: l.RunID, PodUid: l.PodUID, Container: l.Container, Restart: l.Restart})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -86,13 +86,13 @@ func (s *Store) LogParts(ctx context.Context, l logs.Log) ([]logs.Part, error) {
 }
 
 // LogTotals implements logs.Store.
-func (s *Store) LogTotals(ctx context.Context) (logs.Totals, error) {
+func (s *podLogs) LogTotals(ctx context.Context) (logs.Totals, error) {
 	row, err := s.read().LogTotals(ctx)
 	return logs.Totals{Logs: row.Logs, Parts: row.Parts, Bytes: row.Bytes}, trouble("count logs", err)
 }
 
 // DeleteLogs implements logs.Store.
-func (s *Store) DeleteLogs(ctx context.Context, runID string) error {
+func (s *podLogs) DeleteLogs(ctx context.Context, runID string) error {
 	return s.change(ctx, runID, func(q *query.Queries, row query.Run) error {
 		return trouble("delete logs", q.DeleteLogs(ctx, row.Seq))
 	})

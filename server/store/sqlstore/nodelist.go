@@ -18,7 +18,7 @@ const began = "CASE WHEN nodes.started_at = 0 THEN 9223372036854775807 ELSE node
 const shownPhase = "CASE WHEN nodes.phase = '" + run.Running + "' AND nodes.waiting <> '' THEN '" + run.Pending + "' ELSE nodes.phase END"
 
 // ListNodes implements run.Store. It reads the nodes of one run, by its index; whole rows only of the page.
-func (s *Store) ListNodes(ctx context.Context, id string, q run.NodeQuery) (page.Page[run.Node], error) {
+func (s *nodes) ListNodes(ctx context.Context, id string, q run.NodeQuery) (page.Page[run.Node], error) {
 	row, err := s.read().RunRow(ctx, id)
 	if err != nil {
 		return page.Page[run.Node]{}, missing("run", id, err)

@@ -28,7 +28,7 @@ func versionList(pipelineID string) listing {
 }
 
 // CreatePipeline implements pipeline.Store.
-func (s *Store) CreatePipeline(ctx context.Context, p pipeline.Pipeline, manifest []byte) error {
+func (s *pipelines) CreatePipeline(ctx context.Context, p pipeline.Pipeline, manifest []byte) error {
 	if err := checkName("a pipeline", p.Name); err != nil {
 		return err
 	}
@@ -37,14 +37,14 @@ func (s *Store) CreatePipeline(ctx context.Context, p pipeline.Pipeline, manifes
 			ID: p.ID, Name: p.Name, Description: p.Description, CreatedAt: micros(p.CreatedAt), DefaultVersion: p.Default.ID,
 		})
 		if err != nil {
-			return s.taken(err, "pipelines.name", "a pipeline named %q exists already; choose another name, or upload a new version of it", p.Name)
+			return s.taken(err, "pipelines.name", "a pipeline named %q exists already. Please specify a new name, or upload a new version of it.", p.Name)
 		}
 		return s.insertVersion(ctx, q, p.Default, manifest)
 	})
 }
 
 // CreateVersion implements pipeline.Store.
-func (s *Store) CreateVersion(ctx context.Context, v pipeline.Version, manifest []byte) error {
+func (s *pipelines) CreateVersion(ctx context.Context, v pipeline.Version, manifest []byte) error {
 	if err := checkName("a pipeline version", v.Name); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Store) CreateVersion(ctx context.Context, v pipeline.Version, manifest 
 	})
 }
 
-func (s *Store) insertVersion(ctx context.Context, q *query.Queries, v pipeline.Version, manifest []byte) error {
+func (s *pipelines) insertVersion(ctx context.Context, q *query.Queries, v pipeline.Version, manifest []byte) error {
 	kept, err := keepManifest(ctx, q, manifest)
 	if err != nil {
 		return err
@@ -66,10 +66,10 @@ func (s *Store) insertVersion(ctx context.Context, q *query.Queries, v pipeline.
 		ID: v.ID, PipelineID: v.PipelineID, Name: v.Name, Description: v.Description, CodeSourceUrl: v.CodeSourceURL,
 		CreatedAt: micros(v.CreatedAt), Parameters: toJSON(v.Parameters), Manifest: kept,
 	})
-	return s.taken(err, "versions.name", "the pipeline has a version named %q already; choose another name", v.Name)
+	return s.taken(err, "versions.name", "the pipeline has a version named %q already. Please specify a new name.", v.Name)
 }
 
-// keepManifest stores a manifest once, whoever refers to it.
+// keepManifest stores a manifest once for all versions that refer to it.
 func keepManifest(ctx context.Context, q *query.Queries, manifest []byte) (int64, error) {
 	sum := sha256.Sum256(manifest)
 	seq, err := q.ManifestByDigest(ctx, sum[:])
@@ -80,7 +80,7 @@ func keepManifest(ctx context.Context, q *query.Queries, manifest []byte) (int64
 }
 
 // Pipeline implements pipeline.Store.
-func (s *Store) Pipeline(ctx context.Context, id string) (pipeline.Pipeline, error) {
+func (s *pipelines) Pipeline(ctx context.Context, id string) (pipeline.Pipeline, error) {
 	row, err := s.read().Pipeline(ctx, id)
 	if err != nil {
 		return pipeline.Pipeline{}, missing("pipeline", id, err)
@@ -89,7 +89,7 @@ func (s *Store) Pipeline(ctx context.Context, id string) (pipeline.Pipeline, err
 }
 
 // PipelineByName implements pipeline.Store.
-func (s *Store) PipelineByName(ctx context.Context, name string) (pipeline.Pipeline, error) {
+func (s *pipelines) PipelineByName(ctx context.Context, name string) (pipeline.Pipeline, error) {
 	row, err := s.read().PipelineByName(ctx, name)
 	if err != nil {
 		return pipeline.Pipeline{}, missing("pipeline", name, err)
@@ -97,13 +97,13 @@ func (s *Store) PipelineByName(ctx context.Context, name string) (pipeline.Pipel
 	return s.withDefault(ctx, row)
 }
 
-func (s *Store) withDefault(ctx context.Context, row query.Pipeline) (pipeline.Pipeline, error) {
+func (s *pipelines) withDefault(ctx context.Context, row query.Pipeline) (pipeline.Pipeline, error) {
 	found, err := s.withDefaults(ctx, []query.Pipeline{row})
 	return found[row.Seq], err
 }
 
 // withDefaults reads the default versions of pipelines in one query.
-func (s *Store) withDefaults(ctx context.Context, rows []query.Pipeline) (map[int64]pipeline.Pipeline, error) {
+func (s *pipelines) withDefaults(ctx context.Context, rows []query.Pipeline) (map[int64]pipeline.Pipeline, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.DefaultVersion
@@ -128,7 +128,7 @@ func (s *Store) withDefaults(ctx context.Context, rows []query.Pipeline) (map[in
 }
 
 // Pipelines implements pipeline.Store.
-func (s *Store) Pipelines(ctx context.Context, q page.Query) (page.Page[pipeline.Pipeline], error) {
+func (s *pipelines) Pipelines(ctx context.Context, q page.Query) (page.Page[pipeline.Pipeline], error) {
 	chosen, err := s.page(ctx, pipelineList, q)
 	if err != nil {
 		return page.Page[pipeline.Pipeline]{}, err
@@ -142,7 +142,7 @@ func (s *Store) Pipelines(ctx context.Context, q page.Query) (page.Page[pipeline
 }
 
 // DeletePipeline implements pipeline.Store.
-func (s *Store) DeletePipeline(ctx context.Context, id string) error {
+func (s *pipelines) DeletePipeline(ctx context.Context, id string) error {
 	return s.write(ctx, func(q *query.Queries) error {
 		manifests, err := q.ManifestsOfPipeline(ctx, id)
 		if err != nil {
@@ -167,7 +167,7 @@ func dropManifests(ctx context.Context, q *query.Queries, seqs ...int64) error {
 }
 
 // Version implements pipeline.Store.
-func (s *Store) Version(ctx context.Context, id string) (pipeline.Version, error) {
+func (s *pipelines) Version(ctx context.Context, id string) (pipeline.Version, error) {
 	row, err := s.read().Version(ctx, id)
 	if err != nil {
 		return pipeline.Version{}, missing("pipeline version", id, err)
@@ -176,7 +176,7 @@ func (s *Store) Version(ctx context.Context, id string) (pipeline.Version, error
 }
 
 // Versions implements pipeline.Store.
-func (s *Store) Versions(ctx context.Context, pipelineID string, q page.Query) (page.Page[pipeline.Version], error) {
+func (s *pipelines) Versions(ctx context.Context, pipelineID string, q page.Query) (page.Page[pipeline.Version], error) {
 	chosen, err := s.page(ctx, versionList(pipelineID), q)
 	if err != nil {
 		return page.Page[pipeline.Version]{}, err
@@ -195,7 +195,7 @@ func (s *Store) Versions(ctx context.Context, pipelineID string, q page.Query) (
 }
 
 // SetDefaultVersion implements pipeline.Store.
-func (s *Store) SetDefaultVersion(ctx context.Context, pipelineID, versionID string) error {
+func (s *pipelines) SetDefaultVersion(ctx context.Context, pipelineID, versionID string) error {
 	return s.write(ctx, func(q *query.Queries) error {
 		v, err := q.Version(ctx, versionID)
 		if err != nil {
@@ -210,7 +210,7 @@ func (s *Store) SetDefaultVersion(ctx context.Context, pipelineID, versionID str
 }
 
 // DeleteVersion implements pipeline.Store.
-func (s *Store) DeleteVersion(ctx context.Context, id string) error {
+func (s *pipelines) DeleteVersion(ctx context.Context, id string) error {
 	return s.write(ctx, func(q *query.Queries) error {
 		v, err := q.Version(ctx, id)
 		if err != nil {
@@ -237,7 +237,7 @@ func (s *Store) DeleteVersion(ctx context.Context, id string) error {
 }
 
 // VersionManifest implements pipeline.Store.
-func (s *Store) VersionManifest(ctx context.Context, versionID string) ([]byte, error) {
+func (s *pipelines) VersionManifest(ctx context.Context, versionID string) ([]byte, error) {
 	data, err := s.read().VersionManifest(ctx, versionID)
 	if err != nil {
 		return nil, missing("pipeline version", versionID, err)

@@ -10,7 +10,7 @@ import (
 )
 
 // Record implements run.Store. It writes only what differs from what is there, so that seeing the same state again costs a read.
-func (s *Store) Record(ctx context.Context, id string, state run.State) (changed bool, err error) {
+func (s *nodes) Record(ctx context.Context, id string, state run.State) (changed bool, err error) {
 	err = s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		changed = false
 		if run.Final(row.Status) && !run.Final(state.Status) || state.Attempt < row.Attempt {
@@ -26,9 +26,7 @@ func (s *Store) Record(ctx context.Context, id string, state run.State) (changed
 			return err
 		}
 		before := row
-		if row.Status != run.Terminating || run.Final(state.Status) { // stopping is what the user sees until it has stopped
-			row.Status, row.Message = state.Status, state.Message
-		}
+		row.Status, row.Message = outcome(row, state)
 		row.StartedAt, row.FinishedAt = micros(state.StartedAt), micros(state.FinishedAt)
 		if changed = nodes || workflow || row != before; !changed {
 			return nil
@@ -43,6 +41,21 @@ func (s *Store) Record(ctx context.Context, id string, state run.State) (changed
 		return trouble("record run", err)
 	})
 	return changed, err
+}
+
+// terminated is the message of a run that was stopped on request, whatever its Workflow says about the way it was stopped.
+const terminated = "terminated"
+
+// outcome gives the status and message of a run whose Workflow is in a state.
+func outcome(row query.Run, state run.State) (status, message string) {
+	stopped := row.Status == run.Terminating || row.Status == run.Terminated
+	switch {
+	case stopped && (state.Status == run.Failed || state.Status == run.Error):
+		return run.Terminated, terminated
+	case row.Status == run.Terminating && !run.Final(state.Status): // stopping is what the user sees until it has stopped
+		return row.Status, row.Message
+	}
+	return state.Status, state.Message
 }
 
 func recordWorkflow(ctx context.Context, q *query.Queries, seq int64, workflow []byte) (changed bool, err error) {
@@ -124,7 +137,7 @@ func nodeParams(seq int64, n run.Node, from query.CacheHitsRow) query.PutNodePar
 }
 
 // Nodes implements run.Store.
-func (s *Store) Nodes(ctx context.Context, id string) ([]run.Node, error) {
+func (s *nodes) Nodes(ctx context.Context, id string) ([]run.Node, error) {
 	rows, err := s.read().Nodes(ctx, id)
 	if err != nil {
 		return nil, trouble("read nodes", err)
@@ -137,7 +150,7 @@ func (s *Store) Nodes(ctx context.Context, id string) ([]run.Node, error) {
 }
 
 // Node implements run.Store.
-func (s *Store) Node(ctx context.Context, id, nodeID string) (run.Node, error) {
+func (s *nodes) Node(ctx context.Context, id, nodeID string) (run.Node, error) {
 	row, err := s.read().Node(ctx, query.NodeParams{ID: id, ID_2: nodeID})
 	if err != nil {
 		return run.Node{}, missing("step", nodeID, err)
@@ -170,7 +183,7 @@ func nodeOf(row query.Node) (run.Node, error) {
 }
 
 // SetHarvested implements run.Store.
-func (s *Store) SetHarvested(ctx context.Context, id, nodeID, logKey string) error {
+func (s *nodes) SetHarvested(ctx context.Context, id, nodeID, logKey string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		revision, err := bump(ctx, q, row)
 		if err != nil {

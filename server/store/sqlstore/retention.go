@@ -41,7 +41,7 @@ LIMIT ?9`
 )
 
 // Prunable implements retention.Store.
-func (s *Store) Prunable(ctx context.Context, runs, artifacts, logs retention.Cut, after retention.Candidate, limit int) (found []retention.Candidate, err error) {
+func (s *retained) Prunable(ctx context.Context, runs, artifacts, logs retention.Cut, after retention.Candidate, limit int) (found []retention.Candidate, err error) {
 	db := s.driver.conn(s.reads)
 	ofRuns, ofArtifacts, ofLogs := micros(runs.Before), micros(artifacts.Before), micros(logs.Before)
 	statement, args := ranked, []any{ofRuns, runs.Newest, ofArtifacts, artifacts.Newest, ofLogs, logs.Newest, micros(after.FinishedAt), after.ID, limit}
@@ -67,20 +67,20 @@ func (s *Store) Prunable(ctx context.Context, runs, artifacts, logs retention.Cu
 }
 
 // DropCacheEntries implements run.Store.
-func (s *Store) DropCacheEntries(ctx context.Context, id string) error {
+func (s *retained) DropCacheEntries(ctx context.Context, id string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		return trouble("drop cache entries", q.DropCacheEntries(ctx, row.Seq))
 	})
 }
 
 // Takers implements run.Store.
-func (s *Store) Takers(ctx context.Context, id string) ([]string, error) {
+func (s *retained) Takers(ctx context.Context, id string) ([]string, error) {
 	takers, err := s.read().Takers(ctx, id)
 	return takers, trouble("read the cache", err)
 }
 
 // SetPruned implements run.Store.
-func (s *Store) SetPruned(ctx context.Context, id string, artifacts, logs bool, why string) error {
+func (s *retained) SetPruned(ctx context.Context, id string, artifacts, logs bool, why string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		var warnings []string
 		if err := fromJSON(row.Warnings, &warnings); err != nil {

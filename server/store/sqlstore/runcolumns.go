@@ -28,7 +28,7 @@ const (
 )
 
 // runColumns is the index of runs by column. It follows the store's clock: what changed since it looked is read before it is
-// asked, so that nobody who writes need know of it.
+// asked, so that writers need not know of it.
 type runColumns struct {
 	turn  chan struct{} // held by the one who fills it
 	table *columns.Table
@@ -38,7 +38,7 @@ type runColumns struct {
 func newRunColumns() *runColumns { return &runColumns{turn: make(chan struct{}, 1)} }
 
 // runColumns gives the columns as the store is now, or was a moment later.
-func (s *Store) runColumns(ctx context.Context) (*columns.Table, error) {
+func (s *runIndex) runColumns(ctx context.Context) (*columns.Table, error) {
 	select {
 	case s.columns.turn <- struct{}{}:
 		defer func() { <-s.columns.turn }()
@@ -67,9 +67,18 @@ func (s *Store) runColumns(ctx context.Context) (*columns.Table, error) {
 	return s.columns.table, err
 }
 
+// Fields implements run.Store.
+func (s *runIndex) Fields(ctx context.Context) (run.Fields, error) {
+	table, err := s.runColumns(ctx)
+	if err != nil {
+		return run.Fields{}, err
+	}
+	return run.Fields{Parameters: table.Names(parameterPrefix), Labels: table.Names(labelPrefix), Metrics: table.Names(metricPrefix)}, nil
+}
+
 // Follow keeps the columns up to date until ctx ends, so that lists find little to do. What goes wrong it tells, once, and tries
 // again: lists that need the columns fail meanwhile, or fill them themselves.
-func (s *Store) Follow(ctx context.Context, tell func(error)) {
+func (s *runIndex) Follow(ctx context.Context, tell func(error)) {
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	told := ""
@@ -92,7 +101,7 @@ func (s *Store) Follow(ctx context.Context, tell func(error)) {
 	}
 }
 
-func (s *Store) follow(ctx context.Context) error {
+func (s *runIndex) follow(ctx context.Context) error {
 	table, err := s.runColumns(ctx)
 	if err != nil {
 		return err
@@ -104,7 +113,7 @@ func (s *Store) follow(ctx context.Context) error {
 }
 
 // compact reads all runs anew, while lists go on with what there is.
-func (s *Store) compact(ctx context.Context) error {
+func (s *runIndex) compact(ctx context.Context) error {
 	table, seen, err := s.allColumns(ctx)
 	if err != nil {
 		return err
@@ -120,7 +129,7 @@ func (s *Store) compact(ctx context.Context) error {
 }
 
 // allColumns makes the columns of all runs. Those that change meanwhile have revisions after the one that it gives.
-func (s *Store) allColumns(ctx context.Context) (table *columns.Table, seen int64, err error) {
+func (s *runIndex) allColumns(ctx context.Context) (table *columns.Table, seen int64, err error) {
 	now, err := s.read().Now(ctx)
 	if err != nil {
 		return nil, 0, trouble(readingRuns, err)
@@ -144,7 +153,7 @@ func (s *Store) allColumns(ctx context.Context) (table *columns.Table, seen int6
 }
 
 // catchUp reads what changed. It is behind when it does not know any more what was removed.
-func (s *Store) catchUp(ctx context.Context) (behind bool, err error) {
+func (s *runIndex) catchUp(ctx context.Context) (behind bool, err error) {
 	tx, err := s.reads.BeginTx(ctx, &s.driver.Snapshot)
 	if err != nil {
 		return false, trouble("begin", err)
@@ -203,7 +212,7 @@ func (s *Store) catchUp(ctx context.Context) (behind bool, err error) {
 
 // readColumns reads runs, at most atOnce, in the order of their numbers; beside finds what lies beside them, and nil all that
 // does so from the first to the last.
-func (s *Store) readColumns(ctx context.Context, db conn, which condition, beside *condition) ([]columns.Row, error) {
+func (s *runIndex) readColumns(ctx context.Context, db conn, which condition, beside *condition) ([]columns.Row, error) {
 	var rows []columns.Row
 	at := map[int64]int{}
 	err := each(ctx, db, func(r *sql.Rows) error {
@@ -227,6 +236,9 @@ func (s *Store) readColumns(ctx context.Context, db conn, which condition, besid
 			var tag columns.Tag
 			err := r.Scan(&key, &tag.Column, &tag.Text)
 			if i, ok := at[key]; ok {
+				if value, ok := numberIn(tag.Text); ok && tags.prefix == parameterPrefix {
+					rows[i].Numbers = append(rows[i].Numbers, columns.Named{Column: sizePrefix + tag.Column, Value: value})
+				}
 				tag.Column = tags.prefix + tag.Column
 				rows[i].Tags = append(rows[i].Tags, tag)
 			}

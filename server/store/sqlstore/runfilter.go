@@ -92,8 +92,11 @@ func columnFilter(p page.Predicate) columns.Filter {
 	case slices.Contains(runSchema.Ints, p.Key):
 		f.Ints = seconds(p)
 		return f
-	case strings.HasPrefix(p.Key, metricPrefix):
-		limit, _ := metricValue(p) // it was looked at
+	case strings.HasPrefix(p.Key, metricPrefix), bySize(p):
+		limit, _ := limitOf(p) // it was looked at
+		if name, ok := strings.CutPrefix(p.Key, parameterPrefix); ok {
+			f.Columns = []string{sizePrefix + name}
+		}
 		f.Number = func(v float64) bool { return compares(p.Op, cmp.Compare(v, limit)) }
 		return f
 	}

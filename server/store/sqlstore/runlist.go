@@ -30,12 +30,12 @@ type runList struct {
 	limit   int
 	states  []string // storage states that the filter allows
 	kinds   []condition
-	leads   []lead // of the kinds, those of which one value is asked for
+	leads   []lead // the fields of the filter with a single wanted value
 	others  []page.Predicate
 	filters []columns.Filter // all of it
 }
 
-// A lead is a field of which one value is asked for, and which indexes begin with.
+// A lead is a field with a single wanted value that an index begins with.
 type lead struct {
 	name  string
 	value any
@@ -113,7 +113,7 @@ func allows(p page.Predicate, text string) bool {
 
 // chooseRuns chooses the rows of a page: along an index, if there is one that has the list in its order or if there are few
 // to sort; otherwise by columns.
-func (s *Store) chooseRuns(ctx context.Context, q page.Query, sc run.Scope) (rows, error) {
+func (s *runIndex) chooseRuns(ctx context.Context, q page.Query, sc run.Scope) (rows, error) {
 	tx, err := s.reads.BeginTx(ctx, &s.driver.Snapshot) // the count and the rows shall agree
 	if err != nil {
 		return rows{}, trouble("begin", err)
@@ -122,7 +122,7 @@ func (s *Store) chooseRuns(ctx context.Context, q page.Query, sc run.Scope) (row
 	return s.choose(ctx, s.driver.conn(tx), q, sc)
 }
 
-func (s *Store) choose(ctx context.Context, db conn, q page.Query, sc run.Scope) (rows, error) {
+func (s *runIndex) choose(ctx context.Context, db conn, q page.Query, sc run.Scope) (rows, error) {
 	l, err := newRunList(db, q, sc)
 	if err != nil {
 		return rows{}, err
@@ -199,9 +199,9 @@ func (l *runList) along(ctx context.Context, ways []way) ([]entry, error) {
 	return entries(ctx, l.db, statement, append(args, l.limit))
 }
 
-// known tells whether ids are asked for, which are found at once.
+// known tells whether ids are asked for, which are found at once; not beside what columns alone compare.
 func (l *runList) known() bool {
-	return slices.ContainsFunc(l.others, func(o page.Predicate) bool { return o.Key == "id" && (o.Op == page.Equals || o.Op == page.In) })
+	return !slices.ContainsFunc(l.others, bySize) && slices.ContainsFunc(l.others, func(o page.Predicate) bool { return o.Key == "id" && (o.Op == page.Equals || o.Op == page.In) })
 }
 
 // byID is SQLite's own index on the ids of runs.

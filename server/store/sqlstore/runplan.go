@@ -29,7 +29,7 @@ func index(state, lead, field string) string {
 // few is how many runs are looked at or sorted for a page rather than all runs by column.
 const few = 2000
 
-// A way is the index by which the runs of a storage state are read.
+// A way is an index to read the runs of a storage state in order.
 type way struct {
 	state, index string
 }

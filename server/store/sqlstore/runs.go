@@ -13,7 +13,7 @@ import (
 var _ run.Store = (*Store)(nil)
 
 // Accept implements run.Store.
-func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte) error {
+func (s *runs) Accept(ctx context.Context, r run.Run, manifest, workflow []byte) error {
 	if err := checkName("a run", r.Name); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte
 			Status: r.Status, Message: r.Message, StorageState: storageState(r.Archived), Warnings: toJSON(r.Warnings),
 			CreatedAt: micros(r.CreatedAt), ScheduledAt: micros(r.ScheduledAt),
 			StartedAt: micros(r.StartedAt), FinishedAt: micros(r.FinishedAt), Manifest: kept,
-			ScheduleID: r.ScheduleID, ScheduleName: r.ScheduleName, Revision: revision,
+			ScheduleID: r.ScheduleID, ScheduleName: r.ScheduleName, ByVersion: r.ByVersion, Revision: revision,
 		})
 		if err != nil {
 			return s.taken(err, "runs.id", "a run with id %s exists already", r.ID)
@@ -55,7 +55,7 @@ func (s *Store) Accept(ctx context.Context, r run.Run, manifest, workflow []byte
 }
 
 // Submitted implements run.Store.
-func (s *Store) Submitted(ctx context.Context, id string) error {
+func (s *runs) Submitted(ctx context.Context, id string) error {
 	return s.write(ctx, func(q *query.Queries) error {
 		n, err := q.SetSubmitted(ctx, id)
 		if err != nil || n == 0 {
@@ -66,7 +66,7 @@ func (s *Store) Submitted(ctx context.Context, id string) error {
 }
 
 // Unsubmitted implements run.Store.
-func (s *Store) Unsubmitted(ctx context.Context) ([]run.Accepted, error) {
+func (s *runs) Unsubmitted(ctx context.Context) ([]run.Accepted, error) {
 	rows, err := s.read().UnsubmittedRuns(ctx)
 	if err != nil {
 		return nil, trouble("read outbox", err)
@@ -82,7 +82,7 @@ func (s *Store) Unsubmitted(ctx context.Context) ([]run.Accepted, error) {
 }
 
 // Unsettled implements run.Store.
-func (s *Store) Unsettled(ctx context.Context) ([]run.Run, error) {
+func (s *runs) Unsettled(ctx context.Context) ([]run.Run, error) {
 	rows, err := s.read().UnsettledRuns(ctx)
 	if err != nil {
 		return nil, trouble("read runs", err)
@@ -97,7 +97,7 @@ func (s *Store) Unsettled(ctx context.Context) ([]run.Run, error) {
 }
 
 // Run implements run.Store.
-func (s *Store) Run(ctx context.Context, id string) (run.Run, error) {
+func (s *runs) Run(ctx context.Context, id string) (run.Run, error) {
 	row, err := s.read().Run(ctx, id)
 	if err != nil {
 		return run.Run{}, missing("run", id, err)
@@ -107,7 +107,7 @@ func (s *Store) Run(ctx context.Context, id string) (run.Run, error) {
 }
 
 // Runs implements run.Store.
-func (s *Store) Runs(ctx context.Context, q page.Query, sc run.Scope) (page.Page[run.Run], error) {
+func (s *runIndex) Runs(ctx context.Context, q page.Query, sc run.Scope) (page.Page[run.Run], error) {
 	chosen, err := s.chooseRuns(ctx, q, sc)
 	if err != nil {
 		return page.Page[run.Run]{}, err
@@ -120,7 +120,7 @@ func (s *Store) Runs(ctx context.Context, q page.Query, sc run.Scope) (page.Page
 	return pageOf(chosen, bySeq), err
 }
 
-// complete adds parameters, labels and metrics to the rows of runs: three queries, however many runs.
+// complete adds to the rows of runs what lies beside them: four queries, however many runs.
 func complete(ctx context.Context, q *query.Queries, rows []query.RunsBySeqRow) (map[int64]run.Run, error) {
 	seqs, runs := make([]int64, len(rows)), make(map[int64]*run.Run, len(rows))
 	for i, row := range rows {
@@ -161,6 +161,9 @@ func complete(ctx context.Context, q *query.Queries, rows []query.RunsBySeqRow) 
 		r := runs[m.Run]
 		r.Metrics = append(r.Metrics, run.Metric{NodeID: m.NodeID, Name: m.Name, Value: m.Value, Format: m.Format})
 	}
+	if err := addWaits(ctx, q, runs); err != nil {
+		return nil, err
+	}
 	bySeq := make(map[int64]run.Run, len(runs))
 	for seq, r := range runs {
 		bySeq[seq] = *r
@@ -169,7 +172,7 @@ func complete(ctx context.Context, q *query.Queries, rows []query.RunsBySeqRow) 
 }
 
 // Workflow implements run.Store.
-func (s *Store) Workflow(ctx context.Context, id string) ([]byte, error) {
+func (s *runs) Workflow(ctx context.Context, id string) ([]byte, error) {
 	data, err := s.read().RunWorkflow(ctx, id)
 	if err != nil {
 		return nil, missing("run", id, err)
@@ -178,7 +181,7 @@ func (s *Store) Workflow(ctx context.Context, id string) ([]byte, error) {
 }
 
 // RunManifest implements run.Store.
-func (s *Store) RunManifest(ctx context.Context, id string) ([]byte, error) {
+func (s *runs) RunManifest(ctx context.Context, id string) ([]byte, error) {
 	data, err := s.read().RunManifest(ctx, id)
 	if err != nil {
 		return nil, missing("run", id, err)
@@ -186,8 +189,23 @@ func (s *Store) RunManifest(ctx context.Context, id string) ([]byte, error) {
 	return unpack(data)
 }
 
+// RunManifests implements run.Store.
+func (s *runs) RunManifests(ctx context.Context, ids []string) (manifests [][]byte, of map[string]int, err error) {
+	rows, err := s.read().ManifestsOfRuns(ctx, ids)
+	if err != nil {
+		return nil, nil, trouble("read manifests", err)
+	}
+	var p pile
+	for _, row := range rows {
+		if err := p.add(row.ID, row.Seq, row.Data); err != nil {
+			return nil, nil, err
+		}
+	}
+	return p.manifests, p.of, nil
+}
+
 // SetStatus implements run.Store.
-func (s *Store) SetStatus(ctx context.Context, id, status, message string) error {
+func (s *runs) SetStatus(ctx context.Context, id, status, message string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		finished := row.FinishedAt
 		if run.Final(status) && finished == 0 {
@@ -203,7 +221,7 @@ func (s *Store) SetStatus(ctx context.Context, id, status, message string) error
 }
 
 // Retry implements run.Store.
-func (s *Store) Retry(ctx context.Context, id string, attempt int64, again run.Again) error {
+func (s *runs) Retry(ctx context.Context, id string, attempt int64, again run.Again) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		revision, err := q.Tick(ctx)
 		if err != nil {
@@ -211,6 +229,16 @@ func (s *Store) Retry(ctx context.Context, id string, attempt int64, again run.A
 		}
 		if err := q.RetryRun(ctx, query.RetryRunParams{Seq: row.Seq, Status: run.Running, Attempt: attempt, Revision: revision}); err != nil {
 			return trouble("retry", err)
+		}
+		if len(again.Warnings) > 0 {
+			var warnings []string
+			if err := fromJSON(row.Warnings, &warnings); err != nil {
+				return err
+			}
+			all := toJSON(append(warnings, again.Warnings...))
+			if err := q.SetRunWarnings(ctx, query.SetRunWarningsParams{Seq: row.Seq, Warnings: all, Revision: revision}); err != nil {
+				return trouble("add warnings", err)
+			}
 		}
 		for _, p := range again.Parameters {
 			if n, err := q.SetRunParameter(ctx, query.SetRunParameterParams{Run: row.Seq, Name: p.Name, Value: p.Value}); err != nil || n == 0 {
@@ -253,7 +281,7 @@ func (s *Store) Retry(ctx context.Context, id string, attempt int64, again run.A
 }
 
 // Settle implements run.Store.
-func (s *Store) Settle(ctx context.Context, id string) error {
+func (s *runs) Settle(ctx context.Context, id string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		if row.Settled {
 			return nil
@@ -268,7 +296,7 @@ func (s *Store) Settle(ctx context.Context, id string) error {
 }
 
 // AddMetrics implements run.Store.
-func (s *Store) AddMetrics(ctx context.Context, id string, ms []run.Metric) (duplicates []run.Metric, err error) {
+func (s *runs) AddMetrics(ctx context.Context, id string, ms []run.Metric) (duplicates []run.Metric, err error) {
 	err = s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		duplicates = nil
 		for _, m := range ms {
@@ -290,7 +318,7 @@ func (s *Store) AddMetrics(ctx context.Context, id string, ms []run.Metric) (dup
 }
 
 // AddWarning implements run.Store.
-func (s *Store) AddWarning(ctx context.Context, id, warning string) error {
+func (s *runs) AddWarning(ctx context.Context, id, warning string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		var warnings []string
 		if err := fromJSON(row.Warnings, &warnings); err != nil || slices.Contains(warnings, warning) {
@@ -306,7 +334,7 @@ func (s *Store) AddWarning(ctx context.Context, id, warning string) error {
 }
 
 // ArchiveRun implements run.Store.
-func (s *Store) ArchiveRun(ctx context.Context, id string, isArchived bool) error {
+func (s *runs) ArchiveRun(ctx context.Context, id string, isArchived bool) error {
 	return s.change(ctx, id, func(q *query.Queries, _ query.Run) error {
 		revision, err := q.Tick(ctx)
 		if err != nil {
@@ -318,7 +346,7 @@ func (s *Store) ArchiveRun(ctx context.Context, id string, isArchived bool) erro
 }
 
 // SetLabels implements run.Store.
-func (s *Store) SetLabels(ctx context.Context, id string, labels map[string]string) error {
+func (s *runs) SetLabels(ctx context.Context, id string, labels map[string]string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		if err := q.DeleteRunLabels(ctx, row.Seq); err != nil {
 			return trouble("remove labels", err)
@@ -341,7 +369,7 @@ func putLabels(ctx context.Context, q *query.Queries, run int64, labels map[stri
 }
 
 // DeleteRun implements run.Store.
-func (s *Store) DeleteRun(ctx context.Context, id string) error {
+func (s *runs) DeleteRun(ctx context.Context, id string) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		if err := q.DeleteRun(ctx, row.Seq); err != nil {
 			return trouble("delete run", err)
@@ -354,7 +382,7 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 }
 
 // change runs f on the row of a run in one transaction.
-func (s *Store) change(ctx context.Context, id string, f func(*query.Queries, query.Run) error) error {
+func (s *db) change(ctx context.Context, id string, f func(*query.Queries, query.Run) error) error {
 	return s.write(ctx, func(q *query.Queries) error {
 		row, err := q.RunRow(ctx, id)
 		if err != nil {
@@ -369,7 +397,7 @@ func runOf(row query.Run, experimentName string) (run.Run, error) {
 		ID: row.ID, Name: row.Name, Description: row.Description,
 		ExperimentID: row.ExperimentID, ExperimentName: experimentName,
 		PipelineID: row.PipelineID, PipelineName: row.PipelineName, VersionID: row.VersionID, VersionName: row.VersionName,
-		ScheduleID: row.ScheduleID, ScheduleName: row.ScheduleName,
+		ScheduleID: row.ScheduleID, ScheduleName: row.ScheduleName, ByVersion: row.ByVersion,
 		ServiceAccount: row.ServiceAccount, Namespace: row.Namespace, Workflow: row.Workflow,
 		Status: row.Status, Message: row.Message, Archived: row.StorageState == archived,
 		CreatedAt: timeOf(row.CreatedAt), ScheduledAt: timeOf(row.ScheduledAt),

@@ -24,7 +24,7 @@ func scheduleList(experimentID string) listing {
 }
 
 // CreateSchedule implements schedule.Store.
-func (s *Store) CreateSchedule(ctx context.Context, c schedule.Schedule, manifest []byte) error {
+func (s *schedules) CreateSchedule(ctx context.Context, c schedule.Schedule, manifest []byte) error {
 	if err := checkName("a job", c.Name); err != nil {
 		return err
 	}
@@ -40,14 +40,14 @@ func (s *Store) CreateSchedule(ctx context.Context, c schedule.Schedule, manifes
 			Cron: c.Trigger.Cron, IntervalSeconds: int64(c.Trigger.Interval / time.Second),
 			StartsAt: micros(c.Trigger.Start), EndsAt: micros(c.Trigger.End),
 			MaxConcurrency: c.MaxConcurrency, Enabled: c.Enabled, NoCatchup: c.NoCatchup, Parameters: toJSON(c.Parameters),
-			CreatedAt: micros(c.CreatedAt), UpdatedAt: micros(c.UpdatedAt), Manifest: kept,
+			CreatedAt: micros(c.CreatedAt), UpdatedAt: micros(c.UpdatedAt), Manifest: kept, ByVersion: c.ByVersion,
 		})
 		return s.taken(err, "schedules.id", "a job with id %s exists already", c.ID)
 	})
 }
 
 // Schedule implements schedule.Store.
-func (s *Store) Schedule(ctx context.Context, id string) (schedule.Schedule, error) {
+func (s *schedules) Schedule(ctx context.Context, id string) (schedule.Schedule, error) {
 	row, err := s.read().Schedule(ctx, id)
 	if err != nil {
 		return schedule.Schedule{}, missing("job", id, err)
@@ -56,7 +56,7 @@ func (s *Store) Schedule(ctx context.Context, id string) (schedule.Schedule, err
 }
 
 // Schedules implements schedule.Store.
-func (s *Store) Schedules(ctx context.Context, q page.Query, experimentID string) (page.Page[schedule.Schedule], error) {
+func (s *schedules) Schedules(ctx context.Context, q page.Query, experimentID string) (page.Page[schedule.Schedule], error) {
 	chosen, err := s.page(ctx, scheduleList(experimentID), q)
 	if err != nil {
 		return page.Page[schedule.Schedule]{}, err
@@ -75,7 +75,7 @@ func (s *Store) Schedules(ctx context.Context, q page.Query, experimentID string
 }
 
 // EnabledSchedules implements schedule.Store.
-func (s *Store) EnabledSchedules(ctx context.Context) ([]schedule.Schedule, error) {
+func (s *schedules) EnabledSchedules(ctx context.Context) ([]schedule.Schedule, error) {
 	rows, err := s.read().EnabledSchedules(ctx)
 	if err != nil {
 		return nil, trouble("read schedules", err)
@@ -90,7 +90,7 @@ func (s *Store) EnabledSchedules(ctx context.Context) ([]schedule.Schedule, erro
 }
 
 // ScheduleManifest implements schedule.Store.
-func (s *Store) ScheduleManifest(ctx context.Context, id string) ([]byte, error) {
+func (s *schedules) ScheduleManifest(ctx context.Context, id string) ([]byte, error) {
 	data, err := s.read().ScheduleManifest(ctx, id)
 	if err != nil {
 		return nil, missing("job", id, err)
@@ -98,8 +98,23 @@ func (s *Store) ScheduleManifest(ctx context.Context, id string) ([]byte, error)
 	return unpack(data)
 }
 
+// ScheduleManifests implements schedule.Store.
+func (s *schedules) ScheduleManifests(ctx context.Context, ids []string) (manifests [][]byte, of map[string]int, err error) {
+	rows, err := s.read().ManifestsOfSchedules(ctx, ids)
+	if err != nil {
+		return nil, nil, trouble("read manifests", err)
+	}
+	var p pile
+	for _, row := range rows {
+		if err := p.add(row.ID, row.Seq, row.Data); err != nil {
+			return nil, nil, err
+		}
+	}
+	return p.manifests, p.of, nil
+}
+
 // EnableSchedule implements schedule.Store.
-func (s *Store) EnableSchedule(ctx context.Context, id string, enabled bool, now time.Time) error {
+func (s *schedules) EnableSchedule(ctx context.Context, id string, enabled bool, now time.Time) error {
 	return s.write(ctx, func(q *query.Queries) error {
 		n, err := q.SetScheduleEnabled(ctx, query.SetScheduleEnabledParams{ID: id, Enabled: enabled, UpdatedAt: micros(now)})
 		if err != nil || n == 0 {
@@ -110,7 +125,7 @@ func (s *Store) EnableSchedule(ctx context.Context, id string, enabled bool, now
 }
 
 // AdvanceSchedule implements schedule.Store.
-func (s *Store) AdvanceSchedule(ctx context.Context, id string, at time.Time, index int64, message string) error {
+func (s *schedules) AdvanceSchedule(ctx context.Context, id string, at time.Time, index int64, message string) error {
 	return s.write(ctx, func(q *query.Queries) error {
 		n, err := q.AdvanceSchedule(ctx, query.AdvanceScheduleParams{ID: id, LastAt: micros(at), LastIndex: index, Message: message})
 		if err != nil || n == 0 {
@@ -121,13 +136,13 @@ func (s *Store) AdvanceSchedule(ctx context.Context, id string, at time.Time, in
 }
 
 // OpenRuns implements schedule.Store.
-func (s *Store) OpenRuns(ctx context.Context, id string) (int64, error) {
+func (s *schedules) OpenRuns(ctx context.Context, id string) (int64, error) {
 	n, err := s.read().OpenRunsOfSchedule(ctx, id)
 	return n, trouble("count open runs", err)
 }
 
 // DeleteSchedule implements schedule.Store.
-func (s *Store) DeleteSchedule(ctx context.Context, id string) error {
+func (s *schedules) DeleteSchedule(ctx context.Context, id string) error {
 	return s.write(ctx, func(q *query.Queries) error {
 		row, err := q.ScheduleRow(ctx, id)
 		if err != nil {
@@ -145,7 +160,7 @@ func scheduleOf(row query.Schedule, experimentName string) (schedule.Schedule, e
 		ID: row.ID, Name: row.Name, Description: row.Description,
 		ExperimentID: row.ExperimentID, ExperimentName: experimentName,
 		PipelineID: row.PipelineID, PipelineName: row.PipelineName, VersionID: row.VersionID, VersionName: row.VersionName,
-		ServiceAccount: row.ServiceAccount, Resource: row.Resource,
+		ServiceAccount: row.ServiceAccount, Resource: row.Resource, ByVersion: row.ByVersion,
 		Trigger: schedule.Trigger{
 			Cron: row.Cron, Interval: time.Duration(row.IntervalSeconds) * time.Second, Start: timeOf(row.StartsAt), End: timeOf(row.EndsAt),
 		},

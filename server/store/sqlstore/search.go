@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 const (
 	parameterPrefix = "parameter:"
 	labelPrefix     = "label:"
+	sizePrefix      = "size:" // of columns: the values of a parameter that are numbers
 	anyText         = "text"
 )
 
@@ -32,6 +35,10 @@ func search(p page.Predicate) (c condition, ok bool, err error) {
 		return condition{`(runs.name LIKE ? ESCAPE '\' OR runs.description LIKE ? ESCAPE '\' OR runs.id LIKE ? ESCAPE '\')`, []any{pattern, pattern, pattern}}, true, nil
 	}
 	if name, ok := strings.CutPrefix(p.Key, parameterPrefix); ok && name != "" {
+		if bySize(p) { // columns alone compare them
+			_, err = limitOf(p)
+			return c, true, err
+		}
 		c, err = textIs("run_parameters", name, p)
 		return c, true, err
 	}
@@ -42,9 +49,9 @@ func search(p page.Predicate) (c condition, ok bool, err error) {
 	return c, false, nil
 }
 
-// metricIs compares the value of a metric by which runs are sorted too.
+// metricIs compares the value of a metric that also sorts the runs.
 func metricIs(name string, p page.Predicate) (condition, error) {
-	value, err := metricValue(p)
+	value, err := limitOf(p)
 	if err != nil {
 		return condition{}, err
 	}
@@ -55,21 +62,33 @@ func metricIs(name string, p page.Predicate) (condition, error) {
 	return beside("run_metrics", "leads = 1 AND value "+operator+" ?", p.Op, name, value), nil
 }
 
-// metricValue is what a predicate compares a metric with.
-func metricValue(p page.Predicate) (float64, error) {
+// bySize tells whether a predicate compares the values of a parameter as numbers.
+func bySize(p page.Predicate) bool {
+	return strings.HasPrefix(p.Key, parameterPrefix) &&
+		slices.Contains([]page.Op{page.GreaterThan, page.GreaterThanOrEqual, page.LessThan, page.LessThanOrEqual}, p.Op)
+}
+
+// limitOf is what a predicate compares a metric or a parameter with.
+func limitOf(p page.Predicate) (float64, error) {
 	switch v := single(p).(type) {
 	case float64:
 		return v, nil
 	case int64:
 		return float64(v), nil
 	case string:
-		value, err := strconv.ParseFloat(v, 64)
-		if err != nil {
+		value, ok := numberIn(v)
+		if !ok {
 			return 0, fault.New(fault.Invalid, "the filter on %q needs a number, not %q", p.Key, v)
 		}
 		return value, nil
 	}
 	return 0, fault.New(fault.Invalid, "the filter on %q needs one number", p.Key)
+}
+
+// numberIn reads a text that is a number with a place among the others.
+func numberIn(text string) (float64, bool) {
+	value, err := strconv.ParseFloat(text, 64)
+	return value, err == nil && !math.IsNaN(value) && !math.IsInf(value, 0)
 }
 
 // beside asks for what lies beside a run in a table. What is not equal is all but what is, so also runs that lack it.
@@ -95,7 +114,7 @@ func textIs(table, name string, p page.Predicate) (condition, error) {
 	case page.Substring:
 		return beside(table, `value LIKE ? ESCAPE '\'`, p.Op, name, containing(text)), nil
 	}
-	return condition{}, fault.New(fault.Invalid, "the filter on %q can be EQUALS, NOT_EQUALS or IS_SUBSTRING", p.Key)
+	return condition{}, fault.New(fault.Invalid, "the filter on %q can be EQUALS, NOT_EQUALS or IS_SUBSTRING, and of a parameter also an order of numbers", p.Key)
 }
 
 // single is the value of a predicate that has one.

@@ -17,7 +17,7 @@ type seriesKey struct {
 }
 
 // AddPoints implements run.Curves.
-func (s *Store) AddPoints(ctx context.Context, id, nodeID, pod string, points []run.Point) (added int, err error) {
+func (s *points) AddPoints(ctx context.Context, id, nodeID, pod string, points []run.Point) (added int, err error) {
 	err = s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		added = 0
 		of, err := q.NodePod(ctx, query.NodePodParams{Run: row.Seq, ID: nodeID})
@@ -90,7 +90,7 @@ func insertPoints(ctx context.Context, q *query.Queries, points []run.Point, kno
 }
 
 // SetScanned implements run.Curves.
-func (s *Store) SetScanned(ctx context.Context, id, nodeID, pod string, state []byte) error {
+func (s *points) SetScanned(ctx context.Context, id, nodeID, pod string, state []byte) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		of, err := q.NodePod(ctx, query.NodePodParams{Run: row.Seq, ID: nodeID})
 		if err != nil {
@@ -104,7 +104,7 @@ func (s *Store) SetScanned(ctx context.Context, id, nodeID, pod string, state []
 }
 
 // Scanned implements run.Curves.
-func (s *Store) Scanned(ctx context.Context, id, nodeID, pod string) ([]byte, error) {
+func (s *points) Scanned(ctx context.Context, id, nodeID, pod string) ([]byte, error) {
 	state, err := s.read().Scan(ctx, query.ScanParams{ID: id, NodeID: nodeID, Pod: pod})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -113,7 +113,7 @@ func (s *Store) Scanned(ctx context.Context, id, nodeID, pod string) ([]byte, er
 }
 
 // Points implements run.Curves.
-func (s *Store) Points(ctx context.Context, id string, after int64, most int) (points []run.Point, err error) {
+func (s *points) Points(ctx context.Context, id string, after int64, most int) (points []run.Point, err error) {
 	var rows []query.PointsOfAllRow
 	if id == "" {
 		rows, err = s.read().PointsOfAll(ctx, query.PointsOfAllParams{Above: after, Most: int64(most)})
@@ -139,7 +139,7 @@ func (s *Store) Points(ctx context.Context, id string, after int64, most int) (p
 }
 
 // Series implements run.Curves.
-func (s *Store) Series(ctx context.Context, id string) ([]run.Series, error) {
+func (s *points) Series(ctx context.Context, id string) ([]run.Series, error) {
 	row, err := s.read().RunRow(ctx, id)
 	if err != nil {
 		return nil, missing("run", id, err)
@@ -153,7 +153,7 @@ func (s *Store) Series(ctx context.Context, id string) ([]run.Series, error) {
 }
 
 // PointsOf implements run.Curves.
-func (s *Store) PointsOf(ctx context.Context, id, nodeID, name string, rank int, each func(run.Point)) error {
+func (s *points) PointsOf(ctx context.Context, id, nodeID, name string, rank int, each func(run.Point)) error {
 	row, err := s.read().RunRow(ctx, id)
 	if err != nil {
 		return missing("run", id, err)
@@ -168,7 +168,7 @@ func (s *Store) PointsOf(ctx context.Context, id, nodeID, name string, rank int,
 }
 
 // StepNames implements run.Curves.
-func (s *Store) StepNames(ctx context.Context, id string, nodeIDs []string) (map[string]string, error) {
+func (s *points) StepNames(ctx context.Context, id string, nodeIDs []string) (map[string]string, error) {
 	if len(nodeIDs) == 0 {
 		return nil, nil
 	}

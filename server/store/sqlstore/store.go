@@ -34,21 +34,73 @@ type Driver struct {
 	InUse func(err error) bool
 }
 
-// Store keeps pipelines, experiments, runs and schedules. It is safe for concurrent use by one process.
+// Store keeps pipelines, experiments, runs and schedules. It is safe for concurrent use by one process. Each of its parts has one noun;
+// all of them share the database.
 type Store struct {
+	*db
+	cached
+	changes
+	experiments
+	nodes
+	pipelines
+	podLogs
+	points
+	retained
+	runIndex
+	runs
+	schedules
+	tasks
+	visuals
+}
+
+// db is the database: who reads, who writes, and in which order.
+type db struct {
 	driver  Driver
 	reads   *sql.DB
 	writes  *sql.DB
 	commits *commits // of what is about to be written
 	columns *runColumns
-	// onWrite hears of each change that was written; nil: nobody does.
+	// onWrite receives each change that was written; may be nil.
 	onWrite func(took time.Duration, failed bool)
 }
+
+// The parts of a store.
+type (
+	cached      struct{ *db } // outputs that later steps can take
+	changes     struct{ *db } // of runs, for those who watch
+	experiments struct{ *db }
+	nodes       struct{ *db } // of runs
+	pipelines   struct{ *db }
+	podLogs     struct{ *db }
+	points      struct{ *db } // of curves
+	retained    struct{ *db } // what may be pruned
+	runIndex    struct{ *db } // finds runs
+	runs        struct{ *db }
+	schedules   struct{ *db }
+	tasks       struct{ *db }
+	visuals     struct{ *db }
+)
 
 // New makes a store of two pools of connections to a database that Migrate has prepared. That of writes has one connection,
 // so that what a transaction read stays true until it is committed.
 func New(driver Driver, reads, writes *sql.DB) *Store {
-	return &Store{driver: driver, reads: reads, writes: writes, commits: newCommits(), columns: newRunColumns()}
+	d := &db{driver: driver, reads: reads, writes: writes, commits: newCommits(), columns: newRunColumns()}
+	return &Store{
+		d,
+		cached{d},
+		changes{d},
+		experiments{d},
+		nodes{d},
+		pipelines{d},
+		podLogs{d},
+		points{d},
+		retained{d},
+		runIndex{d},
+		runs{d},
+		schedules{d},
+		tasks{d},
+		visuals{d},
+	}
 }
 
 // Migrate brings the schema up to date. One that a newer Argosy made is refused.
@@ -79,7 +131,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-func (s *Store) read() *query.Queries {
+func (s *db) read() *query.Queries {
 	c := s.driver.conn(s.reads)
 	c.repeat = true
 	return query.New(c)
@@ -98,7 +150,7 @@ func notFound(what, id string) error {
 }
 
 // taken turns a broken UNIQUE rule on column into a Conflict.
-func (s *Store) taken(err error, column, format string, args ...any) error {
+func (s *db) taken(err error, column, format string, args ...any) error {
 	if err != nil && s.driver.Taken(err, column) {
 		return fault.New(fault.Conflict, format, args...).Because(err)
 	}

@@ -26,7 +26,7 @@ func taskList(sc task.Scope) listing {
 }
 
 // CreateTask implements task.Store.
-func (s *Store) CreateTask(ctx context.Context, t task.Task) error {
+func (s *tasks) CreateTask(ctx context.Context, t task.Task) error {
 	return s.write(ctx, func(q *query.Queries) error {
 		n, err := q.InsertTask(ctx, query.InsertTaskParams{
 			ID: t.ID, RunID: t.RunID, Namespace: t.Namespace, PipelineName: t.Pipeline, ExecutionID: t.Execution,
@@ -43,7 +43,7 @@ func (s *Store) CreateTask(ctx context.Context, t task.Task) error {
 }
 
 // Tasks implements task.Store.
-func (s *Store) Tasks(ctx context.Context, q page.Query, sc task.Scope) (page.Page[task.Task], error) {
+func (s *tasks) Tasks(ctx context.Context, q page.Query, sc task.Scope) (page.Page[task.Task], error) {
 	chosen, err := s.page(ctx, taskList(sc), q)
 	if err != nil {
 		return page.Page[task.Task]{}, err

@@ -8,7 +8,7 @@ import (
 )
 
 // PutVisuals implements run.Visuals.
-func (s *Store) PutVisuals(ctx context.Context, id, nodeID string, visuals []run.Visual) error {
+func (s *visuals) PutVisuals(ctx context.Context, id, nodeID string, visuals []run.Visual) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		if err := q.DeleteVisualsOfNode(ctx, query.DeleteVisualsOfNodeParams{Run: row.Seq, NodeID: nodeID}); err != nil {
 			return trouble("replace visuals", err)
@@ -26,7 +26,7 @@ func (s *Store) PutVisuals(ctx context.Context, id, nodeID string, visuals []run
 }
 
 // Visuals implements run.Visuals.
-func (s *Store) Visuals(ctx context.Context, id string) ([]run.Visual, error) {
+func (s *visuals) Visuals(ctx context.Context, id string) ([]run.Visual, error) {
 	rows, err := s.read().Visuals(ctx, id)
 	visuals := make([]run.Visual, len(rows))
 	for i, row := range rows {
@@ -36,7 +36,7 @@ func (s *Store) Visuals(ctx context.Context, id string) ([]run.Visual, error) {
 }
 
 // VisualsOf implements run.Visuals.
-func (s *Store) VisualsOf(ctx context.Context, id, nodeID string) ([]run.Visual, error) {
+func (s *visuals) VisualsOf(ctx context.Context, id, nodeID string) ([]run.Visual, error) {
 	rows, err := s.read().VisualsOfNode(ctx, query.VisualsOfNodeParams{ID: id, NodeID: nodeID})
 	if err != nil {
 		return nil, trouble("read visuals", err)

@@ -24,7 +24,7 @@ const (
 
 // alone runs f in one transaction, which is durable when alone returns without error. A transaction that the database gave
 // up, or whose connection broke before it was committed, is begun again: f may run more than once.
-func (s *Store) alone(ctx context.Context, f func(*query.Queries) error) error {
+func (s *db) alone(ctx context.Context, f func(*query.Queries) error) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = 10*time.Millisecond, 500*time.Millisecond
 	for begun := time.Now(); ; {
@@ -41,7 +41,7 @@ func (s *Store) alone(ctx context.Context, f func(*query.Queries) error) error {
 }
 
 // transaction runs f in a transaction and tells, when that fails, whether it may be tried again.
-func (s *Store) transaction(ctx context.Context, f func(*query.Queries) error) (again bool, err error) {
+func (s *db) transaction(ctx context.Context, f func(*query.Queries) error) (again bool, err error) {
 	tx, err := s.writes.BeginTx(ctx, &s.driver.Write)
 	if err != nil {
 		if s.driver.InUse != nil && s.driver.InUse(err) {
@@ -53,14 +53,14 @@ func (s *Store) transaction(ctx context.Context, f func(*query.Queries) error) (
 	if err := f(query.New(s.driver.conn(tx))); err != nil {
 		return givenUp(err) || unreachable(err), err
 	}
-	if err := tx.Commit(); err != nil { // when the connection broke, nobody knows whether it was committed
+	if err := tx.Commit(); err != nil { // when the connection broke, the commit is uncertain
 		return givenUp(err), trouble("commit", err)
 	}
 	return false, nil
 }
 
 // Keep watches over the right to write until ctx ends. It fails when another process has taken the store over.
-func (s *Store) Keep(ctx context.Context) error {
+func (s *db) Keep(ctx context.Context) error {
 	if s.driver.InUse == nil {
 		<-ctx.Done()
 		return nil

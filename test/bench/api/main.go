@@ -275,7 +275,7 @@ func measurePlans(ctx context.Context, home string, m *model, shapes []shape, r 
 	return errors.Join(err, s.Close())
 }
 
-// measureRetention takes the time of looking for what is to go, of which most is old.
+// measureRetention times the search for runs to remove when most runs are old.
 func measureRetention(ctx context.Context, s *sqlstore.Store, runs int, r *report) error {
 	all := retention.Cut{Newest: math.MaxInt64}
 	for _, of := range []named[retention.Cut]{

@@ -158,7 +158,14 @@ func (r *row) matches(where []page.Predicate) bool {
 }
 
 func (r *row) match(p page.Predicate) bool {
-	if name, ok := strings.CutPrefix(p.Key, "parameter:"); ok { // only with Equals
+	if name, ok := strings.CutPrefix(p.Key, "parameter:"); ok { // only with Equals and GreaterThan
+		if p.Op == page.GreaterThan {
+			return slices.ContainsFunc(r.parameters, func(have run.Parameter) bool {
+				value, err := strconv.ParseFloat(have.Value, 64)
+				limit, errLimit := strconv.ParseFloat(p.Values[0].(string), 64)
+				return have.Name == name && err == nil && errLimit == nil && value > limit
+			})
+		}
 		return slices.Contains(r.parameters, run.Parameter{Name: name, Value: p.Values[0].(string)})
 	}
 	if name, ok := strings.CutPrefix(p.Key, "metric:"); ok { // only with GreaterThan

@@ -108,7 +108,7 @@ func freePort() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// memory gives the resident memory of the process in MB, of which files holds what is mapped from files.
+// memory gives the resident memory of the process in MB; files is the part that is mapped from files.
 func (s *server) memory() (resident, files float64, err error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {

@@ -123,6 +123,7 @@ func filtered(w *seed.World) []shape {
 		{"id =", []page.Predicate{of("id", page.Equals, middle.ID)}},
 		{"id >", []page.Predicate{of("id", page.GreaterThan, "8")}},
 		{"a parameter that many have", []page.Predicate{of("parameter:learning_rate", page.Equals, "0.1")}},
+		{"a parameter above a number", []page.Predicate{of("parameter:learning_rate", page.GreaterThan, "0.05")}},
 		{"a parameter that few have", []page.Predicate{of("parameter:learning_rate", page.Equals, "none")}},
 		{"a metric above what most have", []page.Predicate{of("metric:loss", page.GreaterThan, "4.5")}},
 		{"no status is so", []page.Predicate{of("status", page.In)}},

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-// runFlags say what is to be run, now or as a job.
+// runFlags say what is to be run, now or on a schedule.
 type runFlags struct {
 	run                           client.NewRun
 	pipeline, version, experiment string
@@ -23,7 +22,7 @@ func (r *runFlags) add(c *cli, cmd *cobra.Command, what string) {
 	f.StringVar(&r.pipeline, "pipeline", "", "`pipeline` to run (name or id)")
 	f.StringVar(&r.version, "version", "", "`version` of it (name or id; default: its default version)")
 	f.StringVar(&r.experiment, "experiment", "", "`experiment` the "+what+" belongs to; made if there is none of that name (default \"Default\")")
-	f.StringVar(&r.run.Name, "name", "", "`name` of the "+what+" (default: the pipeline's and the time)")
+	f.StringVar(&r.run.Name, "name", "", "`name` of the "+what+", which no other has (default: the pipeline's and the time)")
 	f.StringVar(&r.run.Description, "description", "", "`text` shown with it")
 	f.StringVar(&r.run.ServiceAccount, "service-account", "", "Kubernetes service `account` of its pods (default: the manifest's, else pipeline-runner)")
 	f.StringArrayVarP(&r.values, "param", "p", nil, "set a parameter, as `name=value`; may be repeated, the value may be empty")
@@ -51,7 +50,7 @@ func (r *runFlags) resolve(ctx context.Context, cl *client.Client) (client.NewRu
 	}
 	n.PipelineID = p.ID
 	if n.Name == "" {
-		n.Name = p.Name + "-" + time.Now().Format("20060102-150405")
+		n.Name = client.RunName(p.Name)
 	}
 	if r.version != "" {
 		v, err := find(ctx, r.version, cl.Version, func(ctx context.Context, name string) (*client.PipelineVersion, error) {

@@ -1,21 +1,31 @@
 package command
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/home"
+	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/server/store"
 )
 
-func (c *cli) backupCommand() *cobra.Command {
+// backups are the commands that keep a store elsewhere and bring it back.
+type backups struct{ *cli }
+
+func (c backups) backup() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "backup FILE", Short: "Write all pipelines, experiments, runs and jobs to a file, while the server runs or not",
-		Long: `Backup writes what the store holds at this moment to FILE, which must not be there yet. The server may run; nobody waits.
+		Use: "backup FILE", Short: "Write all pipelines, experiments, runs and schedules to a file, while the server runs or not",
+		Long: `Backup writes what the store holds at this moment to FILE, which must not exist. The server may run; it does not wait.
 Artifacts and logs are in the object store, and not part of it. FILE is a SQLite database, whichever database the store is in, so
-that restore can move a store from one to the other.`,
+that restore can move a store from one to the other.
+
+Backup reads the store itself, in the data folder or at --store. When --server, $ARGOSY_URL or the configuration names a server,
+it asks that server what it has, and refuses to write the backup of another store.`,
 		Example: "  argosy backup argosy-$(date +%F).db\n  argosy backup argosy-$(date +%F).db --store postgres://argosy@db.example.org/argosy",
 		Args:    args(cobra.ExactArgs(1), "the name of one file to write"),
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -23,11 +33,23 @@ that restore can move a store from one to the other.`,
 			if err != nil {
 				return exit.With(exit.Environment, err)
 			}
-			if err := store.Backup(cmd.Context(), storePlace(settings), given[0]); err != nil {
+			from, file := storePlace(settings), given[0]
+			has, err := c.askServer(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := store.Backup(cmd.Context(), from, file); err != nil {
 				return exit.With(exit.Refused, err)
 			}
-			_, err = fmt.Fprintf(c.out, "written to %s\n", given[0])
-			return err
+			contents, err := store.Count(cmd.Context(), file)
+			if err != nil {
+				return err
+			}
+			if err := has.compare(cmd.Context(), file, from, contents); err != nil {
+				return errors.Join(err, os.Remove(file))
+			}
+			return c.printContents(storeView{File: file, Store: store.Describe(from), Contents: contents},
+				"written to %[1]s from %[2]s: %[3]s\n")
 		},
 	}
 	homeFlag(cmd)
@@ -35,12 +57,11 @@ that restore can move a store from one to the other.`,
 	return cmd
 }
 
-func (c *cli) restoreCommand() *cobra.Command {
+func (c backups) restore() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Put a backup in the place of the store",
 		Long: `Restore checks the backup in FILE and puts it in the place of the store of the data folder. No server may run on the folder meanwhile.
-The store that was there is kept beside it. A PostgreSQL database is filled from the backup, and must hold no store that is in use
-yet; this is also how a store moves from a file to PostgreSQL, and back.`,
+The store that was there is kept beside it. A PostgreSQL database is filled from the backup, and must not hold a store that is in use; this is also how a store moves from a file to PostgreSQL, and back.`,
 		Example: "  argosy restore argosy-2026-11-20.db\n  argosy restore argosy-2026-11-20.db --store postgres://argosy@db.example.org/argosy",
 		Args:    args(cobra.ExactArgs(1), "the name of one file that backup wrote"),
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -60,14 +81,107 @@ yet; this is also how a store moves from a file to PostgreSQL, and back.`,
 			if err != nil {
 				return exit.With(exit.Refused, err)
 			}
-			if kept != "" {
-				fmt.Fprintf(c.out, "the store that was there is kept as %s\n", kept)
+			contents, err := store.Count(cmd.Context(), given[0])
+			if err != nil {
+				return fmt.Errorf("restored from %s, whose contents cannot be counted: %w", given[0], err)
 			}
-			_, err = fmt.Fprintf(c.out, "restored from %s\n", given[0])
-			return err
+			return c.printContents(storeView{File: given[0], Store: store.Describe(place), Kept: kept, Contents: contents},
+				"restored from %[1]s into %[2]s: %[3]s\n")
 		},
 	}
 	homeFlag(cmd)
 	storeFlag(cmd)
 	return cmd
+}
+
+// storeView is a store that was backed up or restored, for programs.
+type storeView struct {
+	File  string `json:"file"`
+	Store string `json:"store"`
+	Kept  string `json:"kept,omitempty"` // where the store is that was there before
+	store.Contents
+}
+
+// printContents prints a line that is given the file, the store and what both hold.
+func (c backups) printContents(v storeView, line string) error {
+	return c.printer().Print(v, func() {
+		if v.Kept != "" {
+			fmt.Fprintf(c.out, "the store that was there is kept as %s\n", v.Kept)
+		}
+		fmt.Fprintf(c.out, line, v.File, v.Store, fmt.Sprintf("%s, %s, %s, %s", plural(v.Pipelines, "pipeline"),
+			plural(v.Experiments, "experiment"), plural(v.Runs, "run"), plural(v.Jobs, "schedule")))
+	})
+}
+
+// serverHas is what a server has.
+type serverHas struct {
+	url    string
+	newest []newest
+}
+
+// newest is the newest resource of a kind, and how many there are.
+type newest struct {
+	kind, id, name string
+	total          int
+}
+
+func newestOf[T any](kind string, p client.Page[T], named func(T) (id, name string)) newest {
+	n := newest{kind: kind, total: p.Total}
+	if len(p.Items) > 0 {
+		n.id, n.name = named(p.Items[0])
+	}
+	return n
+}
+
+// askServer asks the server that the user named what it has. Without one, or when it does not answer, there is nothing to compare.
+func (c backups) askServer(ctx context.Context) (*serverHas, error) {
+	cl, err := c.client()
+	if err != nil || !c.serverNamed() {
+		return nil, err
+	}
+	one := client.ListOptions{SortBy: newestFirst.SortBy, PageSize: 1}
+	runs, errRuns := cl.Runs(ctx, client.RunListOptions{ListOptions: one})
+	pipelines, errPipelines := cl.Pipelines(ctx, one)
+	jobs, errJobs := cl.Jobs(ctx, client.JobListOptions{ListOptions: one})
+	experiments, errExperiments := cl.Experiments(ctx, one)
+	if err := errors.Join(errRuns, errPipelines, errJobs, errExperiments); client.IsUnreachable(err) {
+		fmt.Fprintf(c.err, "no server answers at %s: whether it has this store is not known\n", cl.URL())
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("ask %s what it has: %w", cl.URL(), err)
+	}
+	return &serverHas{url: cl.URL(), newest: []newest{
+		newestOf("run", runs, func(r client.Run) (string, string) { return r.ID, r.Name }),
+		newestOf("pipeline", pipelines, func(p client.Pipeline) (string, string) { return p.ID, p.Name }),
+		newestOf("schedule", jobs, func(j client.Job) (string, string) { return j.ID, j.Name }),
+		newestOf("experiment", experiments, func(e client.Experiment) (string, string) { return e.ID, e.Name }),
+	}}, nil
+}
+
+// compare refuses a backup that is of another store than the server's.
+func (h *serverHas) compare(ctx context.Context, backup, place string, contents store.Contents) error {
+	if h == nil {
+		return nil
+	}
+	differ := func(format string, args ...any) error {
+		return exit.With(exit.Refused, fmt.Errorf("the server at %s has another store than %s: %s; back up where that server runs, with its --home or --store, or unset $%s",
+			h.url, store.Describe(place), fmt.Sprintf(format, args...), client.EnvURL))
+	}
+	stored := map[string]int64{"run": contents.Runs, "pipeline": contents.Pipelines, "schedule": contents.Jobs, "experiment": contents.Experiments}
+	for _, n := range h.newest {
+		if n.total == 0 {
+			if stored[n.kind] > 0 {
+				return differ("the server has no %s, the store has %d", n.kind, stored[n.kind])
+			}
+			continue
+		}
+		holds, err := store.Holds(ctx, backup, n.id)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			return differ("the server's newest %s, %s, is not in the store", n.kind, n.name)
+		}
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,9 +21,12 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 )
 
-func (c *cli) clusterCommand() *cobra.Command {
+// clusters are the commands of the embedded cluster.
+type clusters struct{ *cli }
+
+func (c clusters) command() *cobra.Command {
 	g := group("cluster", "The embedded Kubernetes cluster, by itself",
-		c.clusterStartCommand(), c.clusterStopCommand(), c.clusterStatusCommand(), c.clusterKubeconfigCommand(), c.clusterImageCommand())
+		c.start(), c.stop(), c.status(), c.kubeconfig(), c.images())
 	g.Long = `The embedded cluster is a real kube-apiserver on etcd with Kubernetes' own controllers, the Argo workflow controller, the MPI
 operator and a kubelet that runs pods as processes of this machine: no Docker, no root. argosy up starts one for its server;
 these commands use it alone, with kubectl, argo or anything else that speaks Kubernetes.`
@@ -75,8 +79,11 @@ func hint(h home.Home, command string) string {
 type clusterFlags struct {
 	images   string
 	insecure []string
+	volumes  []string
+	shown    []string
 	nodes    int
 	gpus     int
+	stock    bool
 }
 
 var imageModes = []string{
@@ -88,10 +95,15 @@ var imageModes = []string{
 func (f *clusterFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.images, "images", "auto", "`mode` of images, where pods' files come from: auto, host or pull")
 	cmd.Flags().StringSliceVar(&f.insecure, "insecure-registry", nil, "`registry` (host or host:port) that pods' images may be pulled from without encryption")
+	cmd.Flags().StringArrayVar(&f.shown, "host-show", nil, "`folder` of this machine that pods on its files see, though it lies in a home or among secrets; repeat it for more ($ARGOSY_HOST_SHOW, separated by colons)")
+	cmd.Flags().StringArrayVar(&f.volumes, "host-path", nil, "`folder` of this machine that pods may have as a volume (hostPath); repeat it for more ($ARGOSY_HOST_PATH, separated by colons)")
 	cmd.Flags().IntVar(&f.nodes, "nodes", 1, "`number` of virtual nodes that share this machine")
 	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "pretend this `number` of GPUs on each node (default: those that are found)")
+	cmd.Flags().BoolVar(&f.stock, "stock-argo", false, "run Argo's controller and executor as they are, with nothing that makes them quicker")
 	must(cmd.RegisterFlagCompletionFunc("images", cobra.FixedCompletions(imageModes, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("insecure-registry", cobra.NoFileCompletions))
+	must(cmd.MarkFlagDirname("host-path"))
+	must(cmd.MarkFlagDirname("host-show"))
 	must(cmd.RegisterFlagCompletionFunc("nodes", cobra.FixedCompletions([]string{"1", "2", "3", "4"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("gpus", cobra.FixedCompletions([]string{"0", "1", "2", "4", "8"}, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -106,7 +118,13 @@ func (f *clusterFlags) options(cmd *cobra.Command) (o embedded.Options, err erro
 		}
 		o.Images = f.images
 	}
-	o.InsecureRegistries = f.insecure
+	o.InsecureRegistries, o.StockArgo = f.insecure, f.stock
+	if o.HostPaths, err = folders(cmd, "host-path", f.volumes); err != nil {
+		return o, err
+	}
+	if o.HostShow, err = folders(cmd, "host-show", f.shown); err != nil {
+		return o, err
+	}
 	if cmd.Flags().Changed("nodes") {
 		if f.nodes < 1 || f.nodes > mostNodes {
 			return o, exit.Usagef("--nodes %d: want a number from 1 to %d", f.nodes, mostNodes)
@@ -122,7 +140,26 @@ func (f *clusterFlags) options(cmd *cobra.Command) (o embedded.Options, err erro
 	return o, nil
 }
 
-func (c *cli) clusterStartCommand() *cobra.Command {
+// folders are those that a flag names, else those of its environment variable, as absolute paths.
+func folders(cmd *cobra.Command, flag string, given []string) ([]string, error) {
+	if !cmd.Flags().Changed(flag) {
+		given = filepath.SplitList(os.Getenv("ARGOSY_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))))
+	}
+	var all []string
+	for _, dir := range given {
+		path, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			return nil, exit.Usagef("--%s %s: no such folder", flag, dir)
+		}
+		all = append(all, path)
+	}
+	return all, nil
+}
+
+func (c clusters) start() *cobra.Command {
 	var flags clusterFlags
 	cmd := &cobra.Command{
 		Use: "start", Short: "Start the cluster in the background and wait until it is ready",
@@ -151,7 +188,7 @@ started with other flags (exit code 3).`,
 	return cmd
 }
 
-func (c *cli) startCluster(ctx context.Context, h home.Home, options embedded.Options) error {
+func (c clusters) startCluster(ctx context.Context, h home.Home, options embedded.Options) error {
 	screen := terminal.New(c.err)
 	defer screen.Idle()
 	if _, runs := h.Supervisor(); !runs {
@@ -204,7 +241,7 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-func (c *cli) clusterStopCommand() *cobra.Command {
+func (c clusters) stop() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "stop", Short: "Stop the cluster with all its pods and wait until it is gone",
@@ -224,7 +261,7 @@ stop is no error. The cluster of a running argosy up is refused (exit code 3): e
 	return cmd
 }
 
-func (c *cli) stopCluster(ctx context.Context, h home.Home, force bool) error {
+func (c clusters) stopCluster(ctx context.Context, h home.Home, force bool) error {
 	if server, runs := h.Server(); runs && !force {
 		if _, up := h.Supervisor(); up {
 			who := "another process"
@@ -252,7 +289,7 @@ func (c *cli) stopCluster(ctx context.Context, h home.Home, force bool) error {
 	return nil
 }
 
-func (c *cli) clusterKubeconfigCommand() *cobra.Command {
+func (c clusters) kubeconfig() *cobra.Command {
 	var path bool
 	cmd := &cobra.Command{
 		Use: "kubeconfig", Short: "Print the administrator's kubeconfig of the cluster",

@@ -14,9 +14,9 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 )
 
-func (c *cli) clusterImageCommand() *cobra.Command {
+func (c clusters) images() *cobra.Command {
 	g := group("image", "Images of the embedded cluster: load, pull, list, remove",
-		c.imageLoadCommand(), c.imagePullCommand(), c.imageListCommand(), c.imageRemoveCommand())
+		c.loadImage(), c.pullImage(), c.listImages(), c.removeImage())
 	g.Long = `The embedded cluster keeps images in its data folder, in a store of its own. These commands look at it and change it, whether the
 cluster runs or not. A pod with a loaded image needs no registry; with imagePullPolicy Always it asks one all the same.`
 	g.Example = "  docker save my/trainer:1 | argosy cluster image load -\n  argosy cluster image pull debian:12\n  argosy cluster image list"
@@ -24,7 +24,7 @@ cluster runs or not. A pod with a loaded image needs no registry; with imagePull
 }
 
 // image runs a command of the store, with the terminal showing what is done.
-func (c *cli) image(cmd *cobra.Command, busy string, args ...string) error {
+func (c clusters) image(cmd *cobra.Command, busy string, args ...string) error {
 	h, err := programHome(cmd)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (c *cli) image(cmd *cobra.Command, busy string, args ...string) error {
 	return errors.Join(err, werr)
 }
 
-func (c *cli) imageLoadCommand() *cobra.Command {
+func (c clusters) loadImage() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "load FILE|FOLDER|-", Short: "Load images from what docker save writes, or from an OCI layout",
@@ -65,7 +65,7 @@ func nameAnd(name string, args []string) []string {
 	return append([]string{"--name=" + name}, args...)
 }
 
-func (c *cli) imagePullCommand() *cobra.Command {
+func (c clusters) pullImage() *cobra.Command {
 	var insecure []string
 	cmd := &cobra.Command{
 		Use: "pull NAME...", Short: "Pull images from their registries, with the credentials of docker login",
@@ -84,7 +84,7 @@ func (c *cli) imagePullCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) imageListCommand() *cobra.Command {
+func (c clusters) listImages() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the stored images",
 		Args: args(cobra.NoArgs, "no arguments"),
@@ -114,7 +114,7 @@ func (c *cli) imageListCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) imageRemoveCommand() *cobra.Command {
+func (c clusters) removeImage() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove NAME|DIGEST...", Aliases: []string{"rm"}, Short: "Remove images; one that a pod uses is kept",
 		Args: args(cobra.MinimumNArgs(1), "the name or digest of an image or more"),

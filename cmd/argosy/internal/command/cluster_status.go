@@ -12,7 +12,7 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
 )
 
-func (c *cli) clusterStatusCommand() *cobra.Command {
+func (c clusters) status() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "Tell what the cluster does, component by component",
 		Long: `Status tells whether a cluster runs, and of each component its process, since when it is as it is, how often it was started

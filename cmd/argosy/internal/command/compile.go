@@ -25,7 +25,10 @@ gets a package for each pipeline. The same source gives the same bytes. It needs
 Instead of a package it can draw the pipeline (--graph), start a run of it (--submit) or only check it (--validate).
 The program itself takes the same flags: go run DIR --graph svg -o pipeline.svg.`
 
-func (c *cli) compileCommand() *cobra.Command {
+// packages are the commands of pipelines before they are uploaded.
+type packages struct{ *cli }
+
+func (c packages) compile() *cobra.Command {
 	var out, pipeline, graph, experiment, image string
 	var params []string
 	var submit, validate, dryRun bool
@@ -38,7 +41,7 @@ func (c *cli) compileCommand() *cobra.Command {
 		Args: args(cobra.ExactArgs(1), "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
-				return exit.Usagef("%s is no folder", args[0])
+				return exit.Usagef("%s is not a folder", args[0])
 			}
 			var flags []string
 			add := func(name, value string) {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"io"
 	"iter"
 	"time"
 
@@ -18,7 +19,7 @@ const (
 type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
 // completeFrom offers what the server has. several is for arguments that may be given more than once.
-func completeFrom[T any](c *cli, several bool, all func(*client.Client, context.Context) iter.Seq2[T, error], text func(T) (word, about string)) completion {
+func completeFrom[T any](c *cli, several bool, all func(*client.Client, context.Context) iter.Seq2[T, error], offer func(T) []cobra.Completion) completion {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const none = cobra.ShellCompDirectiveNoFileComp
 		if len(args) > 0 && !several {
@@ -32,14 +33,21 @@ func completeFrom[T any](c *cli, several bool, all func(*client.Client, context.
 		defer cancel()
 		var words []string
 		for item, err := range all(cl, ctx) {
-			if err != nil || len(words) == completionItems {
+			if err != nil || len(words) >= completionItems {
 				break
 			}
-			word, about := text(item)
-			words = append(words, cobra.CompletionWithDesc(word, about))
+			words = append(words, offer(item)...)
 		}
 		return words, none
 	}
+}
+
+// offer is the words for one thing, with what the shell shows beside them.
+func offer(about string, words ...string) (all []cobra.Completion) {
+	for _, word := range words {
+		all = append(all, cobra.CompletionWithDesc(word, about))
+	}
+	return all
 }
 
 var newestFirst = client.ListOptions{SortBy: "created_at desc", PageSize: completionItems}
@@ -47,13 +55,13 @@ var newestFirst = client.ListOptions{SortBy: "created_at desc", PageSize: comple
 func (c *cli) completePipelines(several bool) completion {
 	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Pipeline, error] {
 		return cl.AllPipelines(ctx, newestFirst)
-	}, func(p client.Pipeline) (string, string) { return p.Name, p.Description })
+	}, func(p client.Pipeline) []cobra.Completion { return offer(p.Description, p.Name) })
 }
 
 func (c *cli) completeExperiments(several bool) completion {
 	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Experiment, error] {
 		return cl.AllExperiments(ctx, newestFirst)
-	}, func(e client.Experiment) (string, string) { return e.Name, e.Description })
+	}, func(e client.Experiment) []cobra.Completion { return offer(e.Description, e.Name) })
 }
 
 // completeOf offers something that a run has.
@@ -64,21 +72,21 @@ func (c *cli) completeOf(cmd *cobra.Command, run string, words func(*client.Run)
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
-	r, err := findRun(ctx, cl, run)
+	r, err := runNamed(ctx, cl, run, io.Discard)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return words(r), cobra.ShellCompDirectiveNoFileComp
 }
 
-func (c *cli) completeJobs(several bool) completion {
+func (c *cli) completeSchedules(several bool) completion {
 	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Job, error] {
 		return cl.AllJobs(ctx, client.JobListOptions{ListOptions: newestFirst})
-	}, func(j client.Job) (string, string) { return j.Name, j.Status + ", " + j.Trigger.String() })
+	}, func(j client.Job) []cobra.Completion { return offer(j.Status+", "+j.Trigger.String(), j.Name) })
 }
 
 func (c *cli) completeRuns(several bool) completion {
 	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Run, error] {
 		return cl.AllRuns(ctx, client.RunListOptions{ListOptions: newestFirst})
-	}, func(r client.Run) (string, string) { return r.ID, r.Name + " " + r.Status })
+	}, func(r client.Run) []cobra.Completion { return offer(r.Name+" "+r.Status, r.Name, r.ID) })
 }

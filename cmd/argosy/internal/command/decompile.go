@@ -12,13 +12,13 @@ import (
 	"github.com/argosy-ml/argosy/compiler/decompile"
 )
 
-func (c *cli) decompileCommand() *cobra.Command {
+func (c packages) decompile() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use: "decompile FILE [-o main.go]", Short: "Turn a package into a Go program that compiles back to it",
 		Long: `Decompile reads a package (.tar.gz, .zip, .yaml, .json; - is YAML on standard input), made by Argosy, by the Python SDK of
 Kubeflow Pipelines or by hand for Argo, and writes a Go program with the DSL: compiled, it is a workflow that does the
-same, which argosy diff can tell. What cannot be expressed in the DSL is refused, each with its line.`,
+same, which argosy diff can tell. What cannot be expressed in the DSL is refused, each with its line and reason.`,
 		Example: `  argosy new my-pipeline
   argosy decompile old.tar.gz -o my-pipeline/main.go
   argosy compile my-pipeline -o - | argosy diff old.tar.gz -`,
@@ -41,7 +41,7 @@ same, which argosy diff can tell. What cannot be expressed in the DSL is refused
 				return errors.New(strings.Join(lines, "\n"))
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				return exit.With(exit.Usage, fmt.Errorf("%s: %w", args[0], err))
 			}
 			if out == "" || out == "-" {
 				_, err = c.out.Write(source)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -24,7 +25,8 @@ func (c *cli) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Look at what this machine has for Argosy, and say how to mend what is missing",
 		Long: `Doctor looks at namespaces, user ids, file systems, control groups, memory, disk, limits, programs, tools, GPUs and addresses,
-tries what can be tried, and changes nothing. Under each thing that is not as it should be stands the command that mends it.
+tries what can be tried, and changes nothing. It says how well pods are kept apart from this machine, and who may call the server
+(docs/threat-model.md has the whole list). Under each thing that is not as it should be stands the command that mends it.
 
 Exit codes: 0 Argosy runs here, with less where there are warnings; 1 something blocks it.`,
 		Example: "  argosy doctor\n  argosy doctor --home /mnt/big/argosy -o json",
@@ -68,7 +70,7 @@ func examine(ctx context.Context, s home.Settings) ([]embedded.Finding, error) {
 		}
 		findings = append(findings, machine...)
 	}
-	return append(findings, toolchain(), address(ctx, h, "http", s.HTTP), address(ctx, h, "grpc", s.GRPC)), nil
+	return append(findings, hostFolders(), callers(), toolchain(), address(ctx, h, "http", s.HTTP), address(ctx, h, "grpc", s.GRPC)), nil
 }
 
 // builds are the findings about the programs beside this one, but for those that argosy-cluster looks at.
@@ -88,6 +90,33 @@ func builds(cluster string) (findings []embedded.Finding) {
 		}
 	}
 	return findings
+}
+
+// hostFolders tells which folders of this machine pods reach beside what their images need.
+func hostFolders() embedded.Finding {
+	f := embedded.Finding{Check: "folders", Level: embedded.OK, Says: "pods see no homes and no known secrets of this machine"}
+	if shown := filepath.SplitList(os.Getenv("ARGOSY_HOST_SHOW")); len(shown) > 0 {
+		f.Says += ", except in " + strings.Join(shown, ", ") + " ($ARGOSY_HOST_SHOW)"
+	}
+	if mountable := filepath.SplitList(os.Getenv("ARGOSY_HOST_PATH")); len(mountable) > 0 {
+		f.Says += "; they may mount " + strings.Join(mountable, ", ") + " ($ARGOSY_HOST_PATH)"
+	} else {
+		f.Says += ", and mount none of its folders"
+	}
+	return f
+}
+
+// callers tells whom the server will answer.
+func callers() embedded.Finding {
+	f := embedded.Finding{Check: "callers", Level: embedded.OK, Says: "the server answers your account and root alone"}
+	switch {
+	case os.Getenv("ARGOSY_PASSWORD") != "":
+		f.Says = "the server asks for $ARGOSY_PASSWORD"
+	case runtime.GOOS != "linux":
+		f.Level, f.Says = embedded.Warn, "this system does not say which account calls: all accounts of this machine may use the server"
+		f.Mend = []string{"# where there are others, start it with a password of 16 characters or more:", "ARGOSY_PASSWORD=... argosy up"}
+	}
+	return f
 }
 
 func toolchain() embedded.Finding {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -10,12 +11,15 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-func (c *cli) experimentCommand() *cobra.Command {
-	return group("experiment", "Experiments, which group runs: list, create, get, delete",
-		c.experimentList(), c.experimentCreate(), c.experimentGet(), c.experimentDelete())
+// experiments are the commands of experiments.
+type experiments struct{ *cli }
+
+func (c experiments) command() *cobra.Command {
+	return group("experiment", "Experiments, which group runs: list, create, get, delete, restore",
+		c.list(), c.create(), c.get(), c.delete(), c.restore())
 }
 
-func (c *cli) experimentList() *cobra.Command {
+func (c experiments) list() *cobra.Command {
 	var flags listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List experiments, the newest first", Args: args(cobra.NoArgs, "no arguments"),
@@ -53,7 +57,7 @@ func archived(e client.Experiment) string {
 	return ""
 }
 
-func (c *cli) experimentCreate() *cobra.Command {
+func (c experiments) create() *cobra.Command {
 	var description string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create an experiment", Args: args(cobra.ExactArgs(1), "one name"), ValidArgsFunction: cobra.NoFileCompletions,
@@ -74,7 +78,7 @@ func (c *cli) experimentCreate() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) experimentGet() *cobra.Command {
+func (c experiments) get() *cobra.Command {
 	return &cobra.Command{
 		Use: "get EXPERIMENT", Short: "Show an experiment with its newest runs",
 		Args: args(cobra.ExactArgs(1), "the name or id of one experiment"), ValidArgsFunction: c.completeExperiments(false),
@@ -89,7 +93,7 @@ func (c *cli) experimentGet() *cobra.Command {
 			}
 			o := client.RunListOptions{ListOptions: newestFirst, ExperimentID: e.ID}
 			o.PageSize = 20
-			runs, err := cl.Runs(cmd.Context(), o)
+			held, err := cl.Runs(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -97,19 +101,20 @@ func (c *cli) experimentGet() *cobra.Command {
 			view := struct {
 				*client.Experiment
 				Runs []client.Run `json:"runs"`
-			}{e, listed(runs.Items)}
+			}{e, listed(held.Items)}
 			return p.Print(view, func() {
 				p.Fields("Name", e.Name, "ID", e.ID, "Created", output.Time(e.CreatedAt), "State", archived(*e), "Description", e.Description)
-				p.Heading(fmt.Sprintf("Runs (%d)", runs.Total))
-				c.runRows(p, runs.Items)
+				p.Heading(fmt.Sprintf("Runs (%d)", held.Total))
+				runs(c).rows(p, held.Items)
 			})
 		},
 	}
 }
 
-func (c *cli) experimentDelete() *cobra.Command {
-	return &cobra.Command{
-		Use: "delete EXPERIMENT...", Short: "Delete experiments; their runs stay",
+func (c experiments) delete() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use: "delete EXPERIMENT...", Short: "Delete experiments; their runs stay without one, until experiment restore",
 		Args: args(cobra.MinimumNArgs(1), "names or ids of experiments"), ValidArgsFunction: c.completeExperiments(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.forEach(args, "deleted experiment", func(cl *client.Client, name string) error {
@@ -117,8 +122,52 @@ func (c *cli) experimentDelete() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return cl.DeleteExperiment(cmd.Context(), e.ID)
+				if !force {
+					if err := c.confirmDelete(cmd.Context(), cl, e); err != nil {
+						return err
+					}
+				}
+				if err := cl.DeleteExperiment(cmd.Context(), e.ID); err != nil {
+					return err
+				}
+				fmt.Fprintf(c.err, "argosy experiment restore %s brings %q back\n", e.ID, e.Name)
+				return nil
 			})
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "do not ask, although there are runs in it")
+	return cmd
+}
+
+// confirmDelete asks before runs lose their experiment; without a terminal it refuses.
+func (c *cli) confirmDelete(ctx context.Context, cl *client.Client, e *client.Experiment) error {
+	one := client.ListOptions{PageSize: 1}
+	runs, err := cl.Runs(ctx, client.RunListOptions{ListOptions: one, ExperimentID: e.ID})
+	if err != nil {
+		return err
+	}
+	jobs, err := cl.Jobs(ctx, client.JobListOptions{ListOptions: one, ExperimentID: e.ID})
+	if err != nil || runs.Total+jobs.Total == 0 {
+		return err
+	}
+	holds := fmt.Sprintf("experiment %s has %s and %s, which stay without an experiment", e.Name, plural(runs.Total, "run"), plural(jobs.Total, "schedule"))
+	return c.confirm(holds+"; delete it?", holds+"; delete it with --force")
+}
+
+func (c experiments) restore() *cobra.Command {
+	return &cobra.Command{
+		Use: "restore EXPERIMENT", Short: "Bring a deleted experiment back, with the runs and schedules that belonged to it",
+		Args: args(cobra.ExactArgs(1), "the id or name of one deleted experiment"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.client()
+			if err != nil {
+				return err
+			}
+			e, err := cl.RestoreExperiment(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return c.printer().Print(e, func() { fmt.Fprintf(c.out, "restored experiment %s %s\n", e.Name, e.ID) })
 		},
 	}
 }

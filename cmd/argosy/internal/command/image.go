@@ -36,7 +36,7 @@ type programImage struct {
 	registries                programimage.Registries
 }
 
-func (c *cli) imageCommand() *cobra.Command {
+func (c packages) image() *cobra.Command {
 	var o programImage
 	cmd := &cobra.Command{
 		Use: "image DIR", Short: "Put a pipeline program into a container image, for its functions", Long: imageHelp,
@@ -54,7 +54,7 @@ func (c *cli) imageCommand() *cobra.Command {
 			if o.file != "" {
 				args = []string{o.file}
 			} else if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
-				return exit.Usagef("%s is no folder", args[0])
+				return exit.Usagef("%s is not a folder", args[0])
 			}
 			if !o.push && !o.load && o.out == "" {
 				return exit.Usagef("say where the image goes: --push, --load or -o FILE")
@@ -84,7 +84,7 @@ func (c *cli) imageCommand() *cobra.Command {
 }
 
 // makeImage builds the image and sends it where it should go.
-func (c *cli) makeImage(cmd *cobra.Command, dir string, o programImage) (err error) {
+func (c packages) makeImage(cmd *cobra.Command, dir string, o programImage) (err error) {
 	ctx := cmd.Context()
 	platform, err := v1.ParsePlatform(o.platform)
 	if err != nil || platform.OS != "linux" || platform.Architecture == "" {

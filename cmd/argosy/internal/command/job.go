@@ -2,193 +2,147 @@ package command
 
 import (
 	"context"
-	"fmt"
-	"time"
+	"errors"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
-	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/jobs"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/queues"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
+// jobLogs are the commands that print what the ranks of distributed jobs print.
+type jobLogs struct{ *cli }
+
 func (c *cli) jobCommand() *cobra.Command {
-	return group("job", "Jobs, which start runs again and again: list, create, get, enable, disable, delete",
-		c.jobList(), c.jobCreate(), c.jobGet(),
-		c.jobChange("enable", "Let jobs start runs again", "enabled job", (*client.Client).EnableJob),
-		c.jobChange("disable", "Keep jobs from starting runs; those that go on are left alone", "disabled job", (*client.Client).DisableJob),
-		c.jobChange("delete", "Delete jobs; their runs stay", "deleted job", (*client.Client).DeleteJob))
+	g := group("job", "Distributed jobs of runs: list, get, logs, attach, top, delete", jobs.Commands(c.jobsEnv())...)
+	g.AddCommand(jobLogs{c}.logs(), jobLogs{c}.attach())
+	for _, name := range []string{"create", "enable", "disable"} {
+		g.AddCommand(nowSchedule(name))
+	}
+	return g
 }
 
-func (c *cli) jobList() *cobra.Command {
-	var flags listFlags
-	var experiment string
-	cmd := &cobra.Command{
-		Use: "list", Short: "List jobs, the newest first", Args: args(cobra.NoArgs, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			o, err := flags.options()
-			if err != nil {
-				return err
-			}
-			jobs := client.JobListOptions{ListOptions: o}
-			if experiment != "" {
-				e, err := findExperiment(cmd.Context(), cl, experiment)
-				if err != nil {
-					return err
-				}
-				jobs.ExperimentID = e.ID
-			}
-			items, err := take(&flags, cl.AllJobs(cmd.Context(), jobs))
-			if err != nil {
-				return err
-			}
-			p := c.printer()
-			return p.Print(items, func() {
-				var rows [][]string
-				for _, j := range items {
-					rows = append(rows, []string{j.Name, p.Status(j.Status), j.Trigger.String(), j.Experiment.Name, j.Pipeline.Name, output.Time(j.CreatedAt), j.ID})
-				}
-				p.Rows("no jobs; make one with argosy job create --pipeline NAME --cron '0 0 3 * * *'",
-					[]string{"name", "status", "starts", "experiment", "pipeline", "created", "id"}, rows)
-			})
-		},
+func (c *cli) jobsEnv() jobs.Env {
+	return jobs.Env{
+		Out: c.out, Err: c.err, Color: terminal.Color(c.out), Terminal: terminal.Is(c.out), Client: c.client,
+		Run: c.newestRun, Only: findRun, Confirm: c.confirm, Complete: runs{c}.completeSteps,
 	}
-	flags.add(cmd)
-	cmd.Flags().StringVar(&experiment, "experiment", "", "only those of this `experiment` (name or id)")
-	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
+}
+
+// pending is among the commands for runs, as a step without a distributed job waits as well.
+func (c runs) pending() *cobra.Command {
+	cmd := jobs.Pending(c.jobsEnv())
+	cmd.ValidArgsFunction = c.completeRuns(false)
 	return cmd
 }
 
-func (c *cli) jobCreate() *cobra.Command {
-	var flags runFlags
-	var n client.NewJob
-	var start, end string
+func (c *cli) queueCommand() *cobra.Command {
+	return group("queue", "Queues of the gang scheduler: list, create, set, delete", queues.Commands(queues.Env{
+		Out: c.out, Err: c.err, Client: c.client, Printer: c.printer, Confirm: c.confirm,
+	})...)
+}
+
+// errNoSteps is for runs that have just been accepted.
+var errNoSteps = errors.New("the run has no steps yet")
+
+// nowSchedule answers to a command for recurring runs by its former name.
+func nowSchedule(name string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Hidden: true, DisableFlagParsing: true, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			return exit.Usagef("recurring runs are schedules now: argosy schedule %s", name)
+		},
+	}
+}
+
+func (c jobLogs) logs() *cobra.Command {
+	var f logFlags
+	cmd := c.command("logs RUN[/STEP]", "Print what the ranks of a distributed job print, each line with its rank", &f)
+	cmd.Example = "  argosy job logs tf-eni -f\n  argosy job logs my-run/train --rank 0,8-15 --grep 'loss|Error'"
+	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on until the job ends")
+	return cmd
+}
+
+// attach follows: a job reads nothing, so there is nothing else to be attached to.
+func (c jobLogs) attach() *cobra.Command {
+	cmd := c.command("attach RUN[/STEP]", "Follow what the ranks of a distributed job print until it ends, as logs -f does", &logFlags{follow: true})
+	cmd.Example = "  argosy job attach tf-eni --tail 20"
+	return cmd
+}
+
+func (c jobLogs) command(use, short string, f *logFlags) *cobra.Command {
+	var ranks runview.Ranks
+	var grep string
 	cmd := &cobra.Command{
-		Use: "create --pipeline PIPELINE", Short: "Start runs of a pipeline again and again, or once when it is enabled",
-		Example: "  argosy job create --pipeline mpi_run --name nightly --cron '0 0 3 * * *' -p workers=2\n" +
-			"  argosy job create --pipeline check --every 10m --no-catchup",
-		Args: args(cobra.NoArgs, "no arguments but flags"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var err error
-			if n.Trigger, err = trigger(n.Trigger, start, end); err != nil {
+		Use: use, Short: short, Args: args(cobra.RangeArgs(1, 2), "a run, and its step if it has several"), ValidArgsFunction: runs(c).completeSteps,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if grep != "" {
+				if ranks.Grep, err = regexp.Compile(grep); err != nil {
+					return exit.Usagef("--grep %s: %v", grep, err)
+				}
+			}
+			o, err := f.options(cmd)
+			if err != nil {
 				return err
 			}
 			cl, err := c.client()
 			if err != nil {
 				return err
 			}
-			if n.NewRun, err = flags.resolve(cmd.Context(), cl); err != nil {
-				return err
-			}
-			j, err := cl.CreateJob(cmd.Context(), n)
+			r, step, err := jobs.Target(cmd.Context(), cl, c.newestRun, args)
 			if err != nil {
 				return err
 			}
-			return c.printer().Print(j, func() { fmt.Fprintf(c.out, "job %s %s\n", j.Name, j.ID) })
+			n, err := stepOf(r, step)
+			if err != nil {
+				return err
+			}
+			ranks.Out, ranks.Color = c.out, terminal.Color(c.out)
+			return c.copyRanks(cmd.Context(), cl, &ranks, r.ID, n, o)
 		},
 	}
-	flags.add(c, cmd, "job")
-	f := cmd.Flags()
-	f.StringVar(&n.Trigger.Cron, "cron", "", "when runs start, in UTC, as `'second minute hour day month weekday'` or a word such as @daily")
-	f.DurationVar(&n.Trigger.Every, "every", 0, "start a run each `period`, such as 10m")
-	f.StringVar(&start, "start", "", "no runs before this `time`, such as 2030-01-31T08:00:00Z")
-	f.StringVar(&end, "end", "", "no runs after this `time`")
-	f.IntVar(&n.MaxConcurrency, "max-concurrency", 1, "at most `n` of its runs at once, from 1 to 10")
-	f.BoolVar(&n.NoCatchup, "no-catchup", false, "of the times that the server missed, make up for the newest only")
-	f.BoolVar(&n.Disabled, "disabled", false, "start no runs until the job is enabled")
-	for _, flag := range []string{"cron", "every", "start", "end", "max-concurrency"} {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
+	flags := cmd.Flags()
+	flags.Var(&ranks.Only, "rank", "only lines of these `ranks`, such as 0,3,8-11; may be repeated")
+	flags.StringVar(&grep, "grep", "", "only lines that match this regular `expression`")
+	flags.StringVar(&f.since, "since", "", "only lines since a `time`, or for so long: 2026-11-21T12:00:00Z, 10m")
+	flags.Int64Var(&f.tail, "tail", 0, "only so many of the last `lines`, of all ranks together")
+	flags.Int64Var(&f.attempt, "attempt", 0, "`number` of the run's attempt, from 1 (default: the newest)")
+	for _, name := range []string{"rank", "grep", "since", "tail", "attempt"} {
+		must(cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions))
 	}
 	return cmd
 }
 
-// trigger reads what flags say of when runs start.
-func trigger(t client.Trigger, start, end string) (client.Trigger, error) {
-	if t.Cron != "" && t.Every != 0 {
-		return t, exit.Usagef("--cron and --every: choose one")
+// copyRanks prints the step's own log, where the launcher puts together what all ranks print.
+func (c jobLogs) copyRanks(ctx context.Context, cl *client.Client, ranks *runview.Ranks, run string, n client.Node, o client.LogOptions) error {
+	w := ranks.Writer()
+	if err := runs(c).copyLog(ctx, cl, w, run, n, o); err != nil {
+		return err
 	}
-	if t.Every < 0 || t.Every%time.Second != 0 {
-		return t, exit.Usagef("--every %s: want whole seconds, at least one", t.Every)
-	}
-	for _, bound := range []struct {
-		flag, text string
-		at         *time.Time
-	}{{"--start", start, &t.Start}, {"--end", end, &t.End}} {
-		if bound.text == "" {
-			continue
-		}
-		at, err := time.Parse(time.RFC3339, bound.text)
-		if err != nil {
-			return t, exit.Usagef("%s %s: want a time such as 2030-01-31T08:00:00Z", bound.flag, bound.text)
-		}
-		*bound.at = at
-	}
-	if t.Cron == "" && t.Every == 0 && (start != "" || end != "") {
-		return t, exit.Usagef("--start and --end are for --cron and --every")
-	}
-	return t, nil
+	return w.Close()
 }
 
-func (c *cli) jobGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get JOB", Short: "Show a job with its newest runs",
-		Args: args(cobra.ExactArgs(1), "the name or id of one job"), ValidArgsFunction: c.completeJobs(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			j, err := findJob(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			o := newestFirst
-			o.PageSize = 20
-			runs, err := cl.JobRuns(cmd.Context(), j.ID, o)
-			if err != nil {
-				return err
-			}
-			view := struct {
-				*client.Job
-				Runs []client.Run `json:"runs"`
-			}{j, listed(runs.Items)}
-			p := c.printer()
-			return p.Print(view, func() {
-				p.Fields("Name", j.Name, "ID", j.ID, "Status", p.Status(j.Status), "Error", j.Error, "Starts", j.Trigger.String(),
-					"From", output.Time(j.Trigger.Start), "Until", output.Time(j.Trigger.End), "At once", fmt.Sprint(j.MaxConcurrency),
-					"Created", output.Time(j.CreatedAt), "Experiment", j.Experiment.Name, "Pipeline", j.Pipeline.Name, "Description", j.Description)
-				if len(j.Parameters) > 0 {
-					p.Heading("Parameters")
-					p.Rows("none", []string{"name", "value"}, parameterRows(j.Parameters))
-				}
-				p.Heading(fmt.Sprintf("Runs (%d)", runs.Total))
-				var rows [][]string
-				for _, r := range runs.Items {
-					rows = append(rows, []string{r.Name, p.Status(r.Status), output.Time(r.ScheduledAt), output.Time(r.FinishedAt), r.ID})
-				}
-				p.Rows("no runs yet", []string{"name", "status", "due", "ended", "id"}, rows)
-			})
-		},
+// stepOf is the step that the user names; without a name, the only one of the run.
+func stepOf(r *client.Run, name string) (client.Node, error) {
+	if name != "" {
+		return runview.FindStep(r, name)
 	}
-}
-
-// jobChange is a command that does something to each job it is given.
-func (c *cli) jobChange(use, short, done string, change func(*client.Client, context.Context, string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use + " JOB...", Short: short,
-		Args: args(cobra.MinimumNArgs(1), "names or ids of jobs"), ValidArgsFunction: c.completeJobs(true),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.forEach(args, done, func(cl *client.Client, name string) error {
-				j, err := findJob(cmd.Context(), cl, name)
-				if err != nil {
-					return err
-				}
-				return change(cl, cmd.Context(), j.ID)
-			})
-		},
+	steps := runview.Steps(r)
+	if len(steps) == 1 {
+		return steps[0], nil
 	}
+	var labels []string
+	for _, n := range steps {
+		labels = append(labels, n.Label())
+	}
+	if len(labels) == 0 {
+		return client.Node{}, exit.With(exit.Refused, errNoSteps)
+	}
+	return client.Node{}, exit.Usagef("run %s has %d steps: say which: %s", r.Name, len(steps), strings.Join(labels, ", "))
 }

@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"iter"
 	"regexp"
 
@@ -86,37 +88,69 @@ func findExperiment(ctx context.Context, cl *client.Client, name string) (*clien
 	return find(ctx, name, cl.Experiment, cl.ExperimentByName)
 }
 
-func findJob(ctx context.Context, cl *client.Client, name string) (*client.Job, error) {
+// named finds the newest resources of a name, two at most: other clients may give a name several times.
+type named[T any] func(ctx context.Context, cl *client.Client, name string) (client.Page[T], error)
+
+func withName(name string) client.ListOptions {
+	return client.ListOptions{PageSize: 2, SortBy: newestFirst.SortBy, Filter: []client.Predicate{client.Equals("name", name)}}
+}
+
+func runsNamed(ctx context.Context, cl *client.Client, name string) (client.Page[client.Run], error) {
+	return cl.Runs(ctx, client.RunListOptions{ListOptions: withName(name)})
+}
+
+func jobsNamed(ctx context.Context, cl *client.Client, name string) (client.Page[client.Job], error) {
+	return cl.Jobs(ctx, client.JobListOptions{ListOptions: withName(name)})
+}
+
+// free refuses a name that is taken: commands find runs and schedules by their names.
+func free[T any](ctx context.Context, cl *client.Client, what, name string, find named[T]) error {
+	page, err := find(ctx, cl, name)
+	if err == nil && len(page.Items) > 0 {
+		err = exit.With(exit.Refused, fmt.Errorf("there is a %s named %s already: choose another --name, or leave it out", what, name))
+	}
+	return err
+}
+
+// only gives the one resource of a name, or the newest of several if that will do, with a word about it on errs.
+func only[T any](ctx context.Context, cl *client.Client, what, name string, find named[T], id func(T) string, errs io.Writer) (*T, error) {
+	page, err := find(ctx, cl, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(page.Items) == 0:
+		return nil, &client.Error{Status: 404, Code: client.CodeNotFound, Message: fmt.Sprintf("there is no %s %s", what, name)}
+	case len(page.Items) == 1:
+	case errs == nil:
+		return nil, exit.Usagef("%d %ss are named %s; give an id: argosy %s list --name %s", page.Total, what, name, what, name)
+	default:
+		fmt.Fprintf(errs, "%d %ss are named %s; this is the newest, %s\n", page.Total, what, name, id(page.Items[0]))
+	}
+	return &page.Items[0], nil
+}
+
+func findSchedule(ctx context.Context, cl *client.Client, name string) (*client.Job, error) {
 	return find(ctx, name, cl.Job, func(ctx context.Context, name string) (*client.Job, error) {
-		page, err := cl.Jobs(ctx, client.JobListOptions{ListOptions: client.ListOptions{
-			PageSize: 2, SortBy: newestFirst.SortBy, Filter: []client.Predicate{client.Equals("name", name)},
-		}})
-		switch {
-		case err != nil:
-			return nil, err
-		case len(page.Items) == 0:
-			return nil, &client.Error{Status: 404, Code: client.CodeNotFound, Message: "there is no job " + name}
-		case len(page.Items) > 1:
-			return nil, exit.Usagef("several jobs are named %s; give an id (the newest is %s)", name, page.Items[0].ID)
-		}
-		return &page.Items[0], nil
+		return only(ctx, cl, "schedule", name, jobsNamed, func(j client.Job) string { return j.ID }, nil)
 	})
 }
 
-// findRun takes an id, or a name that only one run has: names of runs need not be unique.
+// findRun takes an id, or a name that only one run has: for commands that change runs.
 func findRun(ctx context.Context, cl *client.Client, name string) (*client.Run, error) {
+	return runNamed(ctx, cl, name, nil)
+}
+
+// newestRun takes an id or a name, of several runs the newest: for commands that only read.
+func (c *cli) newestRun(ctx context.Context, cl *client.Client, name string) (*client.Run, error) {
+	return runNamed(ctx, cl, name, c.err)
+}
+
+func runNamed(ctx context.Context, cl *client.Client, name string, errs io.Writer) (*client.Run, error) {
 	return find(ctx, name, cl.Run, func(ctx context.Context, name string) (*client.Run, error) {
-		page, err := cl.Runs(ctx, client.RunListOptions{ListOptions: client.ListOptions{
-			PageSize: 2, SortBy: newestFirst.SortBy, Filter: []client.Predicate{client.Equals("name", name)},
-		}})
-		switch {
-		case err != nil:
+		found, err := only(ctx, cl, "run", name, runsNamed, func(r client.Run) string { return r.ID }, errs)
+		if err != nil {
 			return nil, err
-		case len(page.Items) == 0:
-			return nil, &client.Error{Status: 404, Code: client.CodeNotFound, Message: "there is no run " + name}
-		case len(page.Items) > 1:
-			return nil, exit.Usagef("several runs are named %s; give an id (the newest is %s)", name, page.Items[0].ID)
 		}
-		return cl.Run(ctx, page.Items[0].ID)
+		return cl.Run(ctx, found.ID)
 	})
 }

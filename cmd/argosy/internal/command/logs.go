@@ -14,7 +14,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-func (c *cli) runLogs() *cobra.Command {
+func (c runs) logs() *cobra.Command {
 	var f logFlags
 	cmd := &cobra.Command{
 		Use: "logs RUN [STEP]", Short: "Print the logs of a run, or of one of its steps",
@@ -25,7 +25,7 @@ func (c *cli) runLogs() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := findRun(cmd.Context(), cl, args[0])
+			r, err := c.newestRun(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func (f *logFlags) options(cmd *cobra.Command) (client.LogOptions, error) {
 	return o, nil
 }
 
-func (c *cli) listLogs(ctx context.Context, cl *client.Client, run string, n client.Node) error {
+func (c runs) listLogs(ctx context.Context, cl *client.Client, run string, n client.Node) error {
 	list, err := cl.ListLogs(ctx, run, n.ID)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (c *cli) listLogs(ctx context.Context, cl *client.Client, run string, n cli
 	})
 }
 
-func (c *cli) copyLog(ctx context.Context, cl *client.Client, to io.Writer, run string, n client.Node, o client.LogOptions) error {
+func (c runs) copyLog(ctx context.Context, cl *client.Client, to io.Writer, run string, n client.Node, o client.LogOptions) error {
 	log, err := cl.ReadLog(ctx, run, n.ID, o)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (c *cli) copyLog(ctx context.Context, cl *client.Client, to io.Writer, run 
 	return err
 }
 
-func (c *cli) allLogs(ctx context.Context, cl *client.Client, r *client.Run) error {
+func (c runs) allLogs(ctx context.Context, cl *client.Client, r *client.Run) error {
 	for _, n := range runview.Steps(r) {
 		if !n.HasLog {
 			continue
@@ -181,7 +181,7 @@ func (l *lineEnder) end() {
 }
 
 // followLogs prints the lines of all steps as they come.
-func (c *cli) followLogs(ctx context.Context, cl *client.Client, run string) error {
+func (c runs) followLogs(ctx context.Context, cl *client.Client, run string) error {
 	last := ""
 	f := runview.Follower{
 		Client: cl,
@@ -199,9 +199,9 @@ func (c *cli) followLogs(ctx context.Context, cl *client.Client, run string) err
 }
 
 // header goes to stderr, so that stdout has nothing but logs.
-func (c *cli) header(n client.Node) { fmt.Fprintf(c.err, "==> %s <==\n", n.Label()) }
+func (c runs) header(n client.Node) { fmt.Fprintf(c.err, "==> %s <==\n", n.Label()) }
 
-func (c *cli) completeSteps(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+func (c runs) completeSteps(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if len(args) != 1 {
 		return c.completeRuns(false)(cmd, args, toComplete)
 	}

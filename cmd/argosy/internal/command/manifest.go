@@ -16,7 +16,7 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
 
-func (c *cli) lintCommand() *cobra.Command {
+func (c packages) lint() *cobra.Command {
 	return &cobra.Command{
 		Use: "lint FILE...", Short: "Find what is wrong in packages, wherever they were made, and where",
 		Long: `Lint reads packages (.tar.gz, .zip, .yaml, .json; - is YAML on standard input) and tells each fault with its line and
@@ -82,7 +82,7 @@ func faultLine(file string, f manifest.Fault, mark func(string) string) string {
 	return mark(level) + " " + line
 }
 
-func plural(n int, what string) string {
+func plural[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -92,14 +92,19 @@ func plural(n int, what string) string {
 // errDifferent ends a diff that found something.
 var errDifferent = errors.New("the workflows differ")
 
-func (c *cli) diffCommand() *cobra.Command {
-	return &cobra.Command{
+func (c packages) diff() *cobra.Command {
+	exact := false
+	cmd := &cobra.Command{
 		Use: "diff A B", Short: "Show what two packages do differently",
-		Long: `Diff compares the workflows of two packages (.tar.gz, .zip, .yaml, .json; one may be - for YAML on standard input) step
-by step from their entry points. How they are written makes no difference: the names and order of templates, the order
-of parameters and variables, quantities such as 1 and 1000m, and who compiled them when.
+		Long: `Diff compares what the workflows of two packages do (.tar.gz, .zip, .yaml, .json; one may be - for YAML on standard
+input): each step with all values in their places, the conditions and loops around it, and the steps that it waits for.
+How they are written makes no difference: the names of templates, tasks, inputs and outputs; the order of tasks, parameters
+and variables; how steps are grouped; numbers and texts such as 5 and "5"; defaults that are written out; and who compiled
+them when. Such a change shows where it is, not in the steps after it.
+With --exact, the workflows are compared task by task, and all of this makes a difference but the names and order of
+templates, the order of parameters and variables, quantities such as 1 and 1000m, and who compiled them when.
 The exit code is 0 when they do the same, 1 when not.`,
-		Example:           "  argosy diff old.tar.gz new.tar.gz\n  argosy compile . -o - | argosy diff released.tar.gz -",
+		Example:           "  argosy diff old.tar.gz new.tar.gz\n  argosy compile . -o - | argosy diff --exact released.tar.gz -",
 		Args:              args(cobra.ExactArgs(2), "two files"),
 		ValidArgsFunction: completePackages,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -114,7 +119,11 @@ The exit code is 0 when they do the same, 1 when not.`,
 			if err != nil {
 				return err
 			}
-			changes, err := manifest.Diff(a, b)
+			compare := manifest.DiffMeaning
+			if exact {
+				compare = manifest.Diff
+			}
+			changes, err := compare(a, b)
 			if err != nil {
 				return exit.With(exit.Usage, fmt.Errorf("%s and %s: %w", args[0], args[1], err))
 			}
@@ -128,10 +137,12 @@ The exit code is 0 when they do the same, 1 when not.`,
 			return errDifferent
 		},
 	}
+	cmd.Flags().BoolVar(&exact, "exact", false, "compare task by task, names and grouping included")
+	return cmd
 }
 
 // showChanges lists changes below the steps they are in.
-func (c *cli) showChanges(changes []manifest.Change) {
+func (c packages) showChanges(changes []manifest.Change) {
 	p := c.printer()
 	if len(changes) == 0 {
 		fmt.Fprintln(c.out, "no difference")
@@ -172,7 +183,7 @@ func compact(v any) string {
 }
 
 // readPackage gives the manifest in a package.
-func (c *cli) readPackage(file string) ([]byte, error) {
+func (c packages) readPackage(file string) ([]byte, error) {
 	name, open := file, func() (io.ReadCloser, error) { return os.Open(file) }
 	if file == "-" {
 		name, open = "standard input.yaml", func() (io.ReadCloser, error) { return io.NopCloser(c.in), nil }

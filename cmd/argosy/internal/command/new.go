@@ -36,7 +36,7 @@ func (c *cli) newCommand() *cobra.Command {
 				return err
 			}
 			if p.Name == "" {
-				p.Name = filepath.Base(absolute)
+				p.Name = starter.NameOf(filepath.Base(absolute))
 			}
 			if p.Module == "" {
 				p.Module = p.Name
@@ -73,7 +73,7 @@ func (c *cli) newCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&p.Name, "name", "", "`name` of the pipeline (default: the folder's)")
+	f.StringVar(&p.Name, "name", "", "`name` of the pipeline (default: the folder's, in lower case and with - for all but letters and digits)")
 	f.StringVar(&p.Module, "module", "", "`path` of the Go module (default: the name)")
 	f.StringVar(&p.SDK, "sdk", "", "`folder` of an Argosy checkout to build with instead of a release")
 	f.BoolVar(&tidy, "tidy", true, "run go mod tidy in the new folder")
@@ -86,25 +86,31 @@ func (c *cli) newCommand() *cobra.Command {
 	return cmd
 }
 
-// checkout is the folder of Argosy's own source where this program was built, if it is there: a build that is no release
-// has no SDK to be had elsewhere.
+// checkout is the folder of Argosy's own source, where this program was built or around the working folder: the SDK of a build that
+// is not a release is in no registry.
 func checkout() string {
-	program, err := os.Executable()
-	if err != nil {
-		return ""
+	var folders []string
+	if program, err := os.Executable(); err == nil {
+		folders = append(folders, filepath.Dir(filepath.Dir(program))) // of bin/argosy
 	}
-	folder := filepath.Dir(filepath.Dir(program)) // of bin/argosy
-	if _, err := os.Stat(filepath.Join(folder, "sdk", "dsl", "doc.go")); err != nil {
-		return ""
+	if folder, err := os.Getwd(); err == nil {
+		for ; folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+			folders = append(folders, folder)
+		}
 	}
-	return folder
+	for _, folder := range folders {
+		if _, err := os.Stat(filepath.Join(folder, "sdk", "dsl", "doc.go")); err == nil {
+			return folder
+		}
+	}
+	return ""
 }
 
 // tidy has Go look for what the project needs, and returns the lines to type where that is left to the user.
 func (c *cli) tidy(ctx context.Context, p starter.Project, dir string, wanted bool) string {
 	switch {
 	case p.Version == "" && p.SDK == "":
-		fmt.Fprintf(c.err, "this argosy (%s) is no release, so its SDK is in no registry: get its source, and have the project use it with the first line below\n", version.Version)
+		fmt.Fprintf(c.err, "this argosy (%s) is not a release, so Go cannot fetch its SDK: run argosy new in its source folder, name that with --sdk, or type the first line below\n", version.Version)
 		return "  go mod edit -replace github.com/argosy-ml/argosy=FOLDER   # of the source\n  go mod tidy\n"
 	case !wanted:
 		return "  go mod tidy\n"

@@ -16,12 +16,15 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-func (c *cli) pipelineCommand() *cobra.Command {
+// pipelines are the commands of uploaded pipelines.
+type pipelines struct{ *cli }
+
+func (c pipelines) command() *cobra.Command {
 	return group("pipeline", "Pipelines: list, upload, get, delete",
-		c.pipelineList(), c.pipelineUpload(), c.pipelineGet(), c.pipelineDelete())
+		c.list(), c.upload(), c.get(), c.delete())
 }
 
-func (c *cli) pipelineList() *cobra.Command {
+func (c pipelines) list() *cobra.Command {
 	var flags listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List pipelines, the newest first", Args: args(cobra.NoArgs, "no arguments"),
@@ -52,7 +55,7 @@ func (c *cli) pipelineList() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) pipelineUpload() *cobra.Command {
+func (c pipelines) upload() *cobra.Command {
 	var name, description, versionOf string
 	cmd := &cobra.Command{
 		Use: "upload FILE", Short: "Upload a package (.tar.gz, .zip, .yaml) as a new pipeline or version",
@@ -81,7 +84,7 @@ func (c *cli) pipelineUpload() *cobra.Command {
 			}
 			uploaded, err := cl.Upload(cmd.Context(), name, file, options...)
 			if client.IsConflict(err) {
-				return fmt.Errorf("%w; to add a version to it: --version-of %s --name VERSION", err, name)
+				return fmt.Errorf("%w To add a version to it: --version-of %s --name VERSION", err, name)
 			}
 			if err != nil {
 				return err
@@ -98,14 +101,14 @@ func (c *cli) pipelineUpload() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) uploadVersion(ctx context.Context, cl *client.Client, pipeline, name string, file io.Reader, options []client.UploadOption) error {
+func (c pipelines) uploadVersion(ctx context.Context, cl *client.Client, pipeline, name string, file io.Reader, options []client.UploadOption) error {
 	owner, err := findPipeline(ctx, cl, pipeline)
 	if err != nil {
 		return err
 	}
 	version, err := cl.UploadVersion(ctx, owner.ID, name, file, options...)
 	if client.IsConflict(err) {
-		return fmt.Errorf("%w: --name VERSION", err)
+		return fmt.Errorf("%w Name it with --name VERSION", err)
 	}
 	if err != nil {
 		return err
@@ -113,7 +116,7 @@ func (c *cli) uploadVersion(ctx context.Context, cl *client.Client, pipeline, na
 	return c.printer().Print(version, func() { fmt.Fprintf(c.out, "version %s of pipeline %s %s\n", version.Name, owner.Name, version.ID) })
 }
 
-func (c *cli) packageFile(path string) (io.ReadCloser, []client.UploadOption, error) {
+func (c pipelines) packageFile(path string) (io.ReadCloser, []client.UploadOption, error) {
 	if path == "-" {
 		return io.NopCloser(c.in), nil, nil
 	}
@@ -135,7 +138,7 @@ func nameOf(path string) string {
 	return name
 }
 
-func (c *cli) pipelineGet() *cobra.Command {
+func (c pipelines) get() *cobra.Command {
 	var manifest bool
 	cmd := &cobra.Command{
 		Use: "get PIPELINE", Short: "Show a pipeline with its parameters and versions",
@@ -156,14 +159,14 @@ func (c *cli) pipelineGet() *cobra.Command {
 				}
 				return err
 			}
-			return c.showPipeline(cmd.Context(), cl, found)
+			return c.show(cmd.Context(), cl, found)
 		},
 	}
 	cmd.Flags().BoolVar(&manifest, "manifest", false, "print its Workflow manifest instead")
 	return cmd
 }
 
-func (c *cli) showPipeline(ctx context.Context, cl *client.Client, found *client.Pipeline) error {
+func (c pipelines) show(ctx context.Context, cl *client.Client, found *client.Pipeline) error {
 	all := listFlags{}
 	versions, err := take(&all, cl.AllVersions(ctx, found.ID, newestFirst))
 	if err != nil {
@@ -199,7 +202,7 @@ func parameterRows(list []client.Parameter) [][]string {
 	return rows
 }
 
-func (c *cli) pipelineDelete() *cobra.Command {
+func (c pipelines) delete() *cobra.Command {
 	return &cobra.Command{
 		Use: "delete PIPELINE...", Short: "Delete pipelines with all their versions; their runs stay",
 		Args: args(cobra.MinimumNArgs(1), "names or ids of pipelines"), ValidArgsFunction: c.completePipelines(true),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-func (c *cli) runMetrics() *cobra.Command {
+func (c runs) metrics() *cobra.Command {
 	var follow, series bool
 	var points int
 	cmd := &cobra.Command{
@@ -28,7 +29,7 @@ func (c *cli) runMetrics() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := findRun(cmd.Context(), cl, args[0])
+			r, err := c.newestRun(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -37,6 +38,11 @@ func (c *cli) runMetrics() *cobra.Command {
 			}
 			if follow {
 				return c.followMetrics(cmd.Context(), cl, r.ID, args[1:])
+			}
+			for _, name := range args[1:] {
+				if !slices.ContainsFunc(r.Metrics, func(m client.Metric) bool { return m.Name == name }) {
+					return exit.With(exit.Refused, fmt.Errorf("run %s has no metric %q; it has %s", r.Name, name, metricNames(r.Metrics)))
+				}
 			}
 			if len(args) > 1 {
 				r.Metrics = slices.DeleteFunc(r.Metrics, func(m client.Metric) bool { return !slices.Contains(args[1:], m.Name) })
@@ -53,7 +59,20 @@ func (c *cli) runMetrics() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) completeMetrics(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+func metricNames(metrics []client.Metric) string {
+	var names []string
+	for _, m := range metrics {
+		if !slices.Contains(names, m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (c runs) completeMetrics(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return c.completeRuns(false)(cmd, args, toComplete)
 	}
@@ -68,7 +87,7 @@ func (c *cli) completeMetrics(cmd *cobra.Command, args []string, toComplete stri
 }
 
 // showSeries lists the curves of a run, or prints the points of those that are named.
-func (c *cli) showSeries(ctx context.Context, cl *client.Client, r *client.Run, names []string, points int) error {
+func (c runs) showSeries(ctx context.Context, cl *client.Client, r *client.Run, names []string, points int) error {
 	all, err := cl.AllSeries(ctx, r.ID)
 	if err != nil {
 		return err
@@ -92,9 +111,9 @@ func (c *cli) showSeries(ctx context.Context, cl *client.Client, r *client.Run, 
 }
 
 // followMetrics prints values as they come: those that steps print while they run, and metrics that steps report at their
-// end. There is no header, since nobody knows how long the table will be.
-func (c *cli) followMetrics(ctx context.Context, cl *client.Client, id string, names []string) error {
-	f := &metricFollower{cli: c, names: names, told: map[[2]string]bool{}}
+// end. There is no header: the table has no known end.
+func (c runs) followMetrics(ctx context.Context, cl *client.Client, id string, names []string) error {
+	f := &metricFollower{cli: c.cli, names: names, told: map[[2]string]bool{}}
 	for e, err := range cl.Events(ctx, id, client.EventOptions{Points: true}) {
 		if err != nil {
 			return err
@@ -137,7 +156,7 @@ func (f *metricFollower) point(p client.Point) error {
 	return f.print(p, fmt.Sprintf("%s step %d%s: %s", p.Name, p.Step, rank, value))
 }
 
-// reported prints the metrics of which no step has printed values.
+// reported prints the metrics that steps report without printing values.
 func (f *metricFollower) reported() error {
 	if f.run == nil {
 		return nil
@@ -161,10 +180,10 @@ func (f *metricFollower) print(value any, line string) error {
 	return f.printer().Print(value, func() { fmt.Fprintln(f.out, line) })
 }
 
-func (c *cli) runCompare() *cobra.Command {
+func (c runs) compare() *cobra.Command {
 	return &cobra.Command{
 		Use: "compare RUN RUN...", Short: "Put parameters and metrics of runs beside each other",
-		Args: args(cobra.MinimumNArgs(2), "ids or names of two runs or more"), ValidArgsFunction: c.completeRuns(true),
+		Args: args(cobra.MinimumNArgs(2), "two or more runs, by id or name"), ValidArgsFunction: c.completeRuns(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.client()
 			if err != nil {
@@ -172,7 +191,7 @@ func (c *cli) runCompare() *cobra.Command {
 			}
 			runs := make([]*client.Run, len(args))
 			for i, name := range args {
-				if runs[i], err = findRun(cmd.Context(), cl, name); err != nil {
+				if runs[i], err = c.newestRun(cmd.Context(), cl, name); err != nil {
 					return err
 				}
 			}
@@ -213,7 +232,7 @@ func comparisonTable(p output.Printer, found *client.Comparison) {
 	p.Rows("", nil, rows)
 }
 
-func (c *cli) runArtifact() *cobra.Command {
+func (c runs) artifact() *cobra.Command {
 	var archive bool
 	cmd := &cobra.Command{
 		Use: "artifact RUN STEP NAME", Short: "Print a file that a step left",
@@ -224,7 +243,7 @@ func (c *cli) runArtifact() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := findRun(cmd.Context(), cl, args[0])
+			r, err := c.newestRun(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -248,7 +267,7 @@ func (c *cli) runArtifact() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) completeArtifacts(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+func (c runs) completeArtifacts(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if len(args) != 2 {
 		return c.completeSteps(cmd, args, toComplete)
 	}

@@ -33,23 +33,30 @@ installed, and unchanged on Kubernetes.
   argosy lint pipeline.tar.gz                  what is wrong in a package, and where; see also diff and decompile
   argosy pipeline upload pipeline.tar.gz
   argosy run create --pipeline NAME -p workers=2 --wait
+  argosy submit mpijob --image IMAGE "mpirun ..."  one distributed job, with the flags of Arena's submit
+  argosy job list                              distributed jobs; argosy job get RUN shows the workers of one
+  argosy sweep DIR --matrix workers=1,2,4      measure how it scales; argosy report says what runs show
 
 The commands that talk to a server use --server, else $ARGOSY_URL, else "url" in argosy/config.json below
 $XDG_CONFIG_HOME (~/.config), else http://127.0.0.1:8888.
 
 Exit codes:
-  0    it worked
-  1    it failed: a run did not succeed, a request was refused
-  2    the command line is wrong
-  3    there is no such thing, its name is taken, its state does not allow it, or another process holds it
-  4    something around the command is missing: no server answers, the cluster does not start, a port is taken, this is not Linux
-  130  ended by Ctrl-C before it was done`
+`
+
+// exitCodes is the table of exit codes as help prints it.
+func exitCodes() string {
+	lines := make([]string, len(exit.Meanings))
+	for i, m := range exit.Meanings {
+		lines[i] = fmt.Sprintf("  %-4d %s", m.Code, m.Text)
+	}
+	return strings.Join(lines, "\n")
+}
 
 // cli is what all commands share.
 type cli struct {
 	in     io.Reader
 	out    *os.File // answers
-	err    *os.File // what a person is told meanwhile
+	err    *os.File // progress and problems, for a person
 	server string
 	format output.Format
 	level  slog.LevelVar
@@ -91,16 +98,17 @@ func (c *cli) explain(err error) {
 	if e := (*client.Error)(nil); errors.As(err, &e) && e.Details != "" && e.Details != e.Message {
 		fmt.Fprintln(c.err, "       "+e.Details)
 	}
-	if exit.Code(err) == exit.Usage {
+	if answered := (*client.Error)(nil); exit.Code(err) == exit.Usage && !errors.As(err, &answered) {
 		fmt.Fprintln(c.err, "       (--help tells how to use the command)")
 	}
 }
 
 func (c *cli) root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "argosy", Short: "Kubeflow Pipelines in Go, made for distributed training", Long: rootHelp,
+		Use: "argosy", Short: "Kubeflow Pipelines in Go, made for distributed training", Long: rootHelp + exitCodes(),
 		SilenceErrors: true, SilenceUsage: true, Version: version.Version,
 	}
+	root.SetHelpCommand(helpCommand())
 	root.SetVersionTemplate("argosy {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.With(exit.Usage, err) })
 	f := root.PersistentFlags()
@@ -110,8 +118,9 @@ func (c *cli) root() *cobra.Command {
 	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.Formats, cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"DEBUG", "INFO", "WARN", "ERROR"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
-	root.AddCommand(c.upCommand(), c.clusterCommand(), c.doctorCommand(), c.serverCommand(), c.backupCommand(), c.restoreCommand(), c.pruneCommand(),
-		c.newCommand(), c.compileCommand(), c.imageCommand(), c.lintCommand(), c.diffCommand(), c.decompileCommand(), c.pipelineCommand(), c.experimentCommand(), c.runCommand(), c.jobCommand(), c.versionCommand())
+	root.AddCommand(c.upCommand(), clusters{c}.command(), c.doctorCommand(), c.serverCommand(), backups{c}.backup(), backups{c}.restore(), c.pruneCommand(),
+		c.newCommand(), packages{c}.compile(), packages{c}.image(), packages{c}.lint(), packages{c}.diff(), packages{c}.decompile(), pipelines{c}.command(), experiments{c}.command(), runs{c}.command(),
+		submissions{c}.command(), imports{c}.command(), metricRules{c}.command(), schedules{c}.command(), c.jobCommand(), c.queueCommand(), c.reportCommand(), c.sweepCommand(), nodes{c}.command(), c.versionCommand())
 	return root
 }
 
@@ -123,6 +132,12 @@ func (c *cli) client() (*client.Client, error) {
 	}
 	cl, err := client.FromEnv()
 	return cl, exit.With(exit.Usage, err)
+}
+
+// serverNamed tells whether a flag, the environment or the configuration names a server.
+func (c *cli) serverNamed() bool {
+	configured, err := client.LoadConfig()
+	return c.server != "" || os.Getenv(client.EnvURL) != "" || err == nil && configured.URL != ""
 }
 
 func (c *cli) printer() output.Printer {
@@ -154,9 +169,9 @@ func args(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 			return nil
 		}
 		if len(given) == 0 {
-			return exit.Usagef("%s: want %s", cmd.CommandPath(), want)
+			return exit.Usagef("%s takes %s", cmd.CommandPath(), want)
 		}
-		return exit.Usagef("%s: want %s, not %q", cmd.CommandPath(), want, given)
+		return exit.Usagef("%s takes %s, not %q", cmd.CommandPath(), want, given)
 	}
 }
 

@@ -16,17 +16,20 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-func (c *cli) runCommand() *cobra.Command {
-	return group("run", "Runs: list, get, create, wait, logs, metrics, visuals, compare, artifact, terminate, retry, archive, unarchive, delete",
-		c.runList(), c.runGet(), c.runCreate(), c.runWait(), c.runLogs(), c.runMetrics(), c.runVisuals(), c.runCompare(), c.runArtifact(),
-		c.runChange("terminate", "Stop runs; their distributed jobs are deleted", "terminated run", terminate),
-		c.runRetry(),
-		c.runChange("archive", "Put runs away: retention leaves them alone", "archived run", (*client.Client).ArchiveRun),
-		c.runChange("unarchive", "Take runs out of the archive", "unarchived run", (*client.Client).UnarchiveRun),
-		c.runDelete())
+// runs are the commands of runs, of their logs and of what they put out.
+type runs struct{ *cli }
+
+func (c runs) command() *cobra.Command {
+	return group("run", "Runs: list, get, pending, create, wait, logs, metrics, visuals, events, compare, artifact, terminate, retry, archive, unarchive, delete",
+		c.list(), c.get(), c.pending(), c.create(), c.wait(), c.logs(), c.metrics(), c.visuals(), c.runEvents(), c.compare(), c.artifact(),
+		c.change("terminate", "Stop runs; their distributed jobs are deleted", "terminated run", terminate),
+		c.retry(),
+		c.change("archive", "Archive runs; prune never removes them", "archived run", (*client.Client).ArchiveRun),
+		c.change("unarchive", "Take runs out of the archive", "unarchived run", (*client.Client).UnarchiveRun),
+		c.delete())
 }
 
-func (c *cli) runList() *cobra.Command {
+func (c runs) list() *cobra.Command {
 	var flags listFlags
 	var search searchFlags
 	var experiment, status string
@@ -41,10 +44,13 @@ func (c *cli) runList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if status != "" {
-				o.Filter = append(o.Filter, client.OneOf("status", strings.Split(status, ",")...))
-			}
 			runs := client.RunListOptions{ListOptions: o, Search: search.search(cmd)}
+			if status != "" {
+				runs.Statuses = strings.Split(status, ",")
+			}
+			if err := checkFields(cmd.Context(), cl, runs); err != nil {
+				return err
+			}
 			if experiment != "" {
 				e, err := findExperiment(cmd.Context(), cl, experiment)
 				if err != nil {
@@ -57,20 +63,20 @@ func (c *cli) runList() *cobra.Command {
 				return err
 			}
 			p := c.printer()
-			return p.Print(items, func() { c.runRows(p, items) })
+			return p.Print(items, func() { c.rows(p, items) })
 		},
 	}
 	flags.add(cmd)
 	search.add(cmd)
 	cmd.Flags().StringVar(&experiment, "experiment", "", "only those of this `experiment` (name or id)")
-	cmd.Flags().StringVar(&status, "status", "", "only those in one of these `states`, such as Failed,Error")
+	cmd.Flags().StringVar(&status, "status", "", "only those in one of these `states`, in any case, such as failed,error")
 	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
 	must(cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(
-		[]string{client.Pending, client.Running, client.Succeeded, client.Failed, client.Errored, client.Terminating}, cobra.ShellCompDirectiveNoFileComp)))
+		[]string{client.Pending, client.Running, client.Succeeded, client.Failed, client.Errored, client.Terminating, client.Terminated}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
-func (c *cli) runRows(p output.Printer, runs []client.Run) {
+func (c runs) rows(p output.Printer, runs []client.Run) {
 	var rows [][]string
 	for _, r := range runs {
 		var metrics []string
@@ -90,7 +96,7 @@ func (c *cli) runRows(p output.Printer, runs []client.Run) {
 		[]string{"name", "status", "took", "experiment", "pipeline", "created", "metrics", "id"}, rows)
 }
 
-func (c *cli) runGet() *cobra.Command {
+func (c runs) get() *cobra.Command {
 	return &cobra.Command{
 		Use: "get RUN", Short: "Show a run with its steps and metrics",
 		Args: args(cobra.ExactArgs(1), "the id or name of one run"), ValidArgsFunction: c.completeRuns(false),
@@ -99,16 +105,16 @@ func (c *cli) runGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := findRun(cmd.Context(), cl, args[0])
+			r, err := c.newestRun(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
 			}
-			return c.showRun(cl, r)
+			return c.show(cl, r)
 		},
 	}
 }
 
-func (c *cli) showRun(cl *client.Client, r *client.Run) error {
+func (c runs) show(cl *client.Client, r *client.Run) error {
 	p := c.printer()
 	return p.Print(r, func() {
 		p.Fields("Name", r.Name, "ID", r.ID, "Status", p.Status(r.Status), "Error", r.Error, "Took", output.Duration(r.Duration()),
@@ -128,9 +134,9 @@ func (c *cli) showRun(cl *client.Client, r *client.Run) error {
 	})
 }
 
-func (c *cli) runCreate() *cobra.Command {
+func (c runs) create() *cobra.Command {
 	var flags runFlags
-	var wait bool
+	var wait, dryRun bool
 	cmd := &cobra.Command{
 		Use: "create --pipeline PIPELINE", Short: "Start a run of a pipeline", Args: args(cobra.NoArgs, "no arguments but flags"),
 		Example: "  argosy run create --pipeline mpi_run -p workers=2 -p data= --wait",
@@ -139,8 +145,14 @@ func (c *cli) runCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if dryRun {
+				return c.checkRun(cmd.Context(), cl, &flags)
+			}
 			n, err := flags.resolve(cmd.Context(), cl)
 			if err != nil {
+				return err
+			}
+			if err := free(cmd.Context(), cl, "run", n.Name, runsNamed); err != nil {
 				return err
 			}
 			r, err := cl.CreateRun(cmd.Context(), n)
@@ -156,15 +168,17 @@ func (c *cli) runCreate() *cobra.Command {
 			return c.printer().Print(r, func() { fmt.Fprintf(c.out, "run %s %s\n%s\n", r.Name, r.ID, cl.RunURL(r.ID)) })
 		},
 	}
-	flags.add(c, cmd, "run")
+	flags.add(c.cli, cmd, "run")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check the run and start nothing; the exit code is 1 when the cluster can never hold it")
 	cmd.Flags().BoolVar(&wait, "wait", false, "follow the run to its end; the exit code is 1 when it does not succeed")
+	cmd.MarkFlagsMutuallyExclusive("wait", "dry-run")
 	return cmd
 }
 
-func (c *cli) runWait() *cobra.Command {
+func (c runs) wait() *cobra.Command {
 	var limit time.Duration
 	cmd := &cobra.Command{
-		Use: "wait RUN", Short: "Follow a run to its end; the exit code is 1 when it does not succeed",
+		Use: "wait RUN", Short: "Follow a run to its end; the exit code is 1 when it does not succeed, 5 when --timeout is over",
 		Args: args(cobra.ExactArgs(1), "the id or name of one run"), ValidArgsFunction: c.completeRuns(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.client()
@@ -174,10 +188,10 @@ func (c *cli) runWait() *cobra.Command {
 			ctx := cmd.Context()
 			if limit > 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("run %s goes on after %s", args[0], limit))
+				ctx, cancel = context.WithTimeoutCause(ctx, limit, exit.With(exit.Timeout, fmt.Errorf("run %s goes on after %s", args[0], limit)))
 				defer cancel()
 			}
-			r, err := findRun(ctx, cl, args[0])
+			r, err := c.newestRun(ctx, cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -190,7 +204,7 @@ func (c *cli) runWait() *cobra.Command {
 }
 
 // await follows a run on stderr and shows it as it ended on stdout.
-func (c *cli) await(ctx context.Context, cl *client.Client, id string) error {
+func (c runs) await(ctx context.Context, cl *client.Client, id string) error {
 	screen := terminal.New(c.err)
 	screen.Printf("%s", cl.RunURL(id))
 	idle := screen.Busy("running")
@@ -203,7 +217,7 @@ func (c *cli) await(ctx context.Context, cl *client.Client, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.showRun(cl, r); err != nil {
+	if err := c.show(cl, r); err != nil {
 		return err
 	}
 	if r.Status != client.Succeeded {
@@ -213,11 +227,11 @@ func (c *cli) await(ctx context.Context, cl *client.Client, id string) error {
 	return nil
 }
 
-func (c *cli) runRetry() *cobra.Command {
+func (c runs) retry() *cobra.Command {
 	var from client.From
 	var values []string
 	retry := func(cl *client.Client, ctx context.Context, id string) error { return cl.Retry(ctx, id) }
-	cmd := c.runChange("retry", "Run the failed steps of failed runs again, or a step with all that comes after it", "retried run",
+	cmd := c.change("retry", "Run the failed steps of failed runs again, or a step with all that comes after it", "retried run",
 		func(cl *client.Client, ctx context.Context, id string) error { return retry(cl, ctx, id) })
 	cmd.Example = "  argosy run retry my-run\n  argosy run retry my-run --from fit -p rate=0.01"
 	cmd.Flags().StringVar(&from.Step, "from", "", "`step` to go on from; what was done before it stays")
@@ -243,8 +257,14 @@ func (c *cli) runRetry() *cobra.Command {
 			}
 			step := from
 			step.Step = n.ID
-			_, err = cl.RetryFrom(ctx, id, step)
-			return err
+			retried, err := cl.RetryFrom(ctx, id, step)
+			if err != nil {
+				return err
+			}
+			for _, w := range retried.Warnings {
+				fmt.Fprintf(c.err, "warning: %s\n", w)
+			}
+			return nil
 		}
 		return nil
 	}
@@ -261,9 +281,9 @@ func terminate(cl *client.Client, ctx context.Context, id string) error {
 	return err
 }
 
-func (c *cli) runDelete() *cobra.Command {
+func (c runs) delete() *cobra.Command {
 	var artifacts bool
-	cmd := c.runChange("delete", "Delete runs with their logs; artifacts stay unless --artifacts is given", "deleted run",
+	cmd := c.change("delete", "Delete runs with their logs; artifacts stay unless --artifacts is given", "deleted run",
 		func(cl *client.Client, ctx context.Context, id string) error {
 			if artifacts {
 				return cl.Purge(ctx, id)
@@ -275,7 +295,7 @@ func (c *cli) runDelete() *cobra.Command {
 }
 
 // runChange is a command that does something to each run it is given.
-func (c *cli) runChange(use, short, done string, change func(*client.Client, context.Context, string) error) *cobra.Command {
+func (c runs) change(use, short, done string, change func(*client.Client, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " RUN...", Short: short,
 		Args: args(cobra.MinimumNArgs(1), "ids or names of runs"), ValidArgsFunction: c.completeRuns(true),

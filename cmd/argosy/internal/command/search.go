@@ -1,13 +1,19 @@
 package command
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
 const searchExample = `  argosy run list --status Failed,Error --search resnet
-  argosy run list -p lr=0.1 --metric 'loss<0.5' --sort 'metric:loss' --label team=vision`
+  argosy run list -p lr=0.1 -p 'workers>=4' --metric 'loss<0.5' --sort 'metric:loss' --label team=vision`
 
 // searchFlags choose runs by what they have; all that is said must hold.
 type searchFlags struct {
@@ -18,7 +24,7 @@ type searchFlags struct {
 func (f *searchFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Text, "search", "", "only those with `text` in their name, description or id")
-	flags.StringArrayVarP(&f.Parameters, "param", "p", nil, "only those whose parameter is so: `name=value`, name!=value, or name~text for a value with the text in it; may be repeated")
+	flags.StringArrayVarP(&f.Parameters, "param", "p", nil, "only those whose parameter is so: `name=value`, name!=value, name~text for a value with the text in it, or name>=number, >, <=, < for numbers; may be repeated")
 	flags.StringArrayVar(&f.Metrics, "metric", nil, "only those whose metric is so: `name<number`, and <=, >, >=, =, !=; may be repeated")
 	flags.StringArrayVar(&f.Labels, "label", nil, "only those with such a label: `name=value`, name!=value, name~text; may be repeated")
 	flags.BoolVar(&f.archived, "archived", false, "only those that are archived; with --archived=false only those that are not")
@@ -34,4 +40,55 @@ func (f *searchFlags) search(cmd *cobra.Command) client.Search {
 		s.Archived = &f.archived
 	}
 	return s
+}
+
+// mostFields is how many names a refusal lists.
+const mostFields = 20
+
+// checkFields refuses names that no run has: a typo would find nothing, and sort by nothing.
+func checkFields(ctx context.Context, cl *client.Client, o client.RunListOptions) error {
+	metric, byMetric := strings.CutPrefix(o.SortBy, "metric:")
+	if len(o.Parameters)+len(o.Labels)+len(o.Metrics) == 0 && !byMetric {
+		return nil
+	}
+	known, err := cl.RunFields(ctx)
+	if err != nil {
+		return err
+	}
+	metrics := namesIn(o.Metrics)
+	if byMetric {
+		name, _, _ := strings.Cut(metric, " ")
+		metrics = append(metrics, name)
+	}
+	for _, field := range []struct {
+		what         string
+		asked, known []string
+	}{{"parameter", namesIn(o.Parameters), known.Parameters}, {"label", namesIn(o.Labels), known.Labels}, {"metric", metrics, known.Metrics}} {
+		for _, name := range field.asked {
+			if !slices.Contains(field.known, name) {
+				return exit.Usagef("no run has a %s %q; %s", field.what, name, knownNames(field.known))
+			}
+		}
+	}
+	return nil
+}
+
+// namesIn takes the names out of terms such as loss<=0.5. Terms without an operator are left to the server, which says how to write them.
+func namesIn(terms []string) (names []string) {
+	for _, term := range terms {
+		if end := strings.IndexAny(term, "!=~<>"); end > 0 {
+			names = append(names, strings.TrimSpace(term[:end]))
+		}
+	}
+	return names
+}
+
+func knownNames(names []string) string {
+	switch n := len(names); {
+	case n == 0:
+		return "none has any yet"
+	case n > mostFields:
+		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:mostFields], ", "), n-mostFields)
+	}
+	return "there are " + strings.Join(names, ", ")
 }

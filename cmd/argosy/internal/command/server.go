@@ -47,7 +47,7 @@ standard output. argosy up is the same with a cluster of its own.`,
 				return exit.Usagef("say where artifacts and logs are kept: --s3 HOST:PORT")
 			}
 			cfg.Home, cfg.HTTP, cfg.GRPC, cfg.Store = settings.Home, settings.HTTP, settings.GRPC, settings.Store
-			cfg.ScalesUp = settings.ScalesUp
+			cfg.ScalesUp, cfg.ImportFrom = settings.ScalesUp, settings.ImportFrom
 			cfg.S3.AccessKey, cfg.S3.SecretKey = os.Getenv(envS3AccessKey), os.Getenv(envS3SecretKey)
 			cfg.Password = password.Password(os.Getenv(client.EnvPassword))
 			if err := keep.set(&cfg); err != nil {
@@ -80,7 +80,9 @@ func addListenFlags(cmd *cobra.Command) {
 	homeFlag(cmd)
 	f.String("http", home.DefaultHTTP, "`address` of UI and REST; port 0 picks a free one ($ARGOSY_HTTP)")
 	f.String("grpc", home.DefaultGRPC, "`address` of gRPC; port 0 picks a free one ($ARGOSY_GRPC)")
-	for _, flag := range []string{"http", "grpc"} {
+	f.String("import-from", "", "`networks` and hosts, beside the public internet, that pipelines may be read from by URL, such as 10.0.0.0/8,models.intranet; "+
+		"whoever may use the API makes the server read what lies there ($ARGOSY_IMPORT_FROM)")
+	for _, flag := range []string{"http", "grpc", "import-from"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
 	storeFlag(cmd)

@@ -22,6 +22,7 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/server/app"
+	"github.com/argosy-ml/argosy/server/password"
 )
 
 const clusterGrace = 50 * time.Second // for pods, then the components one after the other
@@ -41,7 +42,8 @@ server with the UI, REST and gRPC. When all of it serves, it prints one line on 
   ready http://127.0.0.1:8888
 
 What it is doing meanwhile goes to standard error. Everything it keeps is in the data folder, with a kubeconfig of the
-cluster. Ctrl-C stops every process it started; a second one kills them. When the server is killed, the cluster and its
+cluster. The server serves the account that started it, and root; with $` + client.EnvPassword + ` set, all of this machine
+who send that password. Ctrl-C stops every process it started; a second one kills them. When the server is killed, the cluster and its
 runs go on for a while (--linger), and the next up on the same data folder takes them over. A cluster that
 argosy cluster start started is used, and left running.`,
 		Example: "  argosy up\n  argosy up --demo samples/mpi_run\n  argosy up --home /tmp/other --http 127.0.0.1:0 --grpc 127.0.0.1:0",
@@ -56,6 +58,9 @@ argosy cluster start started is used, and left running.`,
 			}
 			if err := keep.set(&app.Config{}); err != nil { // before anything is started
 				return err
+			}
+			if err := password.Password(os.Getenv(client.EnvPassword)).Check(); err != nil {
+				return exit.With(exit.Environment, err)
 			}
 			options, err := flags.options(cmd)
 			if err != nil {
@@ -159,8 +164,9 @@ func (u *upper) startServer(ctx context.Context, h home.Home, cluster *embedded.
 	defer u.screen.Busy("starting the server")()
 	s3 := cluster.Info.S3
 	cfg := app.Config{
-		HTTP: u.settings.HTTP, GRPC: u.settings.GRPC, Store: u.settings.Store, Kubeconfig: cluster.Info.Kubeconfig,
-		S3: app.S3{Endpoint: s3.Endpoint, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Bucket: s3.Bucket},
+		HTTP: u.settings.HTTP, GRPC: u.settings.GRPC, Store: u.settings.Store, ImportFrom: u.settings.ImportFrom, Kubeconfig: cluster.Info.Kubeconfig,
+		Password: password.Password(os.Getenv(client.EnvPassword)),
+		S3:       app.S3{Endpoint: s3.Endpoint, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Bucket: s3.Bucket},
 	}
 	if err := u.keep.set(&cfg); err != nil {
 		return nil, err
@@ -200,7 +206,7 @@ func (u *upper) serve(ctx context.Context, h home.Home, cluster *embedded.Cluste
 func (u *upper) demo(ctx context.Context, h home.Home, url string) {
 	cfg := demo.Config{Screen: u.screen, Dir: u.sample, Work: h.Path("demo"), Shared: h.Shared()}
 	var err error
-	if cfg.Client, err = client.New(url); err == nil {
+	if cfg.Client, err = client.New(url, client.WithPassword(os.Getenv(client.EnvPassword))); err == nil {
 		cfg.Nodes, err = offers(ctx, h)
 	}
 	if err == nil {

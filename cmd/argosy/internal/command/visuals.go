@@ -8,7 +8,7 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
 )
 
-func (c *cli) runVisuals() *cobra.Command {
+func (c runs) visuals() *cobra.Command {
 	return &cobra.Command{
 		Use: "visuals RUN [STEP]", Short: "Show what the steps of a run left to look at: tables, ROC curves, confusion matrices, reports",
 		Long: `Visuals lists the outputs of the steps' mlpipeline-ui-metadata. Of one step it prints them: tables, ROC curves and confusion
@@ -20,7 +20,7 @@ matrices in columns, other things as they are. What cannot be drawn is printed w
 			if err != nil {
 				return err
 			}
-			r, err := findRun(cmd.Context(), cl, args[0])
+			r, err := c.newestRun(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
 			}

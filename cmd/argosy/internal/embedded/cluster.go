@@ -31,7 +31,7 @@ type Config struct {
 	Options Options
 	// Images is what Options.Images is for a cluster that has to be started when it says nothing.
 	Images string
-	// Line is told each line that the cluster prints while it starts ("etcd ready 0.4s").
+	// Line receives each line that the cluster prints while it starts ("etcd ready 0.4s").
 	Line func(string)
 }
 
@@ -120,7 +120,7 @@ func (c *Cluster) Epitaph() string {
 	return text
 }
 
-// Stays tells that the cluster was there before and is nobody's: whoever leaves it should leave it running.
+// Stays reports that the cluster ran before this process and belongs to no process, so it keeps running.
 func (c *Cluster) Stays() bool { return c.Attached && c.Info.Options.Linger == 0 }
 
 // Release leaves the cluster running.
@@ -133,7 +133,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	return c.stopErr
 }
 
-// Stop ends the cluster of a folder, whoever started it, and gives its process id: 0 when there was none.
+// Stop ends the cluster of a folder and returns its process id, 0 when none ran. Any process may stop it.
 func Stop(ctx context.Context, h home.Home) (pid int, err error) {
 	pid, runs := h.Supervisor()
 	if !runs {

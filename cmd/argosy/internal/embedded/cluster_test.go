@@ -82,7 +82,7 @@ func standIn(how string, h home.Home) int {
 	}
 	select {
 	case <-stop:
-	case <-time.After(time.Minute): // nobody stopped it: the test is gone
+	case <-time.After(10 * time.Minute): // the test ended without stopping it
 	}
 	return 0
 }
@@ -97,7 +97,7 @@ func optionsOf(args []string) (r Running, err error) {
 	return r, f.Parse(args)
 }
 
-// serveReadyz answers /readyz over TLS to whoever has the client certificate in the kubeconfig that it writes.
+// serveReadyz answers /readyz over TLS to clients with the certificate in the kubeconfig that it writes.
 func serveReadyz(h home.Home) (string, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -193,7 +193,7 @@ func TestAttach(t *testing.T) {
 	<-first.Done()
 }
 
-// A cluster that was started to stay is left running by whoever only uses it.
+// A cluster that was started to stay keeps running when its users leave.
 func TestStays(t *testing.T) {
 	h := open(t)
 	t.Setenv("TEST_CLUSTER", "good")
@@ -238,6 +238,10 @@ func TestOptions(t *testing.T) {
 	require.Equal(t, []string{"with --images=host", "with --gpus=2"}, different.How)
 	_, err = Up(t.Context(), Config{Home: h, Program: os.Args[0], Options: Options{InsecureRegistries: []string{"r:5000"}}})
 	require.ErrorContains(t, err, "without --insecure-registry=r:5000")
+	_, err = Up(t.Context(), Config{Home: h, Program: os.Args[0], Options: Options{HostPaths: []string{"/data"}, HostShow: []string{"/home/ann/tools"}}})
+	require.ErrorContains(t, err, "without --host-path=/data, without --host-show=/home/ann/tools")
+	_, err = Up(t.Context(), Config{Home: h, Program: os.Args[0], Options: Options{StockArgo: true}})
+	require.ErrorContains(t, err, "without --stock-argo")
 }
 
 func TestImagesOfANewCluster(t *testing.T) {

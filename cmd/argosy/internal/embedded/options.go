@@ -16,6 +16,9 @@ type Options struct {
 	GPUs   *int   `json:"gpus,omitempty"`   // of each node; nil: not said
 
 	InsecureRegistries []string `json:"insecure_registries,omitempty"` // that may speak plain HTTP; those of this machine always may
+	HostPaths          []string `json:"host_paths,omitempty"`          // folders of this machine that pods may have as volumes
+	HostShow           []string `json:"host_show,omitempty"`           // folders of this machine that pods see, though they lie in hidden ones
+	StockArgo          bool     `json:"stock_argo,omitempty"`          // nothing makes Argo quicker than it is
 }
 
 // Flags are the options as argosy-cluster takes them.
@@ -31,6 +34,15 @@ func (o Options) Flags() (flags []string) {
 	}
 	for _, registry := range o.InsecureRegistries {
 		flags = append(flags, "--insecure-registry="+registry)
+	}
+	for _, dir := range o.HostPaths {
+		flags = append(flags, "--host-path="+dir)
+	}
+	for _, dir := range o.HostShow {
+		flags = append(flags, "--host-show="+dir)
+	}
+	if o.StockArgo {
+		flags = append(flags, "--stock-argo")
 	}
 	return flags
 }
@@ -65,6 +77,19 @@ func agree(h home.Home, asked, running Options) error {
 		if !slices.Contains(running.InsecureRegistries, registry) {
 			how = append(how, "without --insecure-registry="+registry)
 		}
+	}
+	for _, dir := range asked.HostPaths {
+		if !slices.Contains(running.HostPaths, dir) {
+			how = append(how, "without --host-path="+dir)
+		}
+	}
+	for _, dir := range asked.HostShow {
+		if !slices.Contains(running.HostShow, dir) {
+			how = append(how, "without --host-show="+dir)
+		}
+	}
+	if asked.StockArgo && !running.StockArgo {
+		how = append(how, "without --stock-argo")
 	}
 	if len(how) > 0 {
 		return &Different{Home: h, How: how}

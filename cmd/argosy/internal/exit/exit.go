@@ -9,15 +9,33 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-// The exit codes; the root command's help lists them.
+// The exit codes.
 const (
 	OK          = 0
-	Failure     = 1   // the thing asked for failed: a run did not succeed, a request was refused
-	Usage       = 2   // the command line is wrong
-	Refused     = 3   // no such resource (a cluster that runs, too), its name is taken, its state does not allow it, or another process holds it
-	Environment = 4   // something around the command is missing: no server answers, the cluster does not start, a port is taken, this is not Linux
-	Interrupted = 130 // ended by Ctrl-C before it was done
+	Failure     = 1
+	Usage       = 2
+	Refused     = 3
+	Environment = 4
+	Timeout     = 5
+	Interrupted = 130
 )
+
+// Meaning is what an exit code means.
+type Meaning struct {
+	Code int
+	Text string
+}
+
+// Meanings is the one table of exit codes: the root command's help prints it, and docs/command.md has the same.
+var Meanings = []Meaning{
+	{OK, "it worked"},
+	{Failure, "it failed: a run did not succeed, a package has faults or differs, a pipeline does not compile, a report is below its baseline, doctor found what blocks"},
+	{Usage, "what was given is wrong: a flag, an argument, a value, a parameter, a filter, a file that cannot be read; whether the command or the server finds it"},
+	{Refused, "there is no such thing, its name is taken, its state does not allow it, or another process holds it"},
+	{Environment, "something around the command is missing: no server answers, the cluster does not start, a port is taken, this is not Linux"},
+	{Timeout, "the time of --timeout is over, and what was waited for goes on"},
+	{Interrupted, "ended by Ctrl-C before it was done"},
+}
 
 // Error is an error with its exit code.
 type Error struct {
@@ -54,6 +72,8 @@ func Code(err error) int {
 		return OK
 	case errors.As(err, &coded):
 		return coded.Code
+	case client.IsInvalid(err):
+		return Usage
 	case client.IsNotFound(err), client.IsConflict(err):
 		return Refused
 	case client.IsUnreachable(err):

@@ -112,7 +112,7 @@ func (h Home) Supervisor() (pid int, runs bool) { return holder(h.Path("cluster"
 func holder(path string) (pid int, held bool) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, false // no file, nobody holds it
+		return 0, false // no file: the lock is free
 	}
 	defer f.Close()
 	if !errors.Is(lockFile(f, false), errBusy) {

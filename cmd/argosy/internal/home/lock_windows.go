@@ -16,6 +16,6 @@ func lockFile(f *os.File, exclusive bool) error {
 	if exclusive {
 		how |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	// One byte far behind the end: Windows lets nobody else read what is locked, and the process id is to be read.
+	// Windows keeps others from reading a locked range. One byte far behind the end leaves the process id readable.
 	return windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, &windows.Overlapped{OffsetHigh: math.MaxInt32})
 }

@@ -16,6 +16,8 @@ type Settings struct {
 	HTTP  string `koanf:"http"`  // ARGOSY_HTTP
 	GRPC  string `koanf:"grpc"`  // ARGOSY_GRPC
 	Store string `koanf:"store"` // ARGOSY_STORE; empty: in the data folder
+	// ImportFrom are networks and hosts that pipelines may be read from: ARGOSY_IMPORT_FROM.
+	ImportFrom string `koanf:"import-from"`
 	// ScalesUp is set by `argosy server` alone: ARGOSY_SCALES_UP.
 	ScalesUp bool `koanf:"scales-up"`
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -126,6 +127,8 @@ func (p Printer) Status(s string) string {
 		return p.color(text.FgGreen, s)
 	case "Failed", "Error", "down":
 		return p.color(text.FgRed, s)
+	case "Terminating", "Terminated":
+		return p.color(text.FgYellow, s)
 	case "Running", "starting":
 		return p.color(text.FgCyan, s)
 	}
@@ -182,6 +185,14 @@ func Duration(d time.Duration) string {
 		return d.Round(100 * time.Millisecond).String()
 	}
 	return d.Round(time.Second).String()
+}
+
+// Amount writes an amount of a resource; bytes in GiB.
+func Amount(resource string, value float64) string {
+	if resource == "memory" || strings.HasSuffix(resource, "storage") || strings.HasPrefix(resource, "hugepages-") {
+		return strconv.FormatFloat(value/(1<<30), 'f', 1, 64) + "Gi"
+	}
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(value, 'f', 3, 64), "0"), ".")
 }
 
 // Time is t in the local zone; the zero time is empty.

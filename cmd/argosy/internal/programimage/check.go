@@ -14,7 +14,7 @@ var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AA
 func Check(file string, platform v1.Platform, hasBase bool) error {
 	program, err := elf.Open(file)
 	if err != nil {
-		return fmt.Errorf("%s is no program for Linux: %w", file, err)
+		return fmt.Errorf("%s is not a program for Linux: %w", file, err)
 	}
 	defer program.Close() //nolint:errcheck // it is only read
 	if want := machines[platform.Architecture]; program.Machine != want {

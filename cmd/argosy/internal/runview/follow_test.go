@@ -84,7 +84,7 @@ func TestFollower(t *testing.T) {
 	require.Contains(t, lost[0], "second ")
 }
 
-// Each sentence about what a step waits for is told once, however often it comes back.
+// The follower prints each waiting sentence once, however often it comes back.
 func TestFollowerTellsWhatStepsWaitFor(t *testing.T) {
 	t.Parallel()
 	c := serve(t, map[string]http.HandlerFunc{

@@ -28,7 +28,15 @@ type Project struct {
 // minGo is the oldest Go that Argosy's module is for.
 const minGo = "1.26.0"
 
-var name = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+var (
+	name      = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+	notInName = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// NameOf makes the name of a pipeline out of that of a folder: My_Pipeline is my-pipeline.
+func NameOf(folder string) string {
+	return strings.Trim(notInName.ReplaceAllString(strings.ToLower(folder), "-"), "-")
+}
 
 // Check says what is wrong with the project's names.
 func (p Project) Check() error {
@@ -46,7 +54,7 @@ func (p Project) Check() error {
 	return nil
 }
 
-// Write writes the project into dir, which must be empty or not there yet, and returns the files it wrote.
+// Write writes the project into dir, which must be empty or not exist, and returns the files it wrote.
 func (p Project) Write(dir string) ([]string, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

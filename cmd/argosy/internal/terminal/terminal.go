@@ -19,6 +19,9 @@ func Color(f *os.File) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isatty.IsTerminal(f.Fd())
 }
 
+// Is tells whether f is a terminal.
+func Is(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
+
 // Screen is where lines go. Its methods may be called from several goroutines.
 type Screen struct {
 	mu    sync.Mutex
@@ -35,7 +38,7 @@ func New(f *os.File) *Screen {
 	return &Screen{out: f, moves: isatty.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb", color: Color(f)}
 }
 
-// Plain makes a screen of a writer that is no terminal.
+// Plain makes a screen of a writer other than a terminal.
 func Plain(w io.Writer) *Screen { return &Screen{out: w} }
 
 // Writer gives the screen as a writer of whole lines, for logs and tables.
@@ -71,7 +74,7 @@ func (s *Screen) Mark(mark string) string {
 }
 
 // Busy shows a moving line with text and the time since it began, until the function it gives is called or Busy is
-// called again. On what is no terminal it does nothing.
+// called again. Without a terminal it does nothing.
 func (s *Screen) Busy(text string) (stop func()) {
 	s.Idle()
 	if !s.moves {

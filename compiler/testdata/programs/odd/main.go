@@ -1,4 +1,4 @@
-// Command odd has pipelines as somebody might write them who has not read the manual. What they are told is in faults.txt.
+// Command odd has pipelines by an author who has not read the manual. Their faults are in faults.txt.
 package main
 
 import (

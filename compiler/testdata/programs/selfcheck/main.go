@@ -37,7 +37,7 @@ type fitOut struct {
 var fit = dsl.Define("fit", func(in fitIn, out fitOut) dsl.Container {
 	return dsl.Container{
 		Image: dsl.Lit("alpine:3.22"),
-		Command: dsl.Args("sh", "-ec", `mkdir -p /tmp/outputs; printf %s "$1@$2" > "$3"; printf %s "$2" > "$4"`, "fit",
+		Command: dsl.Args("sh", "-ec", `printf %s "$1@$2" > "$3"; printf %s "$2" > "$4"`, "fit",
 			in.Data, in.Rate, dsl.Path(out.Model), dsl.Path(out.Loss)),
 	}
 })
@@ -53,7 +53,7 @@ type kindsOut struct {
 
 // kinds writes an output of each type, some with the line end that echo adds.
 var kinds = dsl.Define("kinds", func(in kindsIn, out kindsOut) dsl.Container {
-	const script = `mkdir -p /tmp/outputs; echo "${#1}" > "$2"; echo True > "$3"; printf '{"a":"%s"}' "$1" > "$4"; echo "[1,${#1}]" > "$5"`
+	const script = `echo "${#1}" > "$2"; echo True > "$3"; printf '{"a":"%s"}' "$1" > "$4"; echo "[1,${#1}]" > "$5"`
 	return dsl.Container{
 		Image:   dsl.Lit("alpine:3.22"),
 		Command: dsl.Args("sh", "-ec", script, "kinds", in.Name, dsl.Path(out.Number), dsl.Path(out.Flag), dsl.Path(out.JSON), dsl.Path(out.List)),

@@ -63,7 +63,7 @@ func Own(t testing.TB) *Server {
 	return s
 }
 
-// Start starts a server for a program that is no test, which has to call Remove.
+// Start starts a server outside a test. The caller calls Remove.
 func Start() (*Server, error) { return start() }
 
 // Remove ends the server and removes all that it has.

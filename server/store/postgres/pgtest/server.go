@@ -17,7 +17,7 @@ import (
 
 const (
 	role    = "argosy"
-	startup = time.Minute
+	startup = 3 * time.Minute
 )
 
 // Server is a PostgreSQL server that listens on a socket in a folder of its own, and nowhere else.

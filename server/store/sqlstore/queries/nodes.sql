@@ -39,5 +39,19 @@ WHERE run = sqlc.arg(run) AND id = sqlc.arg(id);
 -- name: NodePod :one
 SELECT pod_name FROM nodes WHERE run = ? AND id = ?;
 
+-- name: WaitingNodes :many
+SELECT waiting.run, waiting.why, waiting.steps, nodes.id, nodes.display_name
+FROM (
+    SELECT w.run AS run, w.waiting AS why, COUNT(*) AS steps, MIN(w.id) AS id
+    FROM nodes AS w
+    WHERE w.run IN (sqlc.slice(runs)) AND w.waiting <> '' AND w.type = 'Pod' AND w.phase IN ('Pending', 'Running')
+        AND NOT EXISTS (
+            SELECT 1 FROM nodes AS going
+            WHERE going.run = w.run AND going.phase = 'Running' AND going.type = 'Pod' AND going.waiting = ''
+        )
+    GROUP BY w.run, w.waiting
+) AS waiting JOIN nodes ON nodes.run = waiting.run AND nodes.id = waiting.id
+ORDER BY waiting.run, waiting.steps DESC, nodes.id;
+
 -- name: NodeNames :many
 SELECT nodes.id, nodes.display_name FROM nodes JOIN runs ON runs.seq = nodes.run WHERE runs.id = sqlc.arg(run_id) AND nodes.id IN (sqlc.slice(ids));

@@ -2,18 +2,20 @@
 INSERT INTO runs (
     id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow,
     status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest,
-    schedule_id, schedule_name
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?)
+    schedule_id, schedule_name, by_version
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?)
 RETURNING seq;
 
 -- name: Run :one
-SELECT sqlc.embed(runs), COALESCE(experiments.name, '') AS experiment_name
+SELECT sqlc.embed(runs), COALESCE(experiments.name, deleted_experiments.name, '') AS experiment_name
 FROM runs LEFT JOIN experiments ON experiments.id = runs.experiment_id
+    LEFT JOIN deleted_experiments ON deleted_experiments.id = runs.experiment_id
 WHERE runs.id = ?;
 
 -- name: RunsBySeq :many
-SELECT sqlc.embed(runs), COALESCE(experiments.name, '') AS experiment_name
+SELECT sqlc.embed(runs), COALESCE(experiments.name, deleted_experiments.name, '') AS experiment_name
 FROM runs LEFT JOIN experiments ON experiments.id = runs.experiment_id
+    LEFT JOIN deleted_experiments ON deleted_experiments.id = runs.experiment_id
 WHERE runs.seq IN (sqlc.slice(seqs));
 
 -- name: RunRow :one
@@ -75,3 +77,6 @@ ON CONFLICT (run) DO UPDATE SET digest = excluded.digest, data = excluded.data;
 
 -- name: RunManifest :one
 SELECT manifests.data FROM runs JOIN manifests ON manifests.seq = runs.manifest WHERE runs.id = ?;
+
+-- name: ManifestsOfRuns :many
+SELECT runs.id, manifests.seq, manifests.data FROM runs JOIN manifests ON manifests.seq = runs.manifest WHERE runs.id IN (sqlc.slice(ids));

@@ -25,6 +25,17 @@ func (q *Queries) ArchiveRunsOfExperiment(ctx context.Context, arg ArchiveRunsOf
 	return err
 }
 
+const countDeletedExperiments = `-- name: CountDeletedExperiments :one
+SELECT COUNT(*) FROM deleted_experiments
+`
+
+func (q *Queries) CountDeletedExperiments(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countDeletedExperiments)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const deleteExperiment = `-- name: DeleteExperiment :execrows
 DELETE FROM experiments WHERE id = ?
 `
@@ -35,6 +46,72 @@ func (q *Queries) DeleteExperiment(ctx context.Context, id string) (int64, error
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const deletedExperiment = `-- name: DeletedExperiment :one
+SELECT id, name, description, created_at, storage_state, deleted_at FROM deleted_experiments WHERE id = ?1 OR name = ?1 ORDER BY deleted_at DESC LIMIT 1
+`
+
+func (q *Queries) DeletedExperiment(ctx context.Context, idOrName string) (DeletedExperiment, error) {
+	row := q.db.QueryRowContext(ctx, deletedExperiment, idOrName)
+	var i DeletedExperiment
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Description,
+		&i.CreatedAt,
+		&i.StorageState,
+		&i.DeletedAt,
+	)
+	return i, err
+}
+
+const deletedExperiments = `-- name: DeletedExperiments :many
+SELECT deleted_experiments.id, deleted_experiments.name, deleted_experiments.description, deleted_experiments.created_at, deleted_experiments.storage_state, deleted_experiments.deleted_at, CAST(COALESCE((
+    SELECT SUM(run_counts.n) FROM run_counts WHERE run_counts.experiment_id = deleted_experiments.id
+), 0) AS BIGINT) AS runs
+FROM deleted_experiments ORDER BY deleted_at DESC, id LIMIT ?
+`
+
+type DeletedExperimentsRow struct {
+	ID           string
+	Name         string
+	Description  string
+	CreatedAt    int64
+	StorageState string
+	DeletedAt    int64
+	Runs         int64
+}
+
+func (q *Queries) DeletedExperiments(ctx context.Context, limit int64) ([]DeletedExperimentsRow, error) {
+	rows, err := q.db.QueryContext(ctx, deletedExperiments, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeletedExperimentsRow
+	for rows.Next() {
+		var i DeletedExperimentsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Description,
+			&i.CreatedAt,
+			&i.StorageState,
+			&i.DeletedAt,
+			&i.Runs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const experiment = `-- name: Experiment :one
@@ -69,6 +146,28 @@ func (q *Queries) ExperimentByName(ctx context.Context, name string) (Experiment
 		&i.Description,
 		&i.CreatedAt,
 		&i.StorageState,
+	)
+	return i, err
+}
+
+const experimentOfWhatStayed = `-- name: ExperimentOfWhatStayed :one
+SELECT id, name, description, created_at, storage_state, deleted_at FROM deleted_experiments
+WHERE deleted_experiments.id = ? AND (
+    EXISTS (SELECT 1 FROM runs WHERE runs.experiment_id = deleted_experiments.id)
+    OR EXISTS (SELECT 1 FROM schedules WHERE schedules.experiment_id = deleted_experiments.id)
+)
+`
+
+func (q *Queries) ExperimentOfWhatStayed(ctx context.Context, id string) (DeletedExperiment, error) {
+	row := q.db.QueryRowContext(ctx, experimentOfWhatStayed, id)
+	var i DeletedExperiment
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Description,
+		&i.CreatedAt,
+		&i.StorageState,
+		&i.DeletedAt,
 	)
 	return i, err
 }
@@ -117,6 +216,31 @@ func (q *Queries) ExperimentsBySeq(ctx context.Context, seqs []int64) ([]Experim
 	return items, nil
 }
 
+const insertDeletedExperiment = `-- name: InsertDeletedExperiment :exec
+INSERT INTO deleted_experiments (id, name, description, created_at, storage_state, deleted_at) VALUES (?, ?, ?, ?, ?, ?)
+`
+
+type InsertDeletedExperimentParams struct {
+	ID           string
+	Name         string
+	Description  string
+	CreatedAt    int64
+	StorageState string
+	DeletedAt    int64
+}
+
+func (q *Queries) InsertDeletedExperiment(ctx context.Context, arg InsertDeletedExperimentParams) error {
+	_, err := q.db.ExecContext(ctx, insertDeletedExperiment,
+		arg.ID,
+		arg.Name,
+		arg.Description,
+		arg.CreatedAt,
+		arg.StorageState,
+		arg.DeletedAt,
+	)
+	return err
+}
+
 const insertExperiment = `-- name: InsertExperiment :exec
 INSERT INTO experiments (id, name, description, created_at, storage_state) VALUES (?, ?, ?, ?, ?)
 `
@@ -137,6 +261,15 @@ func (q *Queries) InsertExperiment(ctx context.Context, arg InsertExperimentPara
 		arg.CreatedAt,
 		arg.StorageState,
 	)
+	return err
+}
+
+const removeDeletedExperiment = `-- name: RemoveDeletedExperiment :exec
+DELETE FROM deleted_experiments WHERE id = ?
+`
+
+func (q *Queries) RemoveDeletedExperiment(ctx context.Context, id string) error {
+	_, err := q.db.ExecContext(ctx, removeDeletedExperiment, id)
 	return err
 }
 

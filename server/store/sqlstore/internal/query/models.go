@@ -32,6 +32,15 @@ type Clock struct {
 	Epoch    int64
 }
 
+type DeletedExperiment struct {
+	ID           string
+	Name         string
+	Description  string
+	CreatedAt    int64
+	StorageState string
+	DeletedAt    int64
+}
+
 type Experiment struct {
 	Seq          int64
 	ID           string
@@ -157,6 +166,7 @@ type Run struct {
 	Attempt        int64
 	ArtifactsGone  bool
 	LogsGone       bool
+	ByVersion      bool
 }
 
 type RunCount struct {
@@ -231,6 +241,7 @@ type Schedule struct {
 	LastAt          int64
 	LastIndex       int64
 	Manifest        int64
+	ByVersion       bool
 }
 
 type Series struct {

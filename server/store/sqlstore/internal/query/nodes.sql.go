@@ -322,3 +322,65 @@ func (q *Queries) SetNodeHarvested(ctx context.Context, arg SetNodeHarvestedPara
 	}
 	return result.RowsAffected()
 }
+
+const waitingNodes = `-- name: WaitingNodes :many
+SELECT waiting.run, waiting.why, waiting.steps, nodes.id, nodes.display_name
+FROM (
+    SELECT w.run AS run, w.waiting AS why, COUNT(*) AS steps, MIN(w.id) AS id
+    FROM nodes AS w
+    WHERE w.run IN (/*SLICE:runs*/?) AND w.waiting <> '' AND w.type = 'Pod' AND w.phase IN ('Pending', 'Running')
+        AND NOT EXISTS (
+            SELECT 1 FROM nodes AS going
+            WHERE going.run = w.run AND going.phase = 'Running' AND going.type = 'Pod' AND going.waiting = ''
+        )
+    GROUP BY w.run, w.waiting
+) AS waiting JOIN nodes ON nodes.run = waiting.run AND nodes.id = waiting.id
+ORDER BY waiting.run, waiting.steps DESC, nodes.id
+`
+
+type WaitingNodesRow struct {
+	Run         int64
+	Why         string
+	Steps       int64
+	ID          string
+	DisplayName string
+}
+
+func (q *Queries) WaitingNodes(ctx context.Context, runs []int64) ([]WaitingNodesRow, error) {
+	query := waitingNodes
+	var queryParams []interface{}
+	if len(runs) > 0 {
+		for _, v := range runs {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:runs*/?", strings.Repeat(",?", len(runs))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:runs*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WaitingNodesRow
+	for rows.Next() {
+		var i WaitingNodesRow
+		if err := rows.Scan(
+			&i.Run,
+			&i.Why,
+			&i.Steps,
+			&i.ID,
+			&i.DisplayName,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -37,8 +37,8 @@ const insertRun = `-- name: InsertRun :one
 INSERT INTO runs (
     id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow,
     status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest,
-    schedule_id, schedule_name
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?)
+    schedule_id, schedule_name, by_version
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?)
 RETURNING seq
 `
 
@@ -66,6 +66,7 @@ type InsertRunParams struct {
 	Manifest       int64
 	ScheduleID     string
 	ScheduleName   string
+	ByVersion      bool
 }
 
 func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) (int64, error) {
@@ -93,6 +94,7 @@ func (q *Queries) InsertRun(ctx context.Context, arg InsertRunParams) (int64, er
 		arg.Manifest,
 		arg.ScheduleID,
 		arg.ScheduleName,
+		arg.ByVersion,
 	)
 	var seq int64
 	err := row.Scan(&seq)
@@ -120,6 +122,49 @@ func (q *Queries) InsertRunParameter(ctx context.Context, arg InsertRunParameter
 		arg.Given,
 	)
 	return err
+}
+
+const manifestsOfRuns = `-- name: ManifestsOfRuns :many
+SELECT runs.id, manifests.seq, manifests.data FROM runs JOIN manifests ON manifests.seq = runs.manifest WHERE runs.id IN (/*SLICE:ids*/?)
+`
+
+type ManifestsOfRunsRow struct {
+	ID   string
+	Seq  int64
+	Data []byte
+}
+
+func (q *Queries) ManifestsOfRuns(ctx context.Context, ids []string) ([]ManifestsOfRunsRow, error) {
+	query := manifestsOfRuns
+	var queryParams []interface{}
+	if len(ids) > 0 {
+		for _, v := range ids {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:ids*/?", strings.Repeat(",?", len(ids))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ManifestsOfRunsRow
+	for rows.Next() {
+		var i ManifestsOfRunsRow
+		if err := rows.Scan(&i.ID, &i.Seq, &i.Data); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const putRunWorkflow = `-- name: PutRunWorkflow :exec
@@ -162,8 +207,9 @@ func (q *Queries) RetryRun(ctx context.Context, arg RetryRunParams) error {
 }
 
 const run = `-- name: Run :one
-SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, runs.schedule_id, runs.schedule_name, runs.attempt, runs.artifacts_gone, runs.logs_gone, COALESCE(experiments.name, '') AS experiment_name
+SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, runs.schedule_id, runs.schedule_name, runs.attempt, runs.artifacts_gone, runs.logs_gone, runs.by_version, COALESCE(experiments.name, deleted_experiments.name, '') AS experiment_name
 FROM runs LEFT JOIN experiments ON experiments.id = runs.experiment_id
+    LEFT JOIN deleted_experiments ON deleted_experiments.id = runs.experiment_id
 WHERE runs.id = ?
 `
 
@@ -205,6 +251,7 @@ func (q *Queries) Run(ctx context.Context, id string) (RunRow, error) {
 		&i.Run.Attempt,
 		&i.Run.ArtifactsGone,
 		&i.Run.LogsGone,
+		&i.Run.ByVersion,
 		&i.ExperimentName,
 	)
 	return i, err
@@ -265,7 +312,7 @@ func (q *Queries) RunParameters(ctx context.Context, runs []int64) ([]RunParamet
 }
 
 const runRow = `-- name: RunRow :one
-SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest, schedule_id, schedule_name, attempt, artifacts_gone, logs_gone FROM runs WHERE id = ?
+SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest, schedule_id, schedule_name, attempt, artifacts_gone, logs_gone, by_version FROM runs WHERE id = ?
 `
 
 func (q *Queries) RunRow(ctx context.Context, id string) (Run, error) {
@@ -301,6 +348,7 @@ func (q *Queries) RunRow(ctx context.Context, id string) (Run, error) {
 		&i.Attempt,
 		&i.ArtifactsGone,
 		&i.LogsGone,
+		&i.ByVersion,
 	)
 	return i, err
 }
@@ -328,8 +376,9 @@ func (q *Queries) RunWorkflowDigest(ctx context.Context, run int64) (int64, erro
 }
 
 const runsBySeq = `-- name: RunsBySeq :many
-SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, runs.schedule_id, runs.schedule_name, runs.attempt, runs.artifacts_gone, runs.logs_gone, COALESCE(experiments.name, '') AS experiment_name
+SELECT runs.seq, runs.id, runs.name, runs.description, runs.experiment_id, runs.pipeline_id, runs.pipeline_name, runs.version_id, runs.version_name, runs.service_account, runs.namespace, runs.workflow, runs.status, runs.message, runs.storage_state, runs.warnings, runs.created_at, runs.scheduled_at, runs.started_at, runs.finished_at, runs.submitted, runs.settled, runs.revision, runs.manifest, runs.schedule_id, runs.schedule_name, runs.attempt, runs.artifacts_gone, runs.logs_gone, runs.by_version, COALESCE(experiments.name, deleted_experiments.name, '') AS experiment_name
 FROM runs LEFT JOIN experiments ON experiments.id = runs.experiment_id
+    LEFT JOIN deleted_experiments ON deleted_experiments.id = runs.experiment_id
 WHERE runs.seq IN (/*SLICE:seqs*/?)
 `
 
@@ -387,6 +436,7 @@ func (q *Queries) RunsBySeq(ctx context.Context, seqs []int64) ([]RunsBySeqRow, 
 			&i.Run.Attempt,
 			&i.Run.ArtifactsGone,
 			&i.Run.LogsGone,
+			&i.Run.ByVersion,
 			&i.ExperimentName,
 		); err != nil {
 			return nil, err
@@ -513,7 +563,7 @@ func (q *Queries) SetSubmitted(ctx context.Context, id string) (int64, error) {
 }
 
 const unsettledRuns = `-- name: UnsettledRuns :many
-SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest, schedule_id, schedule_name, attempt, artifacts_gone, logs_gone FROM runs WHERE settled = 0 AND submitted = 1 ORDER BY seq
+SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, namespace, workflow, status, message, storage_state, warnings, created_at, scheduled_at, started_at, finished_at, submitted, settled, revision, manifest, schedule_id, schedule_name, attempt, artifacts_gone, logs_gone, by_version FROM runs WHERE settled = 0 AND submitted = 1 ORDER BY seq
 `
 
 func (q *Queries) UnsettledRuns(ctx context.Context) ([]Run, error) {
@@ -555,6 +605,7 @@ func (q *Queries) UnsettledRuns(ctx context.Context) ([]Run, error) {
 			&i.Attempt,
 			&i.ArtifactsGone,
 			&i.LogsGone,
+			&i.ByVersion,
 		); err != nil {
 			return nil, err
 		}

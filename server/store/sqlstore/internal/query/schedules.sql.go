@@ -58,8 +58,9 @@ func (q *Queries) DisableSchedulesOfExperiment(ctx context.Context, arg DisableS
 }
 
 const enabledSchedules = `-- name: EnabledSchedules :many
-SELECT schedules.seq, schedules.id, schedules.name, schedules.description, schedules.experiment_id, schedules.pipeline_id, schedules.pipeline_name, schedules.version_id, schedules.version_name, schedules.service_account, schedules.resource, schedules.cron, schedules.interval_seconds, schedules.starts_at, schedules.ends_at, schedules.max_concurrency, schedules.enabled, schedules.no_catchup, schedules.parameters, schedules.message, schedules.created_at, schedules.updated_at, schedules.last_at, schedules.last_index, schedules.manifest, COALESCE(experiments.name, '') AS experiment_name
+SELECT schedules.seq, schedules.id, schedules.name, schedules.description, schedules.experiment_id, schedules.pipeline_id, schedules.pipeline_name, schedules.version_id, schedules.version_name, schedules.service_account, schedules.resource, schedules.cron, schedules.interval_seconds, schedules.starts_at, schedules.ends_at, schedules.max_concurrency, schedules.enabled, schedules.no_catchup, schedules.parameters, schedules.message, schedules.created_at, schedules.updated_at, schedules.last_at, schedules.last_index, schedules.manifest, schedules.by_version, COALESCE(experiments.name, deleted_experiments.name, '') AS experiment_name
 FROM schedules LEFT JOIN experiments ON experiments.id = schedules.experiment_id
+    LEFT JOIN deleted_experiments ON deleted_experiments.id = schedules.experiment_id
 WHERE schedules.enabled = 1 ORDER BY schedules.seq
 `
 
@@ -103,6 +104,7 @@ func (q *Queries) EnabledSchedules(ctx context.Context) ([]EnabledSchedulesRow, 
 			&i.Schedule.LastAt,
 			&i.Schedule.LastIndex,
 			&i.Schedule.Manifest,
+			&i.Schedule.ByVersion,
 			&i.ExperimentName,
 		); err != nil {
 			return nil, err
@@ -122,8 +124,8 @@ const insertSchedule = `-- name: InsertSchedule :exec
 INSERT INTO schedules (
     id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, resource,
     cron, interval_seconds, starts_at, ends_at, max_concurrency, enabled, no_catchup, parameters, message,
-    created_at, updated_at, last_at, last_index, manifest
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, 0, 0, ?)
+    created_at, updated_at, last_at, last_index, manifest, by_version
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, 0, 0, ?, ?)
 `
 
 type InsertScheduleParams struct {
@@ -148,6 +150,7 @@ type InsertScheduleParams struct {
 	CreatedAt       int64
 	UpdatedAt       int64
 	Manifest        int64
+	ByVersion       bool
 }
 
 func (q *Queries) InsertSchedule(ctx context.Context, arg InsertScheduleParams) error {
@@ -173,12 +176,56 @@ func (q *Queries) InsertSchedule(ctx context.Context, arg InsertScheduleParams) 
 		arg.CreatedAt,
 		arg.UpdatedAt,
 		arg.Manifest,
+		arg.ByVersion,
 	)
 	return err
 }
 
+const manifestsOfSchedules = `-- name: ManifestsOfSchedules :many
+SELECT schedules.id, manifests.seq, manifests.data FROM schedules JOIN manifests ON manifests.seq = schedules.manifest WHERE schedules.id IN (/*SLICE:ids*/?)
+`
+
+type ManifestsOfSchedulesRow struct {
+	ID   string
+	Seq  int64
+	Data []byte
+}
+
+func (q *Queries) ManifestsOfSchedules(ctx context.Context, ids []string) ([]ManifestsOfSchedulesRow, error) {
+	query := manifestsOfSchedules
+	var queryParams []interface{}
+	if len(ids) > 0 {
+		for _, v := range ids {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:ids*/?", strings.Repeat(",?", len(ids))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ManifestsOfSchedulesRow
+	for rows.Next() {
+		var i ManifestsOfSchedulesRow
+		if err := rows.Scan(&i.ID, &i.Seq, &i.Data); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const openRunsOfSchedule = `-- name: OpenRunsOfSchedule :one
-SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM run_counts WHERE schedule_id = ? AND schedule_id <> '' AND status NOT IN ('Succeeded', 'Failed', 'Error')
+SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM run_counts WHERE schedule_id = ? AND schedule_id <> '' AND status NOT IN ('Succeeded', 'Failed', 'Error', 'Terminated')
 `
 
 func (q *Queries) OpenRunsOfSchedule(ctx context.Context, scheduleID string) (int64, error) {
@@ -189,8 +236,9 @@ func (q *Queries) OpenRunsOfSchedule(ctx context.Context, scheduleID string) (in
 }
 
 const schedule = `-- name: Schedule :one
-SELECT schedules.seq, schedules.id, schedules.name, schedules.description, schedules.experiment_id, schedules.pipeline_id, schedules.pipeline_name, schedules.version_id, schedules.version_name, schedules.service_account, schedules.resource, schedules.cron, schedules.interval_seconds, schedules.starts_at, schedules.ends_at, schedules.max_concurrency, schedules.enabled, schedules.no_catchup, schedules.parameters, schedules.message, schedules.created_at, schedules.updated_at, schedules.last_at, schedules.last_index, schedules.manifest, COALESCE(experiments.name, '') AS experiment_name
+SELECT schedules.seq, schedules.id, schedules.name, schedules.description, schedules.experiment_id, schedules.pipeline_id, schedules.pipeline_name, schedules.version_id, schedules.version_name, schedules.service_account, schedules.resource, schedules.cron, schedules.interval_seconds, schedules.starts_at, schedules.ends_at, schedules.max_concurrency, schedules.enabled, schedules.no_catchup, schedules.parameters, schedules.message, schedules.created_at, schedules.updated_at, schedules.last_at, schedules.last_index, schedules.manifest, schedules.by_version, COALESCE(experiments.name, deleted_experiments.name, '') AS experiment_name
 FROM schedules LEFT JOIN experiments ON experiments.id = schedules.experiment_id
+    LEFT JOIN deleted_experiments ON deleted_experiments.id = schedules.experiment_id
 WHERE schedules.id = ?
 `
 
@@ -228,6 +276,7 @@ func (q *Queries) Schedule(ctx context.Context, id string) (ScheduleRow, error) 
 		&i.Schedule.LastAt,
 		&i.Schedule.LastIndex,
 		&i.Schedule.Manifest,
+		&i.Schedule.ByVersion,
 		&i.ExperimentName,
 	)
 	return i, err
@@ -245,7 +294,7 @@ func (q *Queries) ScheduleManifest(ctx context.Context, id string) ([]byte, erro
 }
 
 const scheduleRow = `-- name: ScheduleRow :one
-SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, resource, cron, interval_seconds, starts_at, ends_at, max_concurrency, enabled, no_catchup, parameters, message, created_at, updated_at, last_at, last_index, manifest FROM schedules WHERE id = ?
+SELECT seq, id, name, description, experiment_id, pipeline_id, pipeline_name, version_id, version_name, service_account, resource, cron, interval_seconds, starts_at, ends_at, max_concurrency, enabled, no_catchup, parameters, message, created_at, updated_at, last_at, last_index, manifest, by_version FROM schedules WHERE id = ?
 `
 
 func (q *Queries) ScheduleRow(ctx context.Context, id string) (Schedule, error) {
@@ -277,13 +326,15 @@ func (q *Queries) ScheduleRow(ctx context.Context, id string) (Schedule, error) 
 		&i.LastAt,
 		&i.LastIndex,
 		&i.Manifest,
+		&i.ByVersion,
 	)
 	return i, err
 }
 
 const schedulesBySeq = `-- name: SchedulesBySeq :many
-SELECT schedules.seq, schedules.id, schedules.name, schedules.description, schedules.experiment_id, schedules.pipeline_id, schedules.pipeline_name, schedules.version_id, schedules.version_name, schedules.service_account, schedules.resource, schedules.cron, schedules.interval_seconds, schedules.starts_at, schedules.ends_at, schedules.max_concurrency, schedules.enabled, schedules.no_catchup, schedules.parameters, schedules.message, schedules.created_at, schedules.updated_at, schedules.last_at, schedules.last_index, schedules.manifest, COALESCE(experiments.name, '') AS experiment_name
+SELECT schedules.seq, schedules.id, schedules.name, schedules.description, schedules.experiment_id, schedules.pipeline_id, schedules.pipeline_name, schedules.version_id, schedules.version_name, schedules.service_account, schedules.resource, schedules.cron, schedules.interval_seconds, schedules.starts_at, schedules.ends_at, schedules.max_concurrency, schedules.enabled, schedules.no_catchup, schedules.parameters, schedules.message, schedules.created_at, schedules.updated_at, schedules.last_at, schedules.last_index, schedules.manifest, schedules.by_version, COALESCE(experiments.name, deleted_experiments.name, '') AS experiment_name
 FROM schedules LEFT JOIN experiments ON experiments.id = schedules.experiment_id
+    LEFT JOIN deleted_experiments ON deleted_experiments.id = schedules.experiment_id
 WHERE schedules.seq IN (/*SLICE:seqs*/?)
 `
 
@@ -337,6 +388,7 @@ func (q *Queries) SchedulesBySeq(ctx context.Context, seqs []int64) ([]Schedules
 			&i.Schedule.LastAt,
 			&i.Schedule.LastIndex,
 			&i.Schedule.Manifest,
+			&i.Schedule.ByVersion,
 			&i.ExperimentName,
 		); err != nil {
 			return nil, err

@@ -1,0 +1,74 @@
+package quick
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
+
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
+)
+
+// A workflow is written when its new pods are heard of, and not before; those of others do not matter.
+func TestWorkflowsAreWrittenWhenTheirPodsAreHeardOf(t *testing.T) {
+	t.Parallel()
+	written := make(chan string, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { written <- r.Method + " " + r.URL.Path }))
+	defer s.Close()
+	asked, heard := make(chan string), make(chan struct{})
+	var once sync.Once
+	cfg := &rest.Config{Host: s.URL}
+	u := listen(cfg, func(namespace, pod string) bool {
+		once.Do(func() { asked <- namespace + "/" + pod })
+		select {
+		case <-heard:
+			return true
+		default:
+			return false
+		}
+	})
+	pods := listening{fake.NewClientset(), u}.CoreV1().Pods("default")
+	for name, labels := range map[string]map[string]string{
+		"step":     {common.LabelKeyWorkflow: "mine", common.LabelKeyCompleted: "false"},
+		"of-other": {common.LabelKeyWorkflow: "other", common.LabelKeyCompleted: "false"},
+		"gc":       {common.LabelKeyWorkflow: "mine"}, // the controller does not watch it
+	} {
+		_, err := pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
+		require.NoError(t, err)
+	}
+	client, err := rest.HTTPClientFor(cfg)
+	require.NoError(t, err)
+	defer client.CloseIdleConnections()
+	send := func(method, path string) error {
+		req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, nil)
+		if err != nil {
+			return err
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	}
+	const mine = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows/mine"
+	require.NoError(t, send(http.MethodGet, mine), "reading waits for nothing")
+	<-written
+	sent := make(chan error, 1)
+	go func() { sent <- send(http.MethodPut, mine) }()
+	require.Equal(t, "default/step", <-asked)
+	select {
+	case w := <-written:
+		t.Fatalf("written before its pod is heard of: %s", w)
+	default:
+	}
+	close(heard)
+	require.NoError(t, <-sent)
+	require.Equal(t, "PUT "+mine, <-written)
+	require.Len(t, u.pods, 1, "only the other's")
+}

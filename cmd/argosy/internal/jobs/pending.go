@@ -1,0 +1,84 @@
+package jobs
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
+	"github.com/argosy-ml/argosy/sdk/client"
+)
+
+// Pending is the command `argosy run pending`.
+func Pending(e Env) *cobra.Command {
+	var f format
+	cmd := &cobra.Command{
+		Use: "pending RUN", Short: "Say of each step that waits for what: the cause, since when, and what is asked for and free",
+		Example: "  argosy run pending my-run\n  argosy run pending my-run -o json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return exit.Usagef("%s takes the id or name of one run", cmd.CommandPath())
+			}
+			cl, err := e.Client()
+			if err != nil {
+				return err
+			}
+			r, err := e.Run(cmd.Context(), cl, args[0])
+			if err != nil {
+				return err
+			}
+			found, err := cl.Pending(cmd.Context(), r.ID)
+			if err != nil {
+				return err
+			}
+			if found.Pending == nil {
+				found.Pending = []client.PendingStep{}
+			}
+			p := e.printer(f)
+			return p.Print(found, func() {
+				pendingTable(p, found.Pending)
+				e.missing(found.Missing)
+			})
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func pendingTable(p output.Printer, steps []client.PendingStep) {
+	var rows [][]string
+	for _, s := range steps {
+		name := s.StepName
+		if s.NodeID == "" {
+			name = "(the run)"
+		}
+		rows = append(rows, []string{name, s.Cause, age(s.Since), s.Sentence})
+	}
+	p.Rows("nothing waits", []string{"step", "cause", "for", "waits for"}, rows)
+	rows = nil
+	for _, s := range steps {
+		for _, r := range s.Resources {
+			mark := ""
+			if r.Lacking {
+				mark = "too little"
+			}
+			rows = append(rows, []string{
+				s.StepName, fmt.Sprint(s.Pods), r.Resource, output.Amount(r.Resource, r.Asked), output.Amount(r.Resource, r.LargestAsked),
+				maybe(r.Resource, r.Free), maybe(r.Resource, r.LargestFree), mark,
+			})
+		}
+	}
+	if len(rows) > 0 {
+		p.Heading("What waiting pods ask for")
+		p.Rows("", []string{"step", "pods", "resource", "asked", "by one pod", "free", "on one node", ""}, rows)
+	}
+}
+
+// maybe is an amount that may not be known.
+func maybe(resource string, value *float64) string {
+	if value == nil {
+		return "?"
+	}
+	return output.Amount(resource, *value)
+}

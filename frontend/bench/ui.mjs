@@ -1,0 +1,115 @@
+/*
+ * How fast the UI is with much to show, in Chromium on a real server: `make bench-ui` fills a store and runs this.
+ * Every figure is the median of five visits, each in a new context of the browser with nothing in its cache.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { ask, launch, openPage, serve, startRun, succeeded, until } from './serve.mjs';
+
+const [bin, home, out] = process.argv.slice(2);
+const visits = 5;
+const timeout = 300_000;
+const steps = 2000;
+const lines = 1_000_000;
+
+/** What a browser loads before anything is shown, in bytes: index.html and what it names. */
+function shell() {
+  const dist = new URL('../dist/', import.meta.url).pathname;
+  const html = readFileSync(join(dist, 'index.html'), 'utf8');
+  const named = [...html.matchAll(/(?:src|href)="\/?([^"]+\.(?:js|css|svg))"/g)].map((found) => found[1]);
+  const files = ['index.html', ...new Set(named)].map((name) => readFileSync(join(dist, name)));
+  return files.reduce((sum, file) => sum + gzipSync(file, { level: 9 }).length, 0);
+}
+
+const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+
+async function measure(browser, url, what, visit) {
+  const times = [];
+  for (let i = 0; i < visits; i++) {
+    const page = await openPage(browser, url);
+    page.setDefaultTimeout(timeout);
+    const begun = performance.now();
+    const before = (await visit(page)) ?? begun;
+    times.push(performance.now() - before);
+    await page.context().close();
+  }
+  process.stderr.write(`${what}: ${times.map(Math.round).join(', ')} ms\n`);
+  return { what, median: median(times), least: Math.min(...times), most: Math.max(...times), unit: 'ms' };
+}
+
+/** Runs with 2,000 steps and with a log of a million lines, made by the cluster. */
+async function prepare(url) {
+  const graph = await startRun(url, 'bench graph', [
+    { name: 'main', dag: { tasks: [{ name: 'step', template: 'pause', withSequence: { count: String(steps - 1) } }] } },
+    { name: 'pause', suspend: { duration: '0' } },
+  ]);
+  // Short lines: what is measured is the page, not how much a container may print at once.
+  const command = ['seq', '1', String(lines)];
+  const log = await startRun(url, 'bench log', [{ name: 'main', container: { image: 'host', command } }]);
+  await until(url, graph, succeeded);
+  const { nodes } = await until(url, log, succeeded);
+  return { graph, log, node: nodes.find(({ type }) => type === 'Pod').id };
+}
+
+async function figures(browser, url) {
+  const { total_size: total } = await ask(url, '/apis/argosy/v1/runs?page_size=1');
+  const { runs } = await ask(url, '/apis/argosy/v1/runs?page_size=50&status=Succeeded&sort_by=created_at%20desc');
+  const made = await prepare(url);
+  const count = new Intl.NumberFormat('en').format;
+  const all = [{ what: 'shell, gzip', median: shell() / 1000, unit: 'kB' }];
+  all.push(
+    await measure(browser, url, `first list of ${count(total)} runs, until a row can be chosen`, async (page) => {
+      await page.goto('/runs', { waitUntil: 'commit' });
+      await page.locator('tbody').getByRole('checkbox').first().check();
+      await page.getByRole('region', { name: 'Chosen runs' }).waitFor();
+    }),
+    await measure(browser, url, `graph of ${count(steps)} steps, drawn`, async (page) => {
+      await page.goto(`/runs/${made.graph}?node=none`, { waitUntil: 'commit' });
+      await page.locator('.react-flow__node button').first().waitFor();
+      await page.locator('.react-flow__minimap').waitFor();
+    }),
+    await measure(browser, url, `log of ${count(lines)} lines, to its end`, (page) => openLog(page, made)),
+    await measure(browser, url, 'search in that log, until the count is there', async (page) => {
+      await openLog(page, made);
+      const begun = performance.now();
+      await page.getByRole('textbox', { name: 'Search the log' }).fill('77777');
+      await page.getByText(/of 19$/).waitFor();
+      return begun;
+    }),
+    await measure(browser, url, `comparison of ${runs.length} runs`, async (page) => {
+      const query = new URLSearchParams(runs.map(({ id }) => ['runs', id]));
+      await page.goto(`/compare?${query}`, { waitUntil: 'commit' });
+      await page
+        .getByRole('region', { name: 'All at once' })
+        .locator('svg path')
+        .nth(runs.length - 1)
+        .waitFor({ state: 'attached' });
+    }),
+  );
+  return all;
+}
+
+async function openLog(page, { log, node }) {
+  await page.goto(`/runs/${log}?node=${node}&panel=log`, { waitUntil: 'commit' });
+  await page.getByText('1,000,000 lines · End of the log').waitFor();
+}
+
+function print(all) {
+  process.stdout.write('| what | median | range |\n| --- | --- | --- |\n');
+  for (const { what, median: middle, least, most, unit } of all) {
+    const range = least === undefined ? '' : `${Math.round(least)} to ${Math.round(most)} ${unit}`;
+    process.stdout.write(`| ${what} | ${Math.round(middle)} ${unit} | ${range} |\n`);
+  }
+}
+
+const server = await serve(bin, home);
+const browser = await launch();
+try {
+  const all = await figures(browser, server.url);
+  print(all);
+  if (out) writeFileSync(out, `${JSON.stringify(all, null, 2)}\n`);
+} finally {
+  await browser.close();
+  await server.stop();
+}

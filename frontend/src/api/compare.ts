@@ -1,0 +1,21 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, data, type Run, type Schema } from './client';
+
+export type Comparison = Omit<Schema['argosy.v1.Comparison'], 'runs'> & { runs: Run[] };
+export type ComparedMetric = Schema['argosy.v1.ComparedMetric'];
+export type ComparedParameter = Schema['argosy.v1.ComparedParameter'];
+export type ComparedSeries = Schema['argosy.v1.ComparedSeries'];
+
+/** Runs beside each other: parameters, metrics, and curves along one axis. */
+export const comparisonQuery = (ids: string[], align: 'step' | 'time') =>
+  queryOptions({
+    queryKey: ['comparison', ids, align],
+    enabled: ids.length >= 2,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<Comparison> => {
+      const answer = await data(
+        api.GET('/apis/argosy/v1/runs:compare', { params: { query: { run_ids: ids, align, points: 200 } }, signal }),
+      );
+      return { ...answer, runs: (answer.runs ?? []) as Run[] };
+    },
+  });

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { completions, parseSearchLine, wordsOf } from './search';
+
+const fields = {
+  statuses: ['Accepted', 'Running', 'Failed'],
+  parameters: ['workers', 'lr'],
+  metrics: ['images/sec'],
+  labels: ['team'],
+};
+
+describe('parseSearchLine', () => {
+  it('tells metrics, parameters and labels apart by their names', () => {
+    const line =
+      'status:failed,running workers=4 lr<=1e-2 images/sec>=1000 team!=vision lr~0.0 label:odd=1 nightly run';
+    expect(parseSearchLine(line, fields)).toEqual({
+      problems: [],
+      terms: {
+        status: ['Failed', 'Running'],
+        parameter: ['workers=4', 'lr<=1e-2', 'lr~0.0'],
+        metric: ['images/sec>=1000'],
+        label: ['team!=vision', 'odd=1'],
+        text: 'nightly run',
+      },
+    });
+  });
+
+  it('keeps what stands in quotes together', () => {
+    expect(parseSearchLine('experiment:"my tests" pipeline:mpi', fields).terms).toMatchObject({
+      experiment: 'my tests',
+      pipeline: 'mpi',
+    });
+  });
+
+  it.each([
+    ['status:bad', 'status'],
+    ['workers>=many', 'number'],
+    ['workers>', 'number'],
+    ['team>=4', 'labelOrder'],
+    ['images/sec>fast', 'number'],
+    ['nothing=1', 'unknown'],
+    ['experiment:', 'value'],
+    ['label:team', 'value'],
+  ])('says why %s cannot be searched', (line, why) => {
+    expect(parseSearchLine(line, fields).problems).toEqual([{ word: line, at: 1, why }]);
+  });
+
+  it('says where in the line', () => {
+    expect(parseSearchLine('workers=4  "a b" lr>=x', fields).problems).toEqual([
+      { word: 'lr>=x', at: 18, why: 'number' },
+    ]);
+  });
+});
+
+describe('completions', () => {
+  const known = { experiments: ['my tests'], pipelines: ['mpi_run'] };
+  const words = (typed: string) => completions(typed, fields, known).map(({ word }) => word);
+
+  it('offers the keys for nothing, and names for a part of them', () => {
+    expect(words('')).toContain('status:');
+    expect(words('w')).toEqual(['workers=', 'workers>=']);
+    expect(words('ima')).toEqual(['images/sec>']);
+    expect(words('st')).toEqual(['status:']);
+  });
+
+  it('offers values after a key, in quotes where they need them', () => {
+    expect(words('status:f')).toEqual(['status:Failed']);
+    expect(words('experiment:')).toEqual(['experiment:"my tests"']);
+  });
+});
+
+it('knows where words lie', () => {
+  expect(wordsOf('a  "b c"d').map(({ text, from, to }) => [text, from, to])).toEqual([
+    ['a', 0, 1],
+    ['b cd', 3, 9],
+  ]);
+});

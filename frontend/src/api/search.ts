@@ -1,0 +1,173 @@
+import type { Schema } from './client';
+
+/** The names that a search of runs can use. */
+export type RunFields = Schema['argosy.v1.ListRunFieldsResponse'];
+
+/** What ListRuns takes of a search line. */
+export interface RunTerms {
+  status: string[];
+  parameter: string[];
+  metric: string[];
+  label: string[];
+  text?: string;
+  /** Names, of which the ids have to be asked for. */
+  experiment?: string;
+  pipeline?: string;
+}
+
+/** Something in a search line that cannot be asked for, and why. */
+export interface SearchProblem {
+  word: string;
+  /** Where the word begins in the line, counted from 1. */
+  at: number;
+  why: 'status' | 'labelOrder' | 'number' | 'unknown' | 'value';
+}
+
+/** A word of the line with its place; quotes around a part of it are gone from the text. */
+export interface Word {
+  text: string;
+  from: number;
+  to: number;
+}
+
+/** Takes a line apart at its spaces; what stands in double quotes is kept together. */
+export function wordsOf(line: string): Word[] {
+  return [...line.matchAll(/(?:[^\s"]|"[^"]*"?)+/g)].map((found) => ({
+    text: found[0].replaceAll('"', ''),
+    from: found.index,
+    to: found.index + found[0].length,
+  }));
+}
+
+/** A value as it can stand in a line. */
+export const quoted = (value: string) => (/[\s"]/.test(value) ? `"${value.replaceAll('"', '')}"` : value);
+
+const operators = /(!=|>=|<=|~|=|>|<)/;
+const keyed = /^(status|experiment|pipeline|label|param|parameter|metric):(.*)$/i;
+
+/** What a line searches for, and what of it cannot be searched. */
+export function parseSearchLine(line: string, fields: RunFields): { terms: RunTerms; problems: SearchProblem[] } {
+  const terms: RunTerms = { status: [], parameter: [], metric: [], label: [] };
+  const problems: SearchProblem[] = [];
+  const texts: string[] = [];
+  for (const { text: word, from } of wordsOf(line)) {
+    const why = take(word, terms, texts, fields);
+    if (why) problems.push({ word, at: from + 1, why });
+  }
+  if (texts.length > 0) terms.text = texts.join(' ');
+  return { terms, problems };
+}
+
+function take(word: string, terms: RunTerms, texts: string[], fields: RunFields): SearchProblem['why'] | undefined {
+  const [, key, rest = ''] = keyed.exec(word) ?? [];
+  switch (key?.toLowerCase()) {
+    case 'status':
+      return takeStatus(rest, terms, fields);
+    case 'experiment':
+      terms.experiment = rest;
+      return rest ? undefined : 'value';
+    case 'pipeline':
+      terms.pipeline = rest;
+      return rest ? undefined : 'value';
+    case 'label':
+      return takeText(rest, terms.label);
+    case 'param':
+    case 'parameter':
+      return takeParameter(rest, terms.parameter);
+    case 'metric':
+      return takeNumber(rest, terms.metric);
+  }
+  const [name = '', operator] = word.split(operators);
+  if (!operator || !name) {
+    texts.push(word);
+    return undefined;
+  }
+  if (fields.metrics?.includes(name) && operator !== '~') return takeNumber(word, terms.metric);
+  if (fields.parameters?.includes(name)) return takeParameter(word, terms.parameter);
+  if (fields.labels?.includes(name)) return takeText(word, terms.label);
+  return 'unknown';
+}
+
+function takeStatus(rest: string, terms: RunTerms, fields: RunFields): SearchProblem['why'] | undefined {
+  for (const asked of rest.split(',')) {
+    const known = fields.statuses?.find((status) => status.toLowerCase() === asked.toLowerCase());
+    if (!known) return 'status';
+    terms.status.push(known);
+  }
+  return undefined;
+}
+
+function takeText(term: string, into: string[]): SearchProblem['why'] | undefined {
+  const [name, operator] = term.split(operators);
+  if (!name || !operator) return 'value';
+  if (isOrder(operator)) return 'labelOrder';
+  into.push(term);
+  return undefined;
+}
+
+const isOrder = (operator: string) => /[<>]/.test(operator);
+
+/** Parameters are texts, and numbers where an order is asked for. */
+const takeParameter = (term: string, into: string[]) =>
+  isOrder(operators.exec(term)?.[0] ?? '') ? takeNumber(term, into) : takeText(term, into);
+
+function takeNumber(term: string, into: string[]): SearchProblem['why'] | undefined {
+  const [name, operator, ...value] = term.split(operators);
+  if (!name || !operator || operator === '~') return 'value';
+  const number = value.join('').trim();
+  if (number === '' || !Number.isFinite(Number(number))) return 'number';
+  into.push(term);
+  return undefined;
+}
+
+/** A way to go on with the last word of a line. */
+export interface Completion {
+  /** What the last word becomes. */
+  word: string;
+  /** Whether the word is then whole, so that a space follows. */
+  whole: boolean;
+}
+
+/** The ways to go on with the word that is being typed, out of the names that there are. */
+export function completions(
+  typed: string,
+  fields: RunFields,
+  known: { experiments: string[]; pipelines: string[] },
+): Completion[] {
+  const [, key = '', rest = ''] = keyed.exec(typed) ?? [];
+  const fits = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase());
+  const values = (prefix: string, all: string[] = []) =>
+    all.filter((value) => fits(value, rest)).map((value) => ({ word: prefix + quoted(value), whole: true }));
+  const begun = (all: string[] | undefined, write: (name: string) => string, part: string) =>
+    (all ?? []).filter((name) => fits(name, part)).map((name) => ({ word: write(quoted(name)), whole: false }));
+  switch (key.toLowerCase()) {
+    case 'status':
+      return values('status:', fields.statuses);
+    case 'experiment':
+      return values('experiment:', known.experiments);
+    case 'pipeline':
+      return values('pipeline:', known.pipelines);
+    case 'label':
+      return begun(fields.labels, (name) => `label:${name}=`, rest);
+    case 'param':
+    case 'parameter':
+      return [
+        ...begun(fields.parameters, (name) => `param:${name}=`, rest),
+        ...begun(fields.parameters, (name) => `param:${name}>=`, rest),
+      ];
+    case 'metric':
+      return begun(fields.metrics, (name) => `metric:${name}>`, rest);
+  }
+  const keys = ['status:', 'experiment:', 'pipeline:', 'label:', 'param:', 'metric:'];
+  return [
+    ...keys.filter((word) => word.startsWith(typed.toLowerCase())).map((word) => ({ word, whole: false })),
+    ...(typed
+      ? [
+          ...begun(fields.metrics, (name) => `${name}>`, typed),
+          ...begun(fields.parameters, (name) => `${name}=`, typed),
+          ...begun(fields.parameters, (name) => `${name}>=`, typed),
+          ...begun(fields.labels, (name) => `label:${name}=`, typed),
+        ]
+      : []),
+  ];
+}

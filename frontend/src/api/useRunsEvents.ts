@@ -1,0 +1,69 @@
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { Page, Run } from './client';
+
+// A burst of changes, such as a sweep that begins, reads the lists once.
+const restMs = 1_000;
+const retryMs = 5_000;
+
+/** Keeps every list of runs on the page up to date by server-sent events: rows change in place, and lists are read anew for others. */
+export function useRunsEvents(narrow: { experimentID?: string; scheduleID?: string } = {}) {
+  const client = useQueryClient();
+  const { experimentID, scheduleID } = narrow;
+  useEffect(() => {
+    if (typeof EventSource === 'undefined') return;
+    const query = new URLSearchParams();
+    if (experimentID) query.set('experiment_id', experimentID);
+    if (scheduleID) query.set('schedule_id', scheduleID);
+    let source: EventSource | undefined;
+    let retry: ReturnType<typeof setTimeout> | undefined;
+    let rest: ReturnType<typeof setTimeout> | undefined;
+    let lost = false;
+
+    const readAnew = () => {
+      rest ??= setTimeout(() => {
+        rest = undefined;
+        void client.invalidateQueries({ queryKey: ['runs'] });
+      }, restMs);
+    };
+    const connect = () => {
+      source = new EventSource(`/apis/argosy/v1/events?${query}`);
+      source.addEventListener('ready', () => {
+        // What changed while nobody listened is not told again.
+        if (lost) readAnew();
+        lost = false;
+      });
+      source.addEventListener('run', (event) => {
+        if (!replaceRun(client, JSON.parse(event.data) as Run)) readAnew();
+      });
+      source.addEventListener('removed', readAnew);
+      source.addEventListener('reset', readAnew);
+      source.onerror = () => {
+        lost = true;
+        if (source?.readyState === EventSource.CLOSED) retry = setTimeout(connect, retryMs);
+      };
+    };
+    connect();
+    return () => {
+      clearTimeout(retry);
+      clearTimeout(rest);
+      source?.close();
+    };
+  }, [client, experimentID, scheduleID]);
+}
+
+/** Puts a run in its row in all lists that show it; whether nothing else can have changed in them, as its status is the same. */
+function replaceRun(client: QueryClient, run: Run): boolean {
+  let settled = false;
+  client.setQueriesData({ queryKey: ['runs'] }, (held: Page<Run> | Run[] | undefined) => {
+    if (!held) return held;
+    const items = Array.isArray(held) ? held : held.items;
+    if (!Array.isArray(items)) return held;
+    const before = items.find(({ id }) => id === run.id);
+    if (!before) return held;
+    settled ||= before.status === run.status && before.archived === run.archived;
+    const changed = items.map((item) => (item.id === run.id ? run : item));
+    return Array.isArray(held) ? changed : { ...held, items: changed };
+  });
+  return settled;
+}

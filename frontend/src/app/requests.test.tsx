@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import { MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { createMemoryHistory, RouterProvider } from '@tanstack/react-router';
+import { cleanup, render, screen } from '@testing-library/react';
+import { HttpResponse, http } from 'msw';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { server } from '../test/server';
+import { newRouter } from './router';
+import { theme } from './theme';
+
+/** Streams are counted as requests, and say nothing. */
+class Source extends EventTarget {
+  static readonly CLOSED = 2;
+  readyState = 1;
+  constructor(url: string) {
+    super();
+    asked.push(`GET ${url.split('?')[0]}`);
+  }
+  close() {
+    this.readyState = Source.CLOSED;
+  }
+}
+
+let asked: string[] = [];
+
+beforeEach(() => {
+  vi.stubGlobal('EventSource', Source);
+  return () => vi.unstubAllGlobals();
+});
+
+const at = '2026-11-20T10:00:00Z';
+const many = <T,>(count: number, one: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => one(i));
+const metrics = [{ name: 'loss', node_id: 'n0', value: 1, format: 'RAW' }];
+const pod = (i: number) => ({
+  id: `n${i}`,
+  name: `wf.step-${i}`,
+  display_name: `step-${i}`,
+  type: 'Pod',
+  phase: 'Succeeded',
+});
+const aRun = (i: number, rows = 1) => ({
+  id: `r${i}`,
+  name: `row-${i}`,
+  status: 'Succeeded',
+  created_at: at,
+  started_at: at,
+  finished_at: at,
+  experiment: { id: 'e0', name: 'Default' },
+  pipeline: { id: 'p0', name: 'hello', version_id: 'v0' },
+  parameters: [{ name: 'workers', value: '2' }],
+  metrics,
+  nodes: many(rows, pod),
+});
+const parameters = [{ name: 'workers', value: '2' }];
+const version = (i: number) => ({ id: `v${i}`, name: `row-${i}`, created_at: at, parameters });
+const pipeline = (i: number) => ({
+  id: `p${i}`,
+  name: `row-${i}`,
+  created_at: at,
+  parameters,
+  default_version: version(0),
+});
+const experiment = (i: number) => ({ id: `e${i}`, name: `row-${i}`, created_at: at });
+const job = (i: number) => ({
+  id: `j${i}`,
+  name: `row-${i}`,
+  enabled: true,
+  created_at: at,
+  trigger: { periodic_schedule: { interval_second: '60' } },
+});
+
+/** A server whose lists have so many rows, and whose runs so many steps. */
+function serve(rows: number, open = 'Running') {
+  const answers: [RegExp, object][] = [
+    [/\/argosy\/v1\/runs:fields$/, { statuses: ['Failed'], parameters: ['workers'], metrics: ['loss'] }],
+    [/\/argosy\/v1\/runs:group$/, { groups: many(rows, (i) => ({ value: `row-${i}`, runs: 1 })), total_size: rows }],
+    [/\/argosy\/v1\/runs:compare$/, { runs: many(rows, (i) => aRun(i)), parameters: [], metrics: [] }],
+    [
+      /\/argosy\/v1\/scaling$/,
+      {
+        metric: 'loss',
+        result: {
+          metric: 'loss',
+          verdicts: ['said'],
+          runs: many(rows, (i) => ({ id: `r${i}`, name: `row-${i}`, value: 1 })),
+        },
+      },
+    ],
+    [/\/argosy\/v1\/runs$/, { runs: many(rows, (i) => aRun(i)), total_size: rows, checked: true }],
+    [/\/argosy\/v1\/runs\/r0$/, aRun(0, rows)],
+    [/\/v1beta1\/pipelines$/, { pipelines: many(rows, pipeline), total_size: rows }],
+    [/\/v1beta1\/pipelines\/p0$/, pipeline(0)],
+    [/\/v1beta1\/pipeline_versions$/, { versions: many(rows, version), total_size: rows }],
+    [/\/v1beta1\/pipeline_versions\/v0$/, version(0)],
+    [/\/v1beta1\/experiments$/, { experiments: many(rows, experiment), total_size: rows }],
+    [/\/v1beta1\/experiments\/e0$/, experiment(0)],
+    [/\/v1beta1\/jobs$/, { jobs: many(rows, job), total_size: rows }],
+    [/\/v1beta1\/jobs\/j0$/, job(0)],
+    [/templates$/, { template: 'spec: {}' }],
+  ];
+  server.use(
+    http.all('*', ({ request }) => {
+      const { pathname, searchParams } = new URL(request.url);
+      asked.push(`${request.method} ${pathname}`);
+      if (searchParams.getAll('status').includes('Running')) {
+        return HttpResponse.json({ runs: many(rows, (i) => ({ ...aRun(i), status: open })), total_size: rows });
+      }
+      return HttpResponse.json(answers.find(([path]) => path.test(pathname))?.[1] ?? {});
+    }),
+  );
+}
+
+/** Opens a page and counts its requests, until it shows its rows and asks for nothing more. */
+async function requests(path: string, rows: number, shows: RegExp, open?: string): Promise<string[]> {
+  asked = [];
+  serve(rows, open);
+  const client = new QueryClient({
+    defaultOptions: { queries: { retry: false, staleTime: Number.POSITIVE_INFINITY } },
+  });
+  render(
+    <MantineProvider theme={theme} env="test">
+      <QueryClientProvider client={client}>
+        <RouterProvider router={newRouter(createMemoryHistory({ initialEntries: [path] }))} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+  await screen.findAllByText(shows, {}, { timeout: 60_000 });
+  await vi.waitFor(() => expect(client.isFetching()).toBe(0), { timeout: 60_000 });
+  const all = asked;
+  cleanup();
+  server.resetHandlers();
+  return all;
+}
+
+// The same table is in README.md.
+const pages: [name: string, path: string, shows: RegExp][] = [
+  ['Home', '/', /row-1/],
+  ['Pipelines', '/pipelines', /row-1/],
+  ['Pipeline', '/pipelines/p0', /row-0/],
+  ['Experiments', '/experiments', /row-1/],
+  ['Experiment', '/experiments/e0', /row-1/],
+  ['Runs', '/runs', /row-1/],
+  ['Runs, searched', '/runs?q=workers%3E%3D1', /row-1/],
+  ['Runs, with pins', '/runs?pins=r0&pins=r1', /row-1/],
+  ['Runs, grouped', '/runs?by=workers', /row-1/],
+  ['New run', '/runs/new?pipeline=p0', /can hold every step/],
+  ['Run', '/runs/r0', /step-1/],
+  ['Run, steps', '/runs/r0?tab=steps', /step-1/],
+  ['Schedules', '/schedules', /row-1/],
+  ['Schedule', '/schedules/j0', /row-1/],
+  ['Compare', '/compare?runs=r0&runs=r1', /row-1/],
+  ['Scaling', '/scaling?experiment=e0', /row-1/],
+  ['Rule tester', '/metrics/test', /Paste what a job prints/],
+];
+
+it.each(pages)(
+  '%s asks no more for 40 rows than for 2',
+  async (name, path, shows) => {
+    const few = await requests(path, 2, shows);
+    const lot = await requests(path, 40, shows);
+    expect(lot.sort(), name).toEqual(few.sort());
+    const line = readFileSync('README.md', 'utf8')
+      .split('\n')
+      .find((row) => row.startsWith(`| ${name} |`));
+    expect(line, `README.md: ${few.join(', ')}`).toBe(`| ${name} | ${few.length} |`);
+  },
+  180_000,
+);
+
+it('Home asks no more where runs wait', async () => {
+  const waits = await requests('/', 40, /row-1/, 'Pending');
+  const goes = await requests('/', 40, /row-1/, 'Running');
+  expect(waits.sort()).toEqual(goes.sort());
+}, 180_000);

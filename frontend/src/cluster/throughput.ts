@@ -1,0 +1,57 @@
+import type { Worker } from '../api/cluster';
+import type { Series } from '../api/series';
+
+/** How fast a worker is: the value of each of its ranks lately, on average. */
+export interface Speed {
+  value: number;
+  /** Against the median of all workers; -0.2 is a fifth slower. */
+  deviation: number;
+  straggler: boolean;
+}
+
+// Of so many values at the end of a curve the median counts, so that one slow step marks nobody.
+const lately = 10;
+// So much slower than the median is a straggler.
+const slower = 0.1;
+
+const speeds = /(\/|_per_)s(ec(ond)?)?$|throughput/i;
+
+/** The metric of a step that tells how fast each rank is: more than one rank prints it. */
+export function speedMetric(series: Series[], nodeID: string | undefined): string | undefined {
+  const ranks = new Map<string, number>();
+  for (const { nodeID: own, name, rank } of series) {
+    if (own === nodeID && rank >= 0 && speeds.test(name)) ranks.set(name, (ranks.get(name) ?? 0) + 1);
+  }
+  return [...ranks].filter(([, count]) => count > 1).sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+function median(values: number[]): number | undefined {
+  if (values.length === 0) return undefined;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
+}
+
+/** The speed of each worker by the name of its pod. Those whose ranks print nothing are left out. */
+export function speedsOf(workers: Worker[], series: Series[], nodeID: string | undefined): Map<string, Speed> {
+  const byRank = new Map<number, number>();
+  for (const one of series) {
+    const values = one.points.map(({ value }) => value).filter((value) => value !== null);
+    const value = median(values.slice(-lately));
+    if (one.nodeID === nodeID && value !== undefined) byRank.set(one.rank, value);
+  }
+  const means = new Map<string, number>();
+  for (const { pod = '', first_rank, last_rank } of workers) {
+    if (first_rank == null || last_rank == null) continue;
+    const own = [...byRank].filter(([rank]) => rank >= first_rank && rank <= last_rank).map(([, value]) => value);
+    if (own.length > 0) means.set(pod, own.reduce((sum, value) => sum + value, 0) / own.length);
+  }
+  const middle = median([...means.values()]);
+  const found = new Map<string, Speed>();
+  for (const [pod, value] of means) {
+    const deviation = middle ? value / middle - 1 : 0;
+    found.set(pod, { value, deviation, straggler: means.size > 1 && deviation < -slower });
+  }
+  return found;
+}

@@ -1,0 +1,127 @@
+import { screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { HttpResponse, http } from 'msw';
+import { expect, it, vi } from 'vitest';
+import { renderAt } from '../test/render';
+import { server } from '../test/server';
+import { ComparePage } from './ComparePage';
+
+const text = (a: string, b: string) => [
+  { run_id: 'a', value: a },
+  { run_id: 'b', value: b },
+];
+const points = (...values: number[]) => values.map((value, i) => ({ step: i + 1, x: i + 1, value }));
+const comparison = {
+  runs: [
+    { id: 'a', name: 'first', status: 'Succeeded' },
+    { id: 'b', name: 'second', status: 'Succeeded' },
+  ],
+  parameters: [
+    { name: 'workers', values: text('1', '4') },
+    { name: 'image', values: text('x', 'x'), same: true },
+  ],
+  metrics: [
+    {
+      name: 'images/sec',
+      step_name: 'train',
+      format: 'RAW',
+      values: [
+        { run_id: 'a', value: 100 },
+        { run_id: 'b', value: 380 },
+      ],
+    },
+  ],
+  series: [
+    {
+      name: 'loss',
+      step_name: 'train',
+      runs: [
+        { run_id: 'a', series: { points: points(3, 2) } },
+        { run_id: 'b', series: { points: points(3, 1) } },
+      ],
+    },
+  ],
+};
+
+function show(path: string) {
+  const asked = vi.fn();
+  server.use(
+    http.get('*/apis/argosy/v1/runs:compare', ({ request }) => {
+      asked(new URL(request.url).searchParams.getAll('run_ids'));
+      return HttpResponse.json(comparison);
+    }),
+  );
+  return { asked, router: renderAt(path, '/compare', Page) };
+}
+
+// The route of the test gives strings; the application's reads them.
+vi.mock('@tanstack/react-router', async (original) => {
+  const actual = await original<typeof import('@tanstack/react-router')>();
+  const { readCompareSearch } = await import('./compareSearch');
+  return {
+    ...actual,
+    getRouteApi: () => ({
+      useSearch: () => readCompareSearch(actual.useSearch({ strict: false }) as Record<string, unknown>),
+      useNavigate: () => actual.useNavigate({ from: '/compare' as never }),
+    }),
+  };
+});
+
+const Page = () => <ComparePage />;
+
+it('marks the best, and measures the others by the baseline', async () => {
+  const { asked, router } = show('/compare?runs=a&runs=b');
+  const row = await screen.findByRole('row', { name: /images\/sec/ });
+  expect(asked).toHaveBeenCalledExactlyOnceWith(['a', 'b']);
+  const [first, second] = within(row).getAllByRole('cell');
+  expect(within(second as HTMLElement).getByLabelText('Best')).toBeTruthy();
+  expect(second?.textContent).toBe('380+280%');
+  expect(first?.textContent).toBe('100');
+
+  await userEvent.click(screen.getByRole('button', { name: 'Take as baseline: second' }));
+  expect(router.state.location.search).toMatchObject({ base: 'b' });
+  expect(await within(row).findByText('-73.7%')).toBeTruthy();
+
+  await userEvent.click(screen.getByRole('button', { name: /^images\/sec: highest is best/ }));
+  expect(await screen.findByText('lowest is best')).toBeTruthy();
+});
+
+it('shows only the parameters that differ, unless all are asked for', async () => {
+  show('/compare?runs=a&runs=b');
+  expect(await screen.findByRole('row', { name: /^workers/ })).toBeTruthy();
+  expect(screen.queryByRole('row', { name: /^image x/ })).toBeNull();
+  await userEvent.click(screen.getByRole('switch', { name: 'Only parameters that differ' }));
+  expect(await screen.findByRole('row', { name: /^image x/ })).toBeTruthy();
+});
+
+it('draws the curves over each other, and a point for each run', async () => {
+  show('/compare?runlist=a,b');
+  const curves = await screen.findByRole('img', { name: 'loss of train' });
+  expect(curves.querySelectorAll('path')).toHaveLength(2);
+  const scatter = screen.getByRole('img', { name: /^images\/sec \(train\) over workers/ });
+  expect(scatter.querySelectorAll('circle')).toHaveLength(2);
+});
+
+it('says what to do where there is nothing to compare', async () => {
+  show('/compare?runs=a');
+  expect(await screen.findByRole('heading', { name: 'Choose what to compare' })).toBeTruthy();
+});
+
+it('draws each run as a line across the axes that the address names, and lets the keyboard change them', async () => {
+  const { router } = show('/compare?runs=a&runs=b&axes=parameter:workers&axes=metric:train/images/sec&mark=b');
+  const picture = await screen.findByRole('img', { name: /^Each run as a line across workers, images\/sec \(train\)/ });
+  const strands = picture.querySelectorAll('path');
+  expect(strands).toHaveLength(2);
+  // The highlighted run is drawn last, and thicker.
+  expect([...strands].map((path) => path.getAttribute('stroke-width'))).toEqual(['2', '4']);
+
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Highlight a run' }), 'a');
+  expect(router.state.location.search).toMatchObject({ mark: 'a' });
+
+  const region = screen.getByRole('region', { name: 'All at once' });
+  const summary = within(region).getByText('As a table');
+  await userEvent.click(summary);
+  const row = await within(region).findByRole('row', { name: '2 second 4 380' });
+  expect(within(row).getAllByRole('cell')).toHaveLength(2);
+  expect(within(region).getByRole('row', { current: true }).textContent).toBe('1 first1100');
+});

@@ -1,0 +1,50 @@
+import { useTranslation } from 'react-i18next';
+import type { Run } from '../api/client';
+import type { ComparedSeries } from '../api/compare';
+import classes from './Compare.module.css';
+import { Frame } from './Frame';
+import { look } from './scale';
+
+interface CurvesProps {
+  series: ComparedSeries;
+  runs: Run[];
+  align: 'step' | 'time';
+}
+
+/** The curves of one metric of all runs, over each other. */
+export function Curves({ series, runs, align }: CurvesProps) {
+  const { t } = useTranslation();
+  const lines = (series.runs ?? []).map(({ run_id, series: one }) => ({
+    run: run_id ?? '',
+    points: (one?.points ?? []).flatMap(({ x, value }) =>
+      x === undefined || value === undefined ? [] : [{ x, value }],
+    ),
+  }));
+  const all = lines.flatMap(({ points }) => points);
+  if (all.length < 2) return null;
+  const title = t('compare.curveOf', { metric: series.name, step: series.step_name });
+  return (
+    <figure className={classes.figure}>
+      <figcaption>{title}</figcaption>
+      <Frame
+        label={title}
+        xLabel={align === 'time' ? t('compare.seconds') : t('metrics.axis.step')}
+        yLabel={series.name ?? ''}
+        xs={all.map(({ x }) => x)}
+        ys={all.map(({ value }) => value)}
+      >
+        {(x, y) =>
+          lines.map(({ run, points }) => {
+            const { colour, dash } = look(runs.findIndex(({ id }) => id === run));
+            const path = points.map((p, i) => `${i === 0 ? 'M' : 'L'}${x(p.x).toFixed(1)} ${y(p.value).toFixed(1)}`);
+            return (
+              <path key={run} d={path.join('')} fill="none" stroke={colour} strokeDasharray={dash} strokeWidth={2}>
+                <title>{runs.find(({ id }) => id === run)?.name}</title>
+              </path>
+            );
+          })
+        }
+      </Frame>
+    </figure>
+  );
+}

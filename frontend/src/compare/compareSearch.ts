@@ -1,0 +1,41 @@
+import { many } from '../api/url';
+
+/** What a comparison shows, as it stands in the URL. */
+export interface CompareSearch {
+  /** Ids of the runs. */
+  runs?: string[];
+  /** The run that the others are measured by; the first unless said. */
+  base?: string;
+  /** All parameters instead of those that differ. */
+  all?: boolean;
+  /** Part of the names to show. */
+  q?: string;
+  /** Metrics of which the other end is the best than their names suggest. */
+  turned?: string[];
+  /** What the scatter's axes are, as parameter:NAME or metric:KEY. */
+  x?: string;
+  y?: string;
+  align?: 'step' | 'time';
+  /** The axes of the parallel coordinates, as x and y. */
+  axes?: string[];
+  /** The run that stands out among them. */
+  mark?: string;
+}
+
+export function readCompareSearch(raw: Record<string, unknown>): CompareSearch {
+  const text = (value: unknown) => (typeof value === 'string' && value ? value : undefined);
+  // KFP's links have the ids in one value.
+  const runlist = text(raw.runlist)?.split(',').filter(Boolean);
+  return {
+    runs: many(raw.runs) ?? runlist,
+    base: text(raw.base),
+    all: raw.all === 'true' || raw.all === true ? true : undefined,
+    q: text(raw.q),
+    turned: many(raw.turned),
+    x: text(raw.x),
+    y: text(raw.y),
+    axes: many(raw.axes),
+    mark: text(raw.mark),
+    align: raw.align === 'time' ? 'time' : undefined,
+  };
+}

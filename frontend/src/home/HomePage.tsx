@@ -1,0 +1,211 @@
+import { Progress, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Run } from '../api/client';
+import { dueJobsQuery, openRunsQuery, recentRunsQuery } from '../api/home';
+import type { Job } from '../api/schedules';
+import { useRunsEvents } from '../api/useRunsEvents';
+import { ButtonLink, TextLink } from '../app/links';
+import { Page } from '../app/Page';
+import { Awaiting } from '../feedback/Awaiting';
+import { Failure } from '../feedback/Failure';
+import { Ago } from '../format/Ago';
+import { elapsed, formatDuration } from '../format/format';
+import { useMinute, useNow } from '../format/useNow';
+import { triggerOf, upcoming } from '../schedules/trigger';
+import { StatusBadge } from '../status/StatusBadge';
+import { isFailure, shownStatus } from '../status/status';
+import { useWaits } from '../waiting/RunStatus';
+import classes from './Home.module.css';
+import { firstLine, usualDurations } from './progress';
+import { Ways } from './Ways';
+
+const shown = 6;
+
+/** What goes on now, what failed last and why, what waits and for what, and what is due. */
+export function HomePage() {
+  const { t } = useTranslation();
+  const open = useQuery(openRunsQuery);
+  const recent = useQuery(recentRunsQuery);
+  const jobs = useQuery(dueJobsQuery);
+  useRunsEvents();
+  const queries = [open, recent, jobs];
+  const error = queries.find((query) => query.error)?.error;
+  const what = t('home.await');
+  const ready = open.data && recent.data && jobs.data;
+  return (
+    <Page title={t('home.title')} actions={<ButtonLink to="/runs/new">{t('runs.createRun')}</ButtonLink>}>
+      {error && (
+        <Failure
+          title={t('failure.title', { what })}
+          error={error}
+          onRetry={() => void Promise.all(queries.map((query) => query.refetch()))}
+        />
+      )}
+      {!ready && !error && <Awaiting what={what} rows={8} />}
+      {ready && recent.data.length === 0 && jobs.data.length === 0 && <Ways />}
+      {ready && (recent.data.length > 0 || jobs.data.length > 0) && (
+        <div className={classes.grid}>
+          <Running runs={open.data.filter(isBegun)} usual={usualDurations(recent.data)} />
+          <Failed runs={recent.data.filter(({ status }) => isFailure(status))} />
+          <Waiting runs={open.data.filter((run) => !isBegun(run))} />
+          <Due jobs={jobs.data} />
+        </div>
+      )}
+    </Page>
+  );
+}
+
+const isBegun = (run: Run) => {
+  const status = shownStatus(run);
+  return status === 'Running' || status === 'Terminating';
+};
+
+function Running({ runs, usual }: { runs: Run[]; usual: Map<string, number> }) {
+  const { t } = useTranslation();
+  return (
+    <Card title={t('home.running', { count: runs.length })} empty={runs.length === 0 && t('home.noneRunning')}>
+      {runs.slice(0, shown).map((run) => (
+        <RunningRow key={run.id} run={run} usual={usual.get(run.pipeline?.id ?? '')} />
+      ))}
+      {runs.length > shown && <More status={['Running']} count={runs.length - shown} />}
+    </Card>
+  );
+}
+
+/** A run with the time that it has taken, beside the time that runs of its pipeline usually take. */
+function RunningRow({ run, usual }: { run: Run; usual: number | undefined }) {
+  const { t, i18n } = useTranslation();
+  const ms = elapsed(run.started_at, undefined, useNow(true)) ?? 0;
+  const time = formatDuration(ms, i18n.language);
+  const text = usual
+    ? t('home.ofUsual', { time, usual: formatDuration(usual, i18n.language) })
+    : t('home.sinceStart', { time });
+  return (
+    <li>
+      <div className={classes.line}>
+        <RunLink run={run} />
+        <StatusBadge phase={run.status} plain />
+      </div>
+      {usual && <Progress value={Math.min(100, (ms / usual) * 100)} size="sm" aria-label={`${run.name}: ${text}`} />}
+      <Text size="xs" c="dimmed">
+        {text}
+      </Text>
+    </li>
+  );
+}
+
+function Failed({ runs }: { runs: Run[] }) {
+  const { t } = useTranslation();
+  return (
+    <Card title={t('home.failed')} empty={runs.length === 0 && t('home.noneFailed')}>
+      {runs.slice(0, shown).map((run) => (
+        <li key={run.id}>
+          <div className={classes.line}>
+            <RunLink run={run} />
+            <Text size="xs" c="dimmed">
+              <Ago at={run.finished_at ?? run.created_at} />
+            </Text>
+          </div>
+          <Text size="sm" className="break" lineClamp={2}>
+            {firstLine(run.error) || t('home.noCause')}
+          </Text>
+        </li>
+      ))}
+      {runs.length > shown && <More status={['Failed']} count={runs.length - shown} />}
+    </Card>
+  );
+}
+
+function Waiting({ runs }: { runs: Run[] }) {
+  const { t } = useTranslation();
+  const waits = useWaits();
+  return (
+    <Card title={t('home.waiting', { count: runs.length })} empty={runs.length === 0 && t('home.noneWaiting')}>
+      {runs.slice(0, shown).map((run) => (
+        <li key={run.id}>
+          <div className={classes.line}>
+            <RunLink run={run} />
+            <Text size="xs" c="dimmed">
+              <Ago at={run.created_at} />
+            </Text>
+          </div>
+          <Text size="sm" className="break" lineClamp={3}>
+            {waits(run) || t('home.accepted')}
+          </Text>
+        </li>
+      ))}
+      {runs.length > shown && <More status={['Pending', 'Running']} count={runs.length - shown} />}
+    </Card>
+  );
+}
+
+function Due({ jobs }: { jobs: Job[] }) {
+  const { t } = useTranslation();
+  const now = useMinute();
+  const due = jobs
+    .filter(({ enabled }) => enabled)
+    .flatMap((job) => {
+      const [next] = upcoming(triggerOf(job), Date.parse(job.created_at ?? ''), now, 1);
+      return next === undefined ? [] : [{ job, next }];
+    })
+    .sort((a, b) => a.next - b.next);
+  return (
+    <Card title={t('home.due')} empty={due.length === 0 && t('home.noneDue')}>
+      {due.slice(0, shown).map(({ job, next }) => (
+        <li key={job.id}>
+          <div className={classes.line}>
+            <TextLink to="/schedules/$scheduleId" params={{ scheduleId: job.id }} fw={550} className="name">
+              {job.name}
+            </TextLink>
+            <Text size="xs" c="dimmed">
+              <Ago at={next} />
+            </Text>
+          </div>
+          {job.error && (
+            <Text size="sm" c="var(--ar-bad)" className="break" lineClamp={2}>
+              {job.error}
+            </Text>
+          )}
+        </li>
+      ))}
+    </Card>
+  );
+}
+
+function RunLink({ run }: { run: Run }) {
+  return (
+    <TextLink to="/runs/$runId" params={{ runId: run.id }} fw={550} className="name">
+      {run.name}
+    </TextLink>
+  );
+}
+
+function More({ status, count }: { status: string[]; count: number }) {
+  const { t } = useTranslation();
+  return (
+    <li>
+      <TextLink to="/runs" search={{ status }}>
+        {t('runs.moreValues', { count })}
+      </TextLink>
+    </li>
+  );
+}
+
+function Card({ title, empty, children }: { title: string; empty: string | false; children: ReactNode }) {
+  return (
+    <section className={`panel ${classes.card}`} aria-label={title}>
+      <Title order={2} size="h5" mb={4}>
+        {title}
+      </Title>
+      {empty ? (
+        <Text size="sm" c="dimmed">
+          {empty}
+        </Text>
+      ) : (
+        <ul className={classes.rows}>{children}</ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,177 @@
+import 'uplot/dist/uPlot.min.css';
+import { useComputedColorScheme } from '@mantine/core';
+import { useElementSize, useMergedRef } from '@mantine/hooks';
+import { type CSSProperties, type RefObject, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import uPlot from 'uplot';
+import { formatMetric } from '../format/format';
+import classes from './CurvePlot.module.css';
+import { type Axis, type Curve, placesOf, smoothed, spread } from './curves';
+import { seriesDash, seriesVariable } from './look';
+
+export interface CurvePlotProps {
+  curves: Curve[];
+  label: string;
+  axis: Axis;
+  format: string;
+  log: boolean;
+  smooth: number;
+  zoom: [number, number] | undefined;
+  height: number;
+  /** Charts with the same key share their crosshair. */
+  sync: string;
+  onZoom: (zoom: [number, number] | undefined) => void;
+  /** Says which place the pointer is at; undefined when it has left. */
+  onPlace: (x: number | undefined) => void;
+  /** Where the drawn picture can be taken from. */
+  canvas?: RefObject<HTMLCanvasElement | null>;
+}
+
+/** The lines themselves. What they show is also in a table, as a picture says nothing to a screen reader. */
+export default function CurvePlot(props: CurvePlotProps) {
+  const { curves, label, axis, format, log, smooth, zoom, height, sync, onZoom, onPlace, canvas } = props;
+  const { i18n } = useTranslation();
+  const scheme = useComputedColorScheme();
+  const frame = useRef<HTMLDivElement>(null);
+  const { ref: measured, width } = useElementSize();
+  const ref = useMergedRef(frame, measured);
+  const plot = useRef<uPlot>(null);
+  const told = useRef({ onZoom, onPlace });
+  told.current = { onZoom, onPlace };
+
+  // The shape decides which lines there are; values may change without a new plot.
+  const shape = curves.map((curve) => `${curve.id} ${curve.low ? 'band' : ''}`).join();
+  const [from, to] = zoom ?? [];
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the shape stands for the curves, the scheme for the colours
+  useEffect(() => {
+    const host = frame.current;
+    if (!host) return;
+    const options = optionsOf(host, { ...props, ...listeners(told) }, i18n.language);
+    const made = new uPlot(options, dataOf(curves, smooth, log), host);
+    plot.current = made;
+    if (canvas) canvas.current = made.ctx.canvas;
+    return () => {
+      plot.current = null;
+      if (canvas) canvas.current = null;
+      made.destroy();
+    };
+  }, [scheme, i18n.language, shape, axis, format, log, smooth, from, to, height, sync, canvas]);
+
+  useEffect(() => {
+    if (width > 0) plot.current?.setSize({ width, height });
+  }, [width, height]);
+  useEffect(() => plot.current?.setData(dataOf(curves, smooth, log)), [curves, smooth, log]);
+
+  return (
+    <div
+      ref={ref}
+      className={classes.chart}
+      style={{ '--plot-height': `${height}px` } as CSSProperties}
+      role="img"
+      aria-label={label}
+      onDoubleClick={() => onZoom(undefined)}
+    />
+  );
+}
+
+type Told = RefObject<Pick<CurvePlotProps, 'onZoom' | 'onPlace'>>;
+
+const listeners = (told: Told): Pick<CurvePlotProps, 'onZoom' | 'onPlace'> => ({
+  onZoom: (zoom) => told.current.onZoom(zoom),
+  onPlace: (x) => told.current.onPlace(x),
+});
+
+/** For each curve: its raw values when it is smoothed, the edges of its band when it is a mean, and the line itself. */
+function dataOf(curves: Curve[], smooth: number, log: boolean): uPlot.AlignedData {
+  const places = placesOf(curves);
+  // A logarithmic scale has no place for zero and less.
+  const shown = (y: (number | null | undefined)[]) =>
+    log ? y.map((value) => (typeof value === 'number' && value <= 0 ? null : value)) : y;
+  const columns = curves.flatMap((curve) => {
+    const line = spread(curve, smoothed(curve.y, smooth), places);
+    const raw = smooth > 0 ? [spread(curve, curve.y, places)] : [];
+    const band = curve.low && curve.high ? [spread(curve, curve.high, places), spread(curve, curve.low, places)] : [];
+    return [...raw, ...band, line].map(shown);
+  });
+  return [places, ...columns] as uPlot.AlignedData;
+}
+
+function optionsOf(host: HTMLElement, props: CurvePlotProps, language: string): uPlot.Options {
+  const { curves, axis, format, log, smooth, zoom, height, sync, onZoom, onPlace } = props;
+  const style = getComputedStyle(host);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const common: uPlot.Axis = {
+    stroke: colour('--mantine-color-dimmed'),
+    grid: { stroke: colour('--ar-line'), width: 1 },
+    ticks: { show: false },
+    font: `11px ${style.fontFamily}`,
+  };
+  const number = (value: number | null) => (value === null ? '' : formatMetric(value, format, language));
+  const { series, bands } = linesOf(curves, smooth, colour);
+  return {
+    width: host.clientWidth || 400,
+    height,
+    legend: { show: false },
+    cursor: {
+      sync: { key: sync },
+      points: { size: 6 },
+      drag: { x: true, y: false, setScale: false },
+      // A double click belongs to the page, which keeps the zoom in its address.
+      bind: { dblclick: () => null },
+    },
+    scales: {
+      x: { time: axis === 'time', range: (_, min, max) => zoom ?? wide(min, max) },
+      y: log ? { distr: 3 } : { range: { min: { pad: 0.1 }, max: { pad: 0.1 } } },
+    },
+    axes: [
+      axis === 'time'
+        ? { ...common, size: 34 }
+        : { ...common, size: 24, values: (_, at) => at.map((x) => plainNumber(x, language)) },
+      { ...common, size: 58, space: 26, values: (_, at) => at.map(number) },
+    ],
+    padding: [8, 12, 0, 0],
+    hooks: {
+      setCursor: [({ cursor, data }) => onPlace(typeof cursor.idx === 'number' ? data[0][cursor.idx] : undefined)],
+      setSelect: [
+        (made) => {
+          const { left, width } = made.select;
+          if (width < 4) return;
+          onZoom([made.posToVal(left, 'x'), made.posToVal(left + width, 'x')]);
+        },
+      ],
+    },
+    bands,
+    series: [{}, ...series],
+  };
+}
+
+// A curve of one point has a range too.
+const wide = (min: number, max: number): [number, number] => (min === max ? [min - 1, max + 1] : [min, max]);
+
+const plainNumber = (value: number, language: string) =>
+  new Intl.NumberFormat(language, {
+    maximumFractionDigits: 2,
+    notation: Math.abs(value) >= 1e5 ? 'compact' : 'standard',
+  }).format(value);
+
+function linesOf(curves: Curve[], smooth: number, colour: (name: string) => string) {
+  const series: uPlot.Series[] = [];
+  const bands: uPlot.Band[] = [];
+  curves.forEach((curve, i) => {
+    const stroke = colour(seriesVariable(i));
+    if (smooth > 0) series.push({ stroke: `${stroke}55`, width: 1, points: { show: false } });
+    if (curve.low) {
+      const edge: uPlot.Series = { stroke: 'transparent', points: { show: false } };
+      series.push(edge, edge);
+      bands.push({ series: [series.length - 1, series.length], fill: `${stroke}2e` });
+    }
+    series.push({
+      stroke,
+      width: 2,
+      dash: seriesDash(i),
+      points: { show: curve.x.length === 1, size: 6, fill: stroke },
+    });
+  });
+  return { series, bands };
+}

@@ -1,0 +1,55 @@
+import { screen, within } from '@testing-library/react';
+import { HttpResponse, http } from 'msw';
+import { expect, it, vi } from 'vitest';
+import { renderAt } from '../test/render';
+import { server } from '../test/server';
+import { DiffPage } from './DiffPage';
+
+vi.mock('@tanstack/react-router', async (original) => {
+  const actual = await original<typeof import('@tanstack/react-router')>();
+  return {
+    ...actual,
+    getRouteApi: () => ({
+      useSearch: () => actual.useSearch({ strict: false }),
+      useNavigate: () => actual.useNavigate({ from: '/diff' as never }),
+    }),
+  };
+});
+
+function show(path: string, changes: object[]) {
+  const asked = vi.fn();
+  const version = (id: string) => ({
+    id,
+    name: `version ${id}`,
+    resource_references: [{ key: { type: 'PIPELINE', id: 'p' }, relationship: 'OWNER' }],
+  });
+  server.use(
+    http.get('*/apis/argosy/v1/pipeline_versions\\:diff', ({ request }) => {
+      asked(Object.fromEntries(new URL(request.url).searchParams));
+      return HttpResponse.json({ changes });
+    }),
+    http.get('*/apis/v1beta1/pipeline_versions/:id', ({ params }) => HttpResponse.json(version(String(params.id)))),
+    http.get('*/apis/v1beta1/pipeline_versions', () => HttpResponse.json({ versions: [version('a'), version('b')] })),
+    http.get('*/apis/v1beta1/pipelines/p', () => HttpResponse.json({ id: 'p', name: 'mpi' })),
+    http.get('*/apis/v1beta1/pipelines', () => HttpResponse.json({ pipelines: [{ id: 'p', name: 'mpi' }] })),
+  );
+  renderAt(path, '/diff', () => <DiffPage />);
+  return asked;
+}
+
+it('lists what two versions do differently', async () => {
+  const asked = show('/diff?from=a&to=b', [
+    { step: 'train', path: 'container.args[1]', from: '"--epochs=1\\n--x"', to: '"--epochs=2"' },
+    { path: 'parameters.gpus', to: '1' },
+  ]);
+  const row = await screen.findByRole('row', { name: /train/ });
+  expect(asked).toHaveBeenCalledExactlyOnceWith({ from: 'a', to: 'b' });
+  expect(within(row).getByText(/--epochs=1/).textContent).toBe('--epochs=1\n--x');
+  const whole = screen.getByRole('row', { name: /Whole pipeline/ });
+  expect(within(whole).getByText('not there')).toBeTruthy();
+});
+
+it('says so where they do the same, and what to do where none are chosen', async () => {
+  show('/diff?from=a&to=b', []);
+  expect(await screen.findByRole('heading', { name: 'They do the same' })).toBeTruthy();
+});

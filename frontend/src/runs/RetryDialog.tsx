@@ -1,0 +1,147 @@
+import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Run, RunNode } from '../api/client';
+import { retryRun } from '../api/runs';
+import { announce } from '../app/announce';
+import { Awaiting } from '../feedback/Awaiting';
+import { Failure } from '../feedback/Failure';
+import { stepLabels } from '../graph/model';
+import classes from './RunPage.module.css';
+
+interface RetryDialogProps {
+  run: Run;
+  /** Where to go on from; what failed when absent. */
+  step?: RunNode;
+  onClose: () => void;
+  onRetried: () => void;
+}
+
+/** Says what would run again, takes other parameters, and goes on with the run. */
+export function RetryDialog({ run, step, onClose, onRetried }: RetryDialogProps) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [values, setValues] = useState<Record<string, string>>({});
+  const [settled] = useDebouncedValue(values, 400);
+  const labels = useMemo(() => stepLabels((run.nodes ?? []) as RunNode[]), [run.nodes]);
+  const given = run.parameters ?? [];
+  const wish = (chosen: Record<string, string>) => ({
+    runID: run.id,
+    step: step?.id ?? '',
+    parameters: given
+      .map(({ name = '', value = '' }) => ({ name, value: chosen[name] ?? value, before: value }))
+      .filter(({ value, before }) => value !== before)
+      .map(({ name, value }) => ({ name, value })),
+  });
+  const plan = useQuery({
+    // Not below the run's key: the run is read again after the retry, the plan is not.
+    queryKey: ['retry', run.id, step?.id, settled],
+    queryFn: () => retryRun(wish(settled), true),
+    retry: false,
+    gcTime: 0,
+    placeholderData: (before) => before,
+  });
+  const retry = useMutation({
+    mutationFn: () => retryRun(wish(values), false),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ['run', run.id] });
+      announce(t('retry.done'));
+      onRetried();
+      onClose();
+    },
+  });
+  const name = step ? (labels.get(step.id) ?? step.id) : '';
+  return (
+    <Modal
+      opened
+      size="lg"
+      onClose={onClose}
+      title={step ? t('retry.titleFrom', { step: name }) : t('retry.title')}
+      closeButtonProps={{ 'aria-label': t('action.close') }}
+    >
+      <Stack gap="md">
+        {plan.error ? (
+          <Failure title={t('retry.refused')} error={plan.error} onRetry={() => void plan.refetch()} />
+        ) : !plan.data ? (
+          <Awaiting what={t('await.retry')} rows={2} />
+        ) : (
+          <Plan again={plan.data.again.map((id) => labels.get(id) ?? id)} warnings={plan.data.warnings} />
+        )}
+        {given.length > 0 && (
+          <details className={classes.change}>
+            <summary>{t('retry.change')}</summary>
+            <Stack gap="xs" mt="xs">
+              {given.map(({ name: parameter = '', value = '' }) => (
+                <TextInput
+                  key={parameter}
+                  size="xs"
+                  label={parameter}
+                  description={
+                    values[parameter] !== undefined && values[parameter] !== value
+                      ? t('retry.was', { value })
+                      : undefined
+                  }
+                  value={values[parameter] ?? value}
+                  onChange={(event) => {
+                    const changed = event.currentTarget.value;
+                    setValues((old) => ({ ...old, [parameter]: changed }));
+                  }}
+                />
+              ))}
+            </Stack>
+          </details>
+        )}
+        {retry.error && <Failure title={t('retry.refused')} error={retry.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {t('action.cancel')}
+          </Button>
+          <Button loading={retry.isPending} disabled={!plan.data || Boolean(plan.error)} onClick={() => retry.mutate()}>
+            {t('retry.go')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+// More names than this are a number.
+const mostNames = 20;
+
+function Plan({ again, warnings }: { again: string[]; warnings: string[] }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <div>
+        <Text size="sm">{t('retry.again', { count: again.length })}</Text>
+        <List size="sm" mt={4}>
+          {again.slice(0, mostNames).map((name, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: names may be alike
+            <List.Item key={i} className={classes.wrap}>
+              {name}
+            </List.Item>
+          ))}
+        </List>
+        {again.length > mostNames && (
+          <Text size="sm" c="dimmed">
+            {t('runs.moreValues', { count: again.length - mostNames })}
+          </Text>
+        )}
+      </div>
+      {warnings.length > 0 && (
+        <Alert
+          title={t('retry.warnings')}
+          styles={{ root: { background: 'var(--ar-warn-bg)' }, title: { color: 'var(--ar-warn)' } }}
+        >
+          {warnings.map((warning) => (
+            <Text key={warning} size="sm">
+              {warning}
+            </Text>
+          ))}
+        </Alert>
+      )}
+    </>
+  );
+}

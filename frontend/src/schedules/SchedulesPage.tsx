@@ -1,0 +1,157 @@
+import { Group, Stack, Text } from '@mantine/core';
+import { IconCalendarPlus, IconCalendarRepeat } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Run } from '../api/client';
+import { newestFirst } from '../api/pipelines';
+import { type Job, scheduledRunsQuery, schedulesQuery } from '../api/schedules';
+import { useRunsEvents } from '../api/useRunsEvents';
+import { ButtonLink, TextLink } from '../app/links';
+import { Page } from '../app/Page';
+import { Awaiting } from '../feedback/Awaiting';
+import { Empty } from '../feedback/Empty';
+import { Failure } from '../feedback/Failure';
+import { Ago } from '../format/Ago';
+import { useMinute } from '../format/useNow';
+import { type Column, DataTable } from '../table/DataTable';
+import { FilterBar, Pager } from '../table/ListControls';
+import { NoMatch } from '../table/NoMatch';
+import { useListURL } from '../table/useListURL';
+import { RunStrip } from './RunStrip';
+import { PauseButton, ScheduleMenu } from './ScheduleActions';
+import { ScheduleState } from './ScheduleState';
+import { TriggerText } from './TriggerText';
+import { triggerOf, upcoming } from './trigger';
+
+const route = getRouteApi('/schedules');
+
+/** All schedules: when each runs next and last, and how its last runs went. */
+export function SchedulesPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const { change, sort, turn } = useListURL(search);
+  const { data, error, isPending, refetch } = useQuery({
+    ...schedulesQuery(search),
+    placeholderData: keepPreviousData,
+  });
+  const runs = useQuery(scheduledRunsQuery);
+  useRunsEvents();
+  const columns = useColumns(runs.data);
+
+  const createButton = (
+    <ButtonLink to="/runs/new" search={{ recurring: true }} leftSection={<IconCalendarPlus size={16} aria-hidden />}>
+      {t('schedules.create')}
+    </ButtonLink>
+  );
+  return (
+    <Page title={t('schedules.title')} actions={createButton}>
+      <FilterBar q={search.q} onFilter={(q) => change({ q }, true)} />
+      {(error ?? runs.error) && (
+        <Failure
+          title={t('failure.title', { what: t('schedules.await') })}
+          error={error ?? runs.error}
+          onRetry={() => void Promise.all([refetch(), runs.refetch()])}
+        />
+      )}
+      {isPending && <Awaiting what={t('schedules.await')} />}
+      {data && data.items.length > 0 && (
+        <Stack gap="sm">
+          <DataTable
+            caption={t('list.caption', { what: t('schedules.title'), count: data.items.length })}
+            columns={columns}
+            rows={data.items}
+            rowID={(job) => job.id}
+            sorting={{ sort: search.sort ?? newestFirst.sort, dir: search.dir ?? newestFirst.dir }}
+            onSort={sort}
+          />
+          <Pager search={search} shown={data.items.length} total={data.total} next={data.next} turn={turn} />
+        </Stack>
+      )}
+      {data?.items.length === 0 &&
+        (search.q || search.token ? (
+          <NoMatch onClear={() => change({ q: undefined })} />
+        ) : (
+          <Empty
+            icon={<IconCalendarRepeat aria-hidden />}
+            title={t('schedules.emptyTitle')}
+            text={t('schedules.emptyText')}
+          >
+            {createButton}
+          </Empty>
+        ))}
+    </Page>
+  );
+}
+
+const stripLength = 10;
+
+/** The newest runs of one schedule, out of those of all. */
+export const runsOf = (job: Job, runs: Run[] | undefined) => runs?.filter((run) => run.schedule?.id === job.id) ?? [];
+
+function useColumns(runs: Run[] | undefined): Column<Job>[] {
+  const { t } = useTranslation();
+  return useMemo(
+    () => [
+      {
+        id: 'name',
+        header: t('field.name'),
+        enableSorting: true,
+        cell: ({ row }) => (
+          <TextLink to="/schedules/$scheduleId" params={{ scheduleId: row.original.id }} fw={550} className="name">
+            {row.original.name}
+          </TextLink>
+        ),
+      },
+      {
+        id: 'state',
+        header: t('field.status'),
+        cell: ({ row: { original: job } }) => <ScheduleState job={job} />,
+      },
+      { id: 'when', header: t('schedules.when'), cell: ({ row }) => <TriggerText trigger={triggerOf(row.original)} /> },
+      { id: 'next', header: t('schedules.next'), cell: ({ row }) => <NextTime job={row.original} /> },
+      {
+        id: 'last',
+        header: t('schedules.last'),
+        cell: ({ row }) => {
+          const last = runsOf(row.original, runs)[0];
+          return <Ago at={last?.scheduled_at ?? last?.created_at} />;
+        },
+      },
+      {
+        id: 'runs',
+        header: t('schedules.lastRuns'),
+        meta: { width: 290 },
+        cell: ({ row }) =>
+          runs ? (
+            <RunStrip runs={runsOf(row.original, runs).slice(0, stripLength)} empty={t('schedules.noneLately')} />
+          ) : (
+            <Text size="sm" c="dimmed">
+              …
+            </Text>
+          ),
+      },
+      {
+        id: 'actions',
+        header: t('pipelines.actions'),
+        meta: { align: 'right', width: 150 },
+        cell: ({ row: { original: job } }) => (
+          <Group gap={4} justify="flex-end" wrap="nowrap">
+            {job.status !== 'Succeeded' && <PauseButton job={job} compact />}
+            <ScheduleMenu job={job} />
+          </Group>
+        ),
+      },
+    ],
+    [t, runs],
+  );
+}
+
+/** When a schedule's next run starts; a paused one has none. */
+export function NextTime({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const now = useMinute();
+  const [next] = job.enabled ? upcoming(triggerOf(job), Date.parse(job.created_at ?? ''), now, 1) : [];
+  return next === undefined ? t('field.none') : <Ago at={next} />;
+}

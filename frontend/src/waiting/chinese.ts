@@ -1,0 +1,131 @@
+/*
+ * What the server and the launcher say of a step that waits, or that the cluster can never hold, is one English sentence, put together in
+ * Go out of phrases (launcher/pending, launcher/job, launcher/capacity). Here each phrase has its Chinese. sentences.txt has the sentences of
+ * the Go tests, so that a new phrase without Chinese fails a test. What comes from elsewhere, such as a registry's answer, stays as it is.
+ */
+
+const amount = String.raw`(?:enough )?[\d.]+(?:[KMGTPE]i?)?(?: of)? [\w./-]+`;
+
+const phrases: [RegExp, string][] = [
+  // launcher/capacity: "asks ASKS; HAS: CHANGE"
+  [
+    /asks (\S+) of (\S+); the quota (\S+) of namespace (\S+) allows (\S+): ask for less, or raise the quota/,
+    '需要 $2 $1，而命名空间 $4 的配额 $3 只允许 $5。请减少需求，或提高配额',
+  ],
+  [/^asks for a node with(?!out) (.*?); /, '需要满足以下条件的节点：$1；'],
+  [/^asks for a node without the taints? (.*?); /, '需要没有污点 $1 的节点；'],
+  [/^asks for a volume of the storage class (\S+) for (\S+);/, '需要存储类 $1 的卷（用于 $2）；'],
+  [/^asks for a volume of (\S+) for (\S+);/, '需要 $1 的卷（用于 $2）；'],
+  [/^asks (.*) for each (\S+); /, '每个 $2 需要 $1；'],
+  [/^asks (\d+) (\S+) with (.*?) each; /, '需要 $1 个 $2，每个 $3；'],
+  [/^asks /, '需要 '],
+  [/the label (?=\S+=)/g, '标签 '],
+  [/what its node affinity requires/, '满足其节点亲和性'],
+  [/the name (?=\S+;)/, '名称 '],
+  [/the largest of the (\d+) nodes? that it may run on has none/, '可用的 $1 个节点中最大的也没有'],
+  [/the largest of the (\d+) nodes? that it may run on has /, '可用的 $1 个节点中最大的有 '],
+  [/the (\d+) nodes? that they may run on ha(?:s|ve) none/, '可用的 $1 个节点都没有'],
+  [/the (\d+) nodes? that they may run on ha(?:s|ve) /, '可用的 $1 个节点共有 '],
+  [/the largest node of this cluster has /, '此集群最大的节点有 '],
+  [/none of the (\d+) nodes? of this cluster has all of it/, '此集群的 $1 个节点都不能同时满足'],
+  [/the (\d+) nodes? of this cluster hold (\d+) of them/, '此集群的 $1 个节点只能容纳其中 $2 个'],
+  [/every node of this cluster has (?:it|one of them)/, '此集群的每个节点都有'],
+  [/every node with (.*?) has (?:it|one of them)/, '每个有 $1 的节点都有'],
+  [/the disk of this cluster has /, '此集群的磁盘有 '],
+  [/this cluster has no storage class/, '此集群没有存储类'],
+  [/this cluster has none/, '此集群没有'],
+  [/this cluster has /, '此集群有 '],
+  [/: lower (.*?), or add nodes that have (.*)$/, '。请降低 $1，或添加有 $2 的节点'],
+  [/: lower (.*?), or add a larger node$/, '。请降低 $1，或添加更大的节点'],
+  [/: lower (.*?), or add nodes$/, '。请降低 $1，或添加节点'],
+  [/: change the node selector of the step, or label a node$/, '。请修改步骤的节点选择器，或给节点加标签'],
+  [/: add a toleration to the step, or a node without a taint$/, '。请给步骤加容忍度，或添加没有污点的节点'],
+  [/: ask for a smaller volume$/, '。请申请较小的卷'],
+  [/: name another class, or create it$/, '。请指定其他存储类，或创建它'],
+  [/the number of pods of the step/g, '步骤的 Pod 数'],
+  [/the number of (\S+) of the step/g, '步骤的 $1 数量'],
+  [/the memory (limit|request) of the step/g, '步骤的内存 $1'],
+  [/the disk \(ephemeral-storage\) (limit|request) of the step/g, '步骤的磁盘（ephemeral-storage）$1'],
+  [/the (\S+) (limit|request) of the step/g, '步骤的 $1 $2'],
+
+  // launcher/job
+  [/^waiting for (\S.*) to take the job up$/, '等待 $1 接手此作业'],
+  [/^the job is suspended: waiting until it is resumed$/, '作业已暂停，等待恢复'],
+  [/^waiting for (\d+) pods?: (\d+) running/, '等待 $1 个 Pod：$2 个在运行'],
+  [/^waiting for (\d+) (\S+): (\d+) running/, '等待 $1 个 $2：$3 个在运行'],
+  [/, (\d+) not created yet/, '，$1 个尚未创建'],
+  [/; and (\d+) more reasons/, '；另有 $1 个原因'],
+  [/; pod (\S+) and (\d+) more: /g, '；Pod $1 及另外 $2 个：'],
+  [/; pod (\S+): /g, '；Pod $1：'],
+  [/its init container (\S+) is at work/g, '初始化容器 $1 正在工作'],
+  [/：failed/g, '：失败'],
+  [/：starting(?=；|$)/g, '：正在启动'],
+  [/needs room for (\d+) pods at once/, '需要同时容纳 $1 个 Pod 的空间'],
+  [/needs room for (\d+) pods/, '需要容纳 $1 个 Pod 的空间'],
+  [/; the cluster has too little (.*) free$/, '；集群空闲的 $1 太少'],
+  [/; the cluster has no room for that yet$/, '；集群现在没有空间'],
+  [/; no node takes one \((.*)\)$/, '；没有节点可用（$1）'],
+  [new RegExp(`; (${amount}) (?:is|are) in use by (.*?) and (\\d+) more$`), '；$1 正被 $2 及另外 $3 个使用'],
+  [new RegExp(`; (${amount}) (?:is|are) in use by (.*)$`), '；$1 正被 $2 使用'],
+  [/^needs /, '需要 '],
+  [/(\d+) (\S+) with (.*?) each at once/, '同时 $1 个 $2，每个 $3'],
+  [/(\d+) (\S+) with (.*?) each/g, '$1 个 $2，每个 $3'],
+  [/(\d+) (\S+) with /g, '$1 个 $2，每个 '],
+  [/ at once/, '（同时）'],
+
+  // launcher/pending and server/engine
+  [/no node has (.*?) free/, '没有节点有空闲的 $1'],
+  [/no node takes it/, '没有节点可用'],
+  [/no node has been found for it/, '还没有找到节点'],
+  [/pods of lower priority make room for it on node (\S+)/, '节点 $1 上优先级较低的 Pod 正在为它让出空间'],
+  [/the cluster has no node/, '集群没有节点'],
+  [/(\d+) nodes?: too little (\S+?)(?=[,)）]|$)/g, '$1 个节点：$2 太少'],
+  [/(\d+) nodes?: has the taint (\S+) that the step does not tolerate/g, '$1 个节点：有步骤不容忍的污点 $2'],
+  [/(\d+) nodes?: does not match the step's node selector/g, '$1 个节点：不符合步骤的节点选择器'],
+  [/(\d+) nodes?: runs as many pods as it may/g, '$1 个节点：Pod 数已达上限'],
+  [/(\d+) nodes?: takes no new pods/g, '$1 个节点：不接收新的 Pod'],
+  [/(\d+) nodes?: /g, '$1 个节点：'],
+  [/held back until the scheduling gate (.*?) is lifted/, '被调度门 $1 挡住，直到它被移除'],
+  [/couldn't find key (\S+) in (\S+ \S+?)(?=:)/, '在 $2 中找不到键 $1'],
+  [/(secret|configmap|persistentvolumeclaim) ("[^"]*") not found/, '找不到 $1 $2'],
+  [/: create it in namespace (\S+), and the step goes on/, '。请在命名空间 $1 中创建它，步骤就会继续'],
+  [
+    /image (\S+) cannot be pulled yet: check its name and the registry; it is tried again/,
+    '镜像 $1 还无法拉取：请检查名称和镜像仓库；会再次尝试',
+  ],
+  [/image (\S+) cannot be pulled: (.*); it is tried again/, '镜像 $1 无法拉取：$2；会再次尝试'],
+  [/("[^"]*") is not the name of an image: correct it in the step/, '$1 不是镜像名称：请在步骤中更正'],
+  [
+    /image (\S+) is not on the node and its pull policy is Never: load it there, or change the policy/,
+    '镜像 $1 不在节点上，而拉取策略是 Never：请把它加载到节点，或修改策略',
+  ],
+  [/volume (\S+) cannot be mounted: /, '卷 $1 无法挂载：'],
+  [
+    /container (\S+) keeps failing and is started again after a pause: see its log/,
+    '容器 $1 不断失败，暂停后会重新启动：请看它的日志',
+  ],
+  [/container has runAsNonRoot and image will run as root/, '容器设置了 runAsNonRoot，而镜像会以 root 运行'],
+  [/pod has unbound immediate PersistentVolumeClaims/, 'Pod 有未绑定的 PersistentVolumeClaim'],
+  [/the node has too little (\S+) left/, '节点剩余的 $1 太少'],
+  [/another step or run holds the lock /, '另一个步骤或运行持有锁 '],
+  [/the namespace's quota has no room for its pod: /, '命名空间的配额容不下它的 Pod：'],
+
+  // amounts, and what joins them
+  [/no (CPUs|GPUs|memory|disk)\b/g, '没有 $1'],
+  [/([\d.]+[KMGTPE]?i?) of memory/g, '$1 内存'],
+  [/([\d.]+[KMGTPE]?i?) of (?:disk|ephemeral-storage)/g, '$1 磁盘'],
+  [/([\d.]+[KMGTPE]?i?) of (?=\S)/g, '$1 '],
+  [/([\d.]+) CPUs?(?![\w)])/g, '$1 个 CPU'],
+  [/([\d.]+) GPUs?(?![\w])/g, '$1 个 GPU'],
+  [/([\d.]+) place on a node/g, '节点上 $1 个位置'],
+  [/enough (?=\S)/g, '足够的 '],
+  [/没有 CPUs/g, '没有 CPU'],
+  [/没有 GPUs/g, '没有 GPU'],
+  [/(有|步骤的) GPUs/g, '$1 GPU'],
+  [/ and /g, '和 '],
+  [/; /g, '；'],
+];
+
+/** The sentence in Chinese. */
+export const inChinese = (sentence: string): string =>
+  phrases.reduce((text, [english, chinese]) => text.replace(english, chinese), sentence);

@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+)
+
+// RunCheck is what a server finds out about a run before it starts.
+type RunCheck struct {
+	// Run is the run as it would start. It has no ID.
+	Run *Run `json:"run"`
+	// Shortages are the steps that the cluster can never hold: they would fail.
+	Shortages []Shortage `json:"shortages,omitempty"`
+	// Checked tells that the steps were compared with the nodes of the cluster. A cluster that adds nodes is not compared, nor one
+	// whose nodes cannot be read now.
+	Checked bool `json:"checked"`
+	// Concerns are steps that will wait, or fail, unless something is made or raised before they run. They keep no run from starting.
+	Concerns []Concern `json:"concerns,omitempty"`
+}
+
+// Concern is a step that refers to what is not there, or exceeds a quota, as far as the server may look.
+type Concern struct {
+	Step string `json:"step"`
+	Why  string `json:"why"` // secret "key" not found: create it in namespace kubeflow, and the step goes on
+}
+
+func (c Concern) String() string { return "step " + c.Step + ": " + c.Why }
+
+// Shortage is a step that the cluster can never hold.
+type Shortage struct {
+	Step       string   `json:"step"`
+	Asks       string   `json:"asks"`                 // 2 workers x 2 CPUs = 4
+	Has        string   `json:"has"`                  // this cluster has 2
+	Change     string   `json:"change"`               // lower cpu_limit, or add nodes
+	Parameters []string `json:"parameters,omitempty"` // of the pipeline, to lower; those that are known
+}
+
+func (s Shortage) String() string {
+	return "step " + s.Step + " asks " + s.Asks + "; " + s.Has + ": " + s.Change
+}
+
+// CheckRun does all of CreateRun that leaves no trace: it refuses what CreateRun refuses, and compares the steps with the cluster.
+func (c *Client) CheckRun(ctx context.Context, n NewRun) (*RunCheck, error) {
+	in := map[string]any{
+		"name": n.Name, "description": n.Description, "experiment_id": n.ExperimentID, "pipeline_id": n.PipelineID, "version_id": n.VersionID,
+		"manifest": n.Manifest, "parameters": n.Parameters, "service_account": n.ServiceAccount, "dry_run": true,
+	}
+	body, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	var check RunCheck
+	r := request{method: http.MethodPost, path: ownAPI + "/runs", body: body, contentType: "application/json", twice: true}
+	return &check, c.decode(ctx, r, &check)
+}

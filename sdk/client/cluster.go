@@ -1,0 +1,315 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Cluster is what the cluster has that runs work in, and who holds it.
+type Cluster struct {
+	Nodes   []ClusterNode  `json:"nodes"`
+	Queues  []Queue        `json:"queues,omitempty"`  // Volcano's; none where the cluster has no Volcano
+	Waiting []Holder       `json:"waiting,omitempty"` // pods that have no node yet
+	Missing []MissingRight `json:"missing,omitempty"`
+	ReadAt  time.Time      `json:"read_at"`
+}
+
+// MissingRight is something that the server may not read in the cluster, so that an answer lacks it.
+type MissingRight struct {
+	Verb      string `json:"verb"`
+	Resource  string `json:"resource"`
+	Namespace string `json:"namespace,omitempty"` // empty: in all namespaces
+}
+
+// ClusterNode is a machine of the cluster.
+type ClusterNode struct {
+	Name        string        `json:"name"`
+	Ready       bool          `json:"ready"`
+	Schedulable bool          `json:"schedulable"`       // it takes new pods
+	Message     string        `json:"message,omitempty"` // why it is not ready or takes no pods
+	Taints      []string      `json:"taints,omitempty"`
+	Resources   []ResourceUse `json:"resources"`
+	Holders     []Holder      `json:"holders,omitempty"`
+}
+
+// ResourceUse is how much there is of a resource and how much pods ask for: cpu in cores, memory in bytes, all else counted.
+type ResourceUse struct {
+	Resource    string  `json:"resource"`
+	Capacity    float64 `json:"capacity"`
+	Allocatable float64 `json:"allocatable"`
+	Requested   float64 `json:"requested"`
+	Free        float64 `json:"free"`
+}
+
+// Holder is a run, or a namespace for pods without a run, and what its pods ask for.
+type Holder struct {
+	RunID     string   `json:"run_id,omitempty"`
+	RunName   string   `json:"run_name,omitempty"`
+	Namespace string   `json:"namespace,omitempty"`
+	Pods      int      `json:"pods"`
+	Requested []Amount `json:"requested"`
+}
+
+// Amount is so much of a resource, in the units of ResourceUse.
+type Amount struct {
+	Resource string  `json:"resource"`
+	Value    float64 `json:"value"`
+}
+
+// Queue is a queue of Volcano's scheduler.
+type Queue struct {
+	Name      string          `json:"name"`
+	Weight    int             `json:"weight"`
+	State     string          `json:"state"` // Open, Closed, Closing or Unknown
+	Parent    string          `json:"parent,omitempty"`
+	Resources []QueueResource `json:"resources,omitempty"`
+	Running   int             `json:"running"`           // gangs
+	Waiting   []PodGroup      `json:"waiting,omitempty"` // gangs, the oldest first
+}
+
+// QueueResource is what a queue may have of a resource, and has.
+type QueueResource struct {
+	Resource   string   `json:"resource"`
+	Capability *float64 `json:"capability,omitempty"` // nil: no limit
+	Deserved   *float64 `json:"deserved,omitempty"`   // nil: by weight
+	Allocated  float64  `json:"allocated"`
+}
+
+// PodGroup is a gang: pods that are placed together or not at all.
+type PodGroup struct {
+	Namespace    string    `json:"namespace"`
+	Name         string    `json:"name"`
+	RunID        string    `json:"run_id,omitempty"`
+	RunName      string    `json:"run_name,omitempty"`
+	Phase        string    `json:"phase"`
+	Queue        string    `json:"queue"`
+	MinAvailable int       `json:"min_available"`
+	Running      int       `json:"running"`
+	Succeeded    int       `json:"succeeded"`
+	Failed       int       `json:"failed"`
+	Message      string    `json:"message,omitempty"` // why it has no room
+	CreatedAt    time.Time `json:"created_at"`
+	Requested    []Amount  `json:"requested,omitempty"`
+}
+
+// Cluster gives the nodes and queues of the cluster, what is free, and which runs hold the rest.
+func (c *Client) Cluster(ctx context.Context) (*Cluster, error) {
+	answer := &Cluster{}
+	return answer, c.get(ctx, ownAPI+"/cluster", nil, answer)
+}
+
+// RunJobs are the distributed jobs of a run, as the cluster has them now.
+type RunJobs struct {
+	Jobs    []RunJob       `json:"jobs"`
+	Missing []MissingRight `json:"missing,omitempty"`
+}
+
+// RunJob is the distributed job of a step.
+type RunJob struct {
+	NodeID    string       `json:"node_id"`
+	StepName  string       `json:"step_name"`
+	Kind      string       `json:"kind"` // MPIJob, PyTorchJob and so on
+	Namespace string       `json:"namespace"`
+	Name      string       `json:"name"`
+	State     string       `json:"state"`             // Created, Pending, Suspended, Running, Succeeded or Failed
+	Message   string       `json:"message,omitempty"` // why it failed
+	CreatedAt time.Time    `json:"created_at"`
+	Attempt   int          `json:"attempt"`
+	Requested *int         `json:"requested_world_size,omitempty"` // nil: not known any more
+	Proved    *int         `json:"proved_world_size,omitempty"`    // nil until the step has ended
+	Workers   []Worker     `json:"workers"`
+	PodGroup  *PodGroup    `json:"pod_group,omitempty"`
+	Objects   []ObjectName `json:"objects"`
+	RunID     string       `json:"run_id"`
+	RunName   string       `json:"run_name,omitempty"`       // only in ClusterJobs
+	Pods      *int         `json:"requested_pods,omitempty"` // without the one that starts the others; nil: not known any more
+}
+
+// Done tells whether the job has ended, well or not.
+func (j *RunJob) Done() bool { return j.State == Succeeded || j.State == Failed }
+
+// Worker is one pod of a distributed job.
+type Worker struct {
+	Pod        string    `json:"pod"`
+	Role       string    `json:"role"`
+	Index      int       `json:"index"`                // within the role
+	FirstRank  *int      `json:"first_rank,omitempty"` // nil: the pod is no rank
+	LastRank   *int      `json:"last_rank,omitempty"`
+	State      string    `json:"state"`
+	Message    string    `json:"message,omitempty"` // what it waits for, or how it ended
+	Node       string    `json:"node,omitempty"`
+	Address    string    `json:"address,omitempty"`
+	Restarts   int       `json:"restarts"`
+	CreatedAt  time.Time `json:"created_at,omitzero"`
+	StartedAt  time.Time `json:"started_at,omitzero"`
+	FinishedAt time.Time `json:"finished_at,omitzero"`
+}
+
+// ObjectName names an object of the cluster.
+type ObjectName struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// RunJobs lists the distributed jobs of a run.
+func (c *Client) RunJobs(ctx context.Context, runID string) (*RunJobs, error) {
+	answer := &RunJobs{}
+	return answer, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/jobs", nil, answer)
+}
+
+// JobOptions choose distributed jobs.
+type JobOptions struct {
+	States []string // in any case; empty for all
+	Limit  int      // at most so many; 0 is all
+}
+
+// ClusterJobs are the distributed jobs of all runs that the cluster has, the newest first.
+type ClusterJobs struct {
+	Jobs    []RunJob       `json:"jobs"`
+	Total   int            `json:"total"` // in these states
+	Missing []MissingRight `json:"missing,omitempty"`
+}
+
+// ClusterJobs lists the distributed jobs of all runs.
+func (c *Client) ClusterJobs(ctx context.Context, o JobOptions) (*ClusterJobs, error) {
+	q := url.Values{"state": o.States}
+	if o.Limit != 0 {
+		q.Set("limit", strconv.Itoa(o.Limit))
+	}
+	answer := &ClusterJobs{}
+	return answer, c.get(ctx, ownAPI+"/jobs", q, answer)
+}
+
+// StopRunJob stops the step of a distributed job: its launcher deletes the job, and the step ends as failed.
+func (c *Client) StopRunJob(ctx context.Context, runID, name string) error {
+	return c.decode(ctx, request{method: http.MethodDelete, path: ownAPI + "/runs/" + escape(runID) + "/jobs/" + escape(name), twice: true}, nil)
+}
+
+// RunUse is what the pods of a run use, as the cluster's metrics API measured it.
+type RunUse struct {
+	Pods    []PodUse       `json:"pods"`
+	Message string         `json:"message,omitempty"` // why there are none
+	Missing []MissingRight `json:"missing,omitempty"`
+}
+
+// PodUse is what a pod uses.
+type PodUse struct {
+	Pod        string    `json:"pod"`
+	Used       []Amount  `json:"used"`
+	MeasuredAt time.Time `json:"measured_at,omitzero"`
+}
+
+// RunUse tells what the pods of a run use now, as far as the cluster measures that.
+func (c *Client) RunUse(ctx context.Context, runID string) (*RunUse, error) {
+	answer := &RunUse{}
+	return answer, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/use", nil, answer)
+}
+
+// PendingSteps are the steps of a run that wait, those that wait longest first.
+type PendingSteps struct {
+	Pending []PendingStep  `json:"pending"`
+	Missing []MissingRight `json:"missing,omitempty"`
+	ReadAt  time.Time      `json:"read_at"`
+}
+
+// PendingStep is a step that waits.
+type PendingStep struct {
+	NodeID    string            `json:"node_id,omitempty"` // empty: the run itself
+	StepName  string            `json:"step_name,omitempty"`
+	Cause     string            `json:"cause"` // such as INSUFFICIENT_RESOURCES
+	Sentence  string            `json:"sentence"`
+	Since     time.Time         `json:"since,omitzero"`
+	ToldBy    *ObjectName       `json:"told_by,omitempty"`
+	Pods      int               `json:"pods"` // that wait
+	Resources []PendingResource `json:"resources,omitempty"`
+}
+
+// PendingResource is what the waiting pods of a step ask for of a resource, and what there is, in the units of ResourceUse.
+type PendingResource struct {
+	Resource     string   `json:"resource"`
+	Asked        float64  `json:"asked"`                  // of all waiting pods
+	LargestAsked float64  `json:"largest_asked"`          // the most that one asks for
+	Free         *float64 `json:"free,omitempty"`         // of all nodes; nil: not known
+	LargestFree  *float64 `json:"largest_free,omitempty"` // the most that one node has
+	Lacking      bool     `json:"lacking"`                // by what the scheduler says
+}
+
+// Pending says of each step of a run that waits for what.
+func (c *Client) Pending(ctx context.Context, runID string) (*PendingSteps, error) {
+	answer := &PendingSteps{}
+	return answer, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/pending", nil, answer)
+}
+
+// QueueChange is a queue that is to be made, or what of one is to change: what is empty stays.
+type QueueChange struct {
+	Name   string `json:"name"`
+	Parent string `json:"parent,omitempty"` // only of new ones
+	Weight int    `json:"weight,omitempty"`
+	// Amounts by resource, as Kubernetes writes them: 4, 500m, 16Gi. An empty one takes a limit away.
+	Capability map[string]string `json:"capability,omitempty"`
+	Deserved   map[string]string `json:"deserved,omitempty"`
+	Open       *bool             `json:"open,omitempty"` // only of those that are there
+}
+
+// Queues lists the queues of Volcano's scheduler. IsNotFound tells that the cluster has no Volcano.
+func (c *Client) Queues(ctx context.Context) ([]Queue, error) {
+	var answer struct{ Queues []Queue }
+	err := c.get(ctx, ownAPI+"/queues", nil, &answer)
+	return answer.Queues, err
+}
+
+// CreateQueue makes a queue.
+func (c *Client) CreateQueue(ctx context.Context, q QueueChange) (*Queue, error) {
+	answer := &Queue{}
+	return answer, c.send(ctx, http.MethodPost, ownAPI+"/queues", q, answer)
+}
+
+// SetQueue changes a queue. Whether it is open shows when Volcano has seen to it.
+func (c *Client) SetQueue(ctx context.Context, q QueueChange) (*Queue, error) {
+	answer := &Queue{}
+	return answer, c.send(ctx, http.MethodPost, ownAPI+"/queues/"+escape(q.Name)+":set", q, answer)
+}
+
+// DeleteQueue deletes a queue that has no gangs.
+func (c *Client) DeleteQueue(ctx context.Context, name string) error {
+	return c.delete(ctx, ownAPI+"/queues/"+escape(name))
+}
+
+// RunJobObject gives one object of a run's distributed jobs as YAML.
+func (c *Client) RunJobObject(ctx context.Context, runID, kind, name string) (string, error) {
+	var answer struct {
+		YAML string `json:"yaml"`
+	}
+	err := c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/jobs/"+escape(kind)+"/"+escape(name), nil, &answer)
+	return answer.YAML, err
+}
+
+// RunEvents are what Kubernetes tells of a run's objects, the newest first.
+type RunEvents struct {
+	Events  []ClusterEvent `json:"events"`
+	Missing []MissingRight `json:"missing,omitempty"`
+}
+
+// ClusterEvent is something that Kubernetes tells of an object of a run; those that say the same are one.
+type ClusterEvent struct {
+	Kind     string    `json:"kind"`
+	Name     string    `json:"name"`
+	NodeID   string    `json:"node_id,omitempty"` // empty for the Workflow
+	StepName string    `json:"step_name,omitempty"`
+	Type     string    `json:"type"` // Normal or Warning
+	Reason   string    `json:"reason"`
+	Message  string    `json:"message"`
+	Source   string    `json:"source,omitempty"`
+	Count    int       `json:"count"`
+	FirstAt  time.Time `json:"first_at"`
+	LastAt   time.Time `json:"last_at"`
+}
+
+// RunEvents lists the Kubernetes events of a run's objects. The cluster keeps events for a limited time, usually an hour.
+func (c *Client) RunEvents(ctx context.Context, runID string) (*RunEvents, error) {
+	answer := &RunEvents{}
+	return answer, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/cluster-events", nil, answer)
+}

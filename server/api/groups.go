@@ -1,0 +1,52 @@
+package api
+
+import (
+	"context"
+
+	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/run"
+)
+
+const (
+	maxGroups       = 200
+	maxGroupMetrics = 20
+)
+
+func (s *views) GroupRuns(ctx context.Context, r *own.GroupRunsRequest) (*own.GroupRunsResponse, error) {
+	switch n := len(r.GetOf()); {
+	case r.GetBy() == "":
+		return nil, fault.New(fault.Invalid, "by is missing; name the parameter to group by")
+	case n > maxGroupMetrics:
+		return nil, fault.New(fault.Invalid, "of names %d metrics; at most %d can be summed up", n, maxGroupMetrics)
+	}
+	text, err := searchFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := predicates(text)
+	if err != nil {
+		return nil, err
+	}
+	scope := run.Scope{ExperimentID: r.GetExperimentId(), ScheduleID: r.GetScheduleId()}
+	groups, total, err := s.service.Groups(ctx, filter, scope, run.Grouping{By: r.GetBy(), Metrics: r.GetOf(), Limit: maxGroups})
+	if err != nil {
+		return nil, err
+	}
+	answer := &own.GroupRunsResponse{TotalSize: int32(total)}
+	for _, g := range groups {
+		group := &own.RunGroup{Runs: int32(g.Runs)}
+		if !g.Lacks {
+			group.Value = &g.Value
+		}
+		for i, spread := range g.Spread {
+			if spread.Runs > 0 {
+				group.Metrics = append(group.Metrics, &own.Spread{
+					Name: r.GetOf()[i], Runs: int32(spread.Runs), Mean: spread.Mean, Deviation: finite(spread.Deviation), Min: spread.Min, Max: spread.Max,
+				})
+			}
+		}
+		answer.Groups = append(answer.Groups, group)
+	}
+	return answer, nil
+}

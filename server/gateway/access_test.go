@@ -1,0 +1,122 @@
+package gateway_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/gzip"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	wire "github.com/argosy-ml/argosy/proto/api"
+	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+)
+
+const secret = "correct horse battery"
+
+func asked(s *server) { s.password = secret }
+
+// knowing is a context of calls with the password.
+func knowing(ctx context.Context) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+secret)
+}
+
+// counted is gzip that counts the bytes that it unpacks, for the one test that uses it.
+type counted struct{ encoding.Compressor }
+
+var unpacked atomic.Int64
+
+func (counted) Name() string { return "counted" }
+
+func (c counted) Decompress(r io.Reader) (io.Reader, error) {
+	out, err := c.Compressor.Decompress(r)
+	return countedReader{out}, err
+}
+
+type countedReader struct{ io.Reader }
+
+func (c countedReader) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	unpacked.Add(int64(n))
+	return n, err
+}
+
+func init() { encoding.RegisterCompressor(counted{encoding.GetCompressor(gzip.Name)}) }
+
+// TestPasswordBeforeMessage: nothing of a message is read before the password is known, of calls and of streams; a message that unpacks
+// to more than the largest manifest is refused even then.
+func TestPasswordBeforeMessage(t *testing.T) {
+	t.Parallel()
+	s := start(t, asked)
+	packed := grpc.UseCompressor("counted")
+	large := &wire.CreateRunRequest{Run: &wire.Run{Name: "r", PipelineSpec: &wire.PipelineSpec{WorkflowManifest: strings.Repeat(" ", 40<<20)}}}
+	runs, views, health := wire.NewRunServiceClient(s.conn), own.NewRunServiceClient(s.conn), grpc_health_v1.NewHealthClient(s.conn)
+
+	_, err := runs.CreateRun(t.Context(), large, packed)
+	require.Equal(t, codes.Unauthenticated, status.Code(err))
+	require.ErrorContains(t, err, "asks for a password")
+	stream, err := views.WatchRuns(t.Context(), &own.WatchRunsRequest{After: strings.Repeat(" ", 1<<20)}, packed)
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	require.Equal(t, codes.Unauthenticated, status.Code(err))
+	answer, err := health.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: strings.Repeat(" ", 1<<20)}, packed)
+	require.NoError(t, err, "a probe has no password")
+	require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus())
+	require.Less(t, unpacked.Load(), int64(100), "of messages to the server nothing is unpacked, only its short answer to the probe")
+
+	_, err = runs.CreateRun(knowing(t.Context()), large, packed)
+	require.Equal(t, codes.ResourceExhausted, status.Code(err))
+	require.ErrorContains(t, err, "larger than max")
+	require.Less(t, unpacked.Load(), int64(35<<20), "it stops at the limit")
+	_, err = runs.CreateRun(knowing(t.Context()), large)
+	require.Equal(t, codes.ResourceExhausted, status.Code(err))
+	_, err = runs.ListRuns(knowing(t.Context()), &wire.ListRunsRequest{}, packed)
+	require.NoError(t, err)
+}
+
+// TestGuessedPassword: guesses over REST and gRPC are counted together.
+func TestGuessedPassword(t *testing.T) {
+	t.Parallel()
+	s := start(t, asked)
+	experiments := wire.NewExperimentServiceClient(s.conn)
+	for i := range 10 {
+		if i%2 == 0 {
+			code, header, _ := s.do(t, http.MethodGet, "/apis/v1beta1/runs", "", nil, "Authorization", fmt.Sprint("Bearer ", i))
+			require.Equal(t, http.StatusUnauthorized, code)
+			require.Contains(t, header.Get("WWW-Authenticate"), "Basic")
+			continue
+		}
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", fmt.Sprint("Bearer ", i))
+		_, err := experiments.ListExperiment(ctx, &wire.ListExperimentsRequest{})
+		require.Equal(t, codes.Unauthenticated, status.Code(err))
+	}
+	code, header, body := s.do(t, http.MethodGet, "/apis/v1beta1/runs", "", nil, "Authorization", "Bearer "+secret)
+	require.Equal(t, http.StatusTooManyRequests, code)
+	require.Contains(t, body, "too many wrong passwords")
+	seconds, err := strconv.Atoi(header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.Positive(t, seconds)
+	_, err = experiments.ListExperiment(knowing(t.Context()), &wire.ListExperimentsRequest{})
+	refusal := status.Convert(err)
+	require.Equal(t, codes.ResourceExhausted, refusal.Code())
+	require.Len(t, refusal.Details(), 1)
+	after, ok := refusal.Details()[0].(*errdetails.RetryInfo)
+	require.True(t, ok)
+	require.Greater(t, after.GetRetryDelay().AsDuration(), time.Duration(0))
+	s.get(t, "/apis/v1beta1/healthz", 200)
+	require.Contains(t, s.log.String(), "wrong password")
+}

@@ -1,0 +1,71 @@
+package logs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"unicode/utf8"
+)
+
+// Found says where a text is in a log.
+type Found struct {
+	Total    int64   // lines that hold it
+	Lines    []int64 // numbers of some of them, from 1
+	Searched int64   // lines of the log
+}
+
+// Find reads a log to its end and finds the lines that hold a text, whatever its case. It passes over terminal colours, counts all
+// lines and keeps the numbers of at most so many, without the first ones that are to be skipped.
+func Find(ctx context.Context, log Lines, text string, skip, most int64) (Found, error) {
+	s := sought{text: bytes.ToLower([]byte(text))}
+	f := Found{Lines: []int64{}}
+	for counted := int64(0); ; { // the number of the last line that matched: one that grows may come twice
+		lines, err := log.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return f, nil
+		}
+		if err != nil {
+			return Found{}, err
+		}
+		for _, l := range lines {
+			f.Searched = l.Number
+			if l.Number == counted || !s.in(l.Text) {
+				continue
+			}
+			counted = l.Number
+			if f.Total++; f.Total > skip && int64(len(f.Lines)) < most {
+				f.Lines = append(f.Lines, l.Number)
+			}
+		}
+		if lines[len(lines)-1].Growing {
+			return f, nil
+		}
+	}
+}
+
+// escapes are what a terminal takes for colours and the like, which takes no room there.
+var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))`)
+
+// sought is a text in lower case, with room to write a line in lower case.
+type sought struct{ text, lower []byte }
+
+func (s *sought) in(line []byte) bool {
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	line = line[bytes.LastIndexByte(line, '\r')+1:] // a progress bar shows its last state
+	if bytes.IndexByte(line, 0x1b) >= 0 {
+		line = escapes.ReplaceAll(line, nil)
+	}
+	s.lower = s.lower[:0]
+	for _, b := range line {
+		if b >= utf8.RuneSelf {
+			return bytes.Contains(bytes.ToLower(line), s.text)
+		}
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		s.lower = append(s.lower, b)
+	}
+	return bytes.Contains(s.lower, s.text)
+}

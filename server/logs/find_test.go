@@ -1,0 +1,59 @@
+package logs_test
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/server/logs"
+)
+
+// script is a log whose lines come in portions.
+type script [][]logs.Line
+
+func (s *script) Next(ctx context.Context) ([]logs.Line, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(*s) == 0 {
+		return nil, io.EOF
+	}
+	next := (*s)[0]
+	*s = (*s)[1:]
+	return next, nil
+}
+
+func (s *script) Close() {}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	line := func(n int64, text string) logs.Line { return logs.Line{Number: n, Text: []byte(text)} }
+	log := func() *script {
+		return &script{
+			{line(1, "Loss: 3"), line(2, "\x1b[31mLO\x1b[0mSS is red"), line(3, "none")},
+			{line(4, "loss 10%\rsaved"), line(5, "STRAẞE Loss"), line(6, "glossy\r")},
+			{{Number: 7, Text: []byte("loss"), Partial: true, Growing: true}},
+		}
+	}
+	for _, c := range []struct {
+		text       string
+		skip, most int64
+		want       logs.Found
+	}{
+		{"loss", 0, 10, logs.Found{Total: 5, Lines: []int64{1, 2, 5, 6, 7}, Searched: 7}},
+		{"LOSS", 1, 2, logs.Found{Total: 5, Lines: []int64{2, 5}, Searched: 7}},
+		{"loss", 9, 2, logs.Found{Total: 5, Lines: []int64{}, Searched: 7}},
+		{"straße", 0, 9, logs.Found{Total: 1, Lines: []int64{5}, Searched: 7}},
+		{"31m", 0, 9, logs.Found{Lines: []int64{}, Searched: 7}},
+	} {
+		found, err := logs.Find(t.Context(), log(), c.text, c.skip, c.most)
+		require.NoError(t, err)
+		require.Equal(t, c.want, found, c.text)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := logs.Find(ctx, log(), "loss", 0, 1)
+	require.ErrorIs(t, err, context.Canceled)
+}
