@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -75,6 +76,9 @@ func (c *cluster) awaitLog(t *testing.T, pod, text string) {
 	})
 }
 
+// commandLimit is far longer than any command of these tests takes.
+const commandLimit = 5 * time.Minute
+
 // exec runs a command in the container `main`.
 func (c *cluster) exec(t *testing.T, pod string, stdin io.Reader, command ...string) (code int, stdout, stderr string) {
 	t.Helper()
@@ -87,13 +91,15 @@ func (c *cluster) execIn(t *testing.T, pod, container string, stdin io.Reader, c
 		VersionedParams(&corev1.PodExecOptions{Container: container, Command: command, Stdin: stdin != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec)
 	e, err := remotecommand.NewWebSocketExecutor(c.config, "GET", req.URL().String())
 	require.NoError(t, err)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), commandLimit, fmt.Errorf("%q in pod %s does not end", command, pod))
+	defer cancel()
 	var out, errOut bytes.Buffer
-	err = e.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdin: stdin, Stdout: &out, Stderr: &errOut})
+	err = e.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: stdin, Stdout: &out, Stderr: &errOut})
 	var exit utilexec.CodeExitError
 	if errors.As(err, &exit) {
 		return exit.Code, out.String(), errOut.String()
 	}
-	require.NoError(t, err)
+	require.NoError(t, err, "%v", context.Cause(ctx))
 	return 0, out.String(), errOut.String()
 }
 

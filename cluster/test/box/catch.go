@@ -78,10 +78,19 @@ func look(pid int, own uint64) {
 	if ptrace(ptraceInterrupt, pid) != nil {
 		return
 	}
-	var ws syscall.WaitStatus
-	if _, err := syscall.Wait4(pid, &ws, syscall.WALL, nil); err == nil && ws.Stopped() {
+	for {
+		var ws syscall.WaitStatus
+		switch _, err := syscall.Wait4(pid, &ws, syscall.WALL, nil); {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil || !ws.Stopped():
+			return
+		}
 		say("stopped")
-		_ = ptrace(syscall.PTRACE_DETACH, pid)
+		if ptrace(syscall.PTRACE_DETACH, pid) == nil {
+			return
+		}
+		// It was killed while it stood still. The thread stays a zombie, and its process cannot end, until its tracer collects it.
 	}
 }
 
