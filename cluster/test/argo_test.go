@@ -139,6 +139,9 @@ func newArgo(t *testing.T, c *cluster) *argo {
 func (a *argo) run(t *testing.T, s *scenario) *wfv1.Workflow {
 	t.Helper()
 	a.createObjects(t, s.objects)
+	if slices.ContainsFunc(s.objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "WorkflowTemplate" }) {
+		a.untilTemplatesAreKnown(t, s.workflow)
+	}
 	name := a.submit(t, s.workflow).Name
 	if do := s.want.Act; do != nil {
 		a.untilSays(t, name, do.Node, do.Says)
@@ -188,6 +191,19 @@ func (a *argo) createObjects(t *testing.T, objects []*unstructured.Unstructured)
 		}
 		require.NoError(t, err)
 	}
+}
+
+// untilTemplatesAreKnown waits until Argo's controller can start a workflow made from templates. It reads those from its cache, and
+// fails a workflow that comes before them.
+func (a *argo) untilTemplatesAreKnown(t *testing.T, wf *wfv1.Workflow) {
+	t.Helper()
+	wf = wf.DeepCopy()
+	wf.Name, wf.GenerateName, wf.Spec.Suspend = "", "knows-templates-", new(true)
+	eventually(t, "the controller knows the templates", func(ctx context.Context) bool {
+		first := a.until(t, a.submit(t, wf).Name, "is looked at", func(wf *wfv1.Workflow) bool { return wf.Status.Phase != "" })
+		require.NoError(t, a.workflows.Delete(ctx, first.Name, metav1.DeleteOptions{}))
+		return first.Status.Phase == wfv1.WorkflowRunning
+	})
 }
 
 // submit creates a workflow.

@@ -121,6 +121,7 @@ func (c *cluster) testKubeletDies(t *testing.T) {
 	c.createPod(t, podOf("goes-on", `
 echo life $(cat /v/lives | wc -l); echo x >> /v/lives
 test $(cat /v/lives | wc -l) = 1 && exit 5
+test $(cat /v/lives | wc -l) = 3 && exec sleep 1000
 echo on stderr >&2; `+wait+`; echo after; exit 3`, func(s *corev1.PodSpec) {
 		volume := []corev1.VolumeMount{{Name: "v", MountPath: "/v"}}
 		s.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}}}
@@ -149,6 +150,12 @@ echo on stderr >&2; `+wait+`; echo after; exit 3`, func(s *corev1.PodSpec) {
 	require.Equal(t, before.Status.InitContainerStatuses, now.Status.InitContainerStatuses)
 	other := c.runPod(t, podOf("beside", "true"))
 	require.NotEqual(t, now.Status.PodIP, other.Status.PodIP, "its address is still its own")
+	previous := func(ctx context.Context) string {
+		b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("goes-on", &corev1.PodLogOptions{Previous: true}).DoRaw(ctx)
+		require.NoError(t, err)
+		return string(b)
+	}
+	require.Equal(t, "life 0\n", previous(t.Context()))
 	open(t)
 	p := c.awaitPod(t, "goes-on", "ends its second life", func(p *corev1.Pod) bool {
 		s := p.Status.ContainerStatuses[0]
@@ -157,10 +164,9 @@ echo on stderr >&2; `+wait+`; echo after; exit 3`, func(s *corev1.PodSpec) {
 	require.EqualValues(t, 1, p.Status.ContainerStatuses[0].RestartCount)
 	require.EqualValues(t, 3, p.Status.ContainerStatuses[0].LastTerminationState.Terminated.ExitCode)
 	require.Contains(t, p.Status.ContainerStatuses[0].State.Waiting.Message, "back-off 10s restarting failed container=main")
-	require.Equal(t, "life 1\non stderr\nafter\n", c.log(t, "goes-on", "main"))
-	b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("goes-on", &corev1.PodLogOptions{Previous: true}).DoRaw(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, "life 0\n", string(b))
+	eventually(t, "the log of the second life is the previous one", func(ctx context.Context) bool {
+		return previous(ctx) == "life 1\non stderr\nafter\n"
+	})
 	require.NoError(t, c.kube.CoreV1().Pods(c.namespace).Delete(t.Context(), "goes-on", metav1.DeleteOptions{}))
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/argoproj/argo-workflows/v3/workflow/controller/pod"
 	"github.com/stretchr/testify/require"
@@ -18,45 +19,47 @@ import (
 
 func TestOrdersToStopPassLabels(t *testing.T) {
 	t.Parallel()
-	var runs atomic.Bool
-	runs.Store(true)
-	asked := make(chan struct{}, 1)
-	q := cleanupQueue{workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()), func(namespace, pod string) bool {
-		if namespace == "default" && pod == "endless" {
-			select {
-			case asked <- struct{}{}:
-			default:
+	synctest.Test(t, func(t *testing.T) { // on a clock of its own: a label waits for a second
+		var runs atomic.Bool
+		runs.Store(true)
+		asked := make(chan struct{}, 1)
+		q := cleanupQueue{workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()), func(namespace, pod string) bool {
+			if namespace == "default" && pod == "endless" {
+				select {
+				case asked <- struct{}{}:
+				default:
+				}
+				return runs.Load()
 			}
-			return runs.Load()
+			return false
+		}}
+		defer q.ShutDown()
+		const labels = 200
+		for range 3 {
+			for i := range labels {
+				q.AddRateLimited("default/wide-" + strconv.Itoa(i) + "/labelPodCompleted")
+			}
 		}
-		return false
-	}}
-	defer q.ShutDown()
-	const labels = 200
-	for range 3 {
-		for i := range labels {
-			q.AddRateLimited("default/wide-" + strconv.Itoa(i) + "/labelPodCompleted")
+		q.AddRateLimited("default/endless/labelPodCompleted")
+		q.AddRateLimited("default/endless/terminateContainers")
+		first, _ := q.Get()
+		require.Equal(t, "default/endless/terminateContainers", first)
+		q.Done(first)
+		go func() {
+			<-asked
+			runs.Store(false)
+		}()
+		var seen []string
+		for range labels + 1 {
+			key, _ := q.Get()
+			seen = append(seen, key)
+			q.Done(key)
 		}
-	}
-	q.AddRateLimited("default/endless/labelPodCompleted")
-	q.AddRateLimited("default/endless/terminateContainers")
-	first, _ := q.Get()
-	require.Equal(t, "default/endless/terminateContainers", first)
-	q.Done(first)
-	go func() {
-		<-asked
-		runs.Store(false)
-	}()
-	var seen []string
-	for range labels + 1 {
-		key, _ := q.Get()
-		seen = append(seen, key)
-		q.Done(key)
-	}
-	require.Equal(t, "default/endless/labelPodCompleted", seen[labels], "a pod that runs is not labelled before it ends")
-	slices.Sort(seen)
-	require.Len(t, slices.Compact(seen), labels+1, "each is labelled, once")
-	require.Zero(t, q.Len())
+		require.Equal(t, "default/endless/labelPodCompleted", seen[labels], "a pod that runs is not labelled before it ends")
+		slices.Sort(seen)
+		require.Len(t, slices.Compact(seen), labels+1, "each is labelled, once")
+		require.Zero(t, q.Len())
+	})
 }
 
 func TestArgoGetsTheHurriedQueue(t *testing.T) {
