@@ -66,35 +66,37 @@ func (c *cluster) findProcess(t *testing.T, program string, words ...string) int
 	require.NoError(t, err)
 	var found []int
 	for _, path := range paths {
-		b, err := os.ReadFile(path)
-		args := strings.Split(string(b), "\x00")
-		if err != nil || filepath.Base(args[0]) != program || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(args, w) }) {
-			continue
-		}
 		pid, err := strconv.Atoi(strings.Split(path, "/")[2])
 		require.NoError(t, err)
-		found = append(found, pid)
+		if !hasExecuted(t, pid) {
+			continue
+		}
+		b, err := os.ReadFile(path)
+		args := strings.Split(string(b), "\x00")
+		if err == nil && filepath.Base(args[0]) == program && !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(args, w) }) {
+			found = append(found, pid)
+		}
 	}
-	// A process that starts another looks like two until that one is the other program.
-	alone := slices.DeleteFunc(slices.Clone(found), func(pid int) bool { return slices.Contains(found, parentOf(t, pid)) })
-	require.LessOrEqual(t, len(alone), 1, "there is only one %s %v", program, words)
-	if len(alone) == 0 {
+	require.LessOrEqual(t, len(found), 1, "there is only one %s %v", program, words)
+	if len(found) == 0 {
 		return 0
 	}
-	return alone[0]
+	return found[0]
 }
 
-// parentOf is 0 for a process that is gone.
-func parentOf(t *testing.T, pid int) int {
+// hasExecuted returns false for a process that is gone and for one that its parent has just forked. Such a copy has the parent's command
+// line until it becomes another program.
+func hasExecuted(t *testing.T, pid int) bool {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0
+		return false
 	}
-	_, rest, _ := strings.Cut(string(b), ") ") // after its name: its state, its parent
-	parent, err := strconv.Atoi(strings.Fields(rest)[1])
+	_, rest, _ := strings.Cut(string(b), ") ") // after its name: state, parent, group, session, terminal, its group, flags
+	flags, err := strconv.ParseUint(strings.Fields(rest)[6], 10, 64)
 	require.NoError(t, err)
-	return parent
+	const forkNoExec = 0x40 // PF_FORKNOEXEC of the kernel's sched.h
+	return flags&forkNoExec == 0
 }
 
 func (c *cluster) kubeletProcess(t *testing.T) int {
