@@ -8,7 +8,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// choice adds the template for an If with several branches: a task for each, at most one of which runs, and
+// choice adds the template for an If with several branches: a task for each, one of them at most runs, and
 // outputs that take the values of the one that ran.
 func (l *lowering) choice(name string, n graph.Node) ([]graph.Ref, error) {
 	at := len(l.templates)

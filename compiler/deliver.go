@@ -119,13 +119,13 @@ func (o *options) start(ctx context.Context, stdout io.Writer, c compiled) error
 		return nil
 	}
 	if o.experiment != "" {
-		e, err := server.EnsureExperiment(ctx, o.experiment)
+		e, err := server.Experiments.Ensure(ctx, o.experiment)
 		if err != nil {
 			return fmt.Errorf("experiment %s: %w", o.experiment, err)
 		}
 		n.ExperimentID = e.ID
 	}
-	r, err := server.CreateRun(ctx, n)
+	r, err := server.Runs.Create(ctx, n)
 	if e := (*client.Error)(nil); errors.As(err, &e) && e.Details != "" && e.Details != e.Message {
 		return fmt.Errorf("%w\n%s", err, e.Details)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/argosy-ml/argosy/sdk/train"
 )
 
-// Whatever a user writes with the DSL, names, texts, quantities and formats of any form, values at places where they do not
-// belong or are not set: it is told as faults, all with words, or becomes a workflow that Argo takes. It never panics.
+// The compiler answers every program with faults in words, or with a workflow that Argo takes: names, texts, quantities and
+// formats of any form, values at places where they do not belong or are not set. It never panics.
 func FuzzPrograms(f *testing.F) {
 	for _, seed := range []string{
 		"", "\x00\x01\x02\x03", "\x01\x05\x02a\x01\x02\x09\x03", strings.Repeat("\x03\x01\x02", 20), "\x0a\x02\x00\x00\x01\x01\x01\xc8\x05{{x}}\x01", "\x04\xff\x00\x00\x0b\x08",

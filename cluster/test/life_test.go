@@ -152,7 +152,7 @@ func (c *cluster) testArtifactKeys(t *testing.T) {
 	})
 }
 
-// Whoever shows no credential, or a wrong one, gets nothing from the apiserver or the object store.
+// The apiserver and the object store refuse requests without a credential, or with a wrong one.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	c := shared(t)

@@ -290,7 +290,7 @@ func (c *cluster) testRefusedContexts(t *testing.T) {
 	}
 }
 
-// The kubelet serves the apiserver and nobody else: not without a certificate, and not with one that opens other doors.
+// The kubelet serves the apiserver alone. It refuses requests without a certificate, or with one that is valid elsewhere.
 func TestKubeletPort(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
@@ -378,7 +378,7 @@ for u in https://kubernetes.default.svc/api/v1/secrets http://minio-service.kube
 	require.Equal(t, "401\n403\n", c.log(t, "inside", "main"))
 }
 
-// Nobody but their owner reads the files that open doors, and the sockets are his alone.
+// Only their owner can read the files that hold credentials, and only the owner can use the sockets.
 func TestPrivateFiles(t *testing.T) {
 	t.Parallel()
 	c := shared(t)

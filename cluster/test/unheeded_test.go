@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What of a pod's description is not carried out as it says, the pod's events tell.
+// The events of a pod name the fields of its description that the kubelet ignores.
 func TestWhatIsNotCarriedOutIsTold(t *testing.T) {
 	t.Parallel()
 	c := shared(t)

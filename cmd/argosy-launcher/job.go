@@ -69,7 +69,7 @@ func jobCommand(kind *job.Kind) *cobra.Command {
 	return c
 }
 
-// identity says which step of which workflow this is.
+// identity names the workflow and the step that this process belongs to.
 func identity(namespace string) (job.Identity, error) {
 	id := job.Identity{Namespace: namespace, Workflow: os.Getenv("WORKFLOW_NAME"), Node: os.Getenv("NODE_ID")}
 	if id.Namespace == "" {

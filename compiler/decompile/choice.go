@@ -9,7 +9,7 @@ import (
 )
 
 // isChoice says whether a template is that of an If with several branches, or with values, as the compiler writes it:
-// tasks, at most one of which runs.
+// tasks; one of them at most runs.
 func isChoice(t *object) bool {
 	dag := t.object("dag")
 	if dag == nil {

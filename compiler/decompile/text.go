@@ -244,7 +244,7 @@ func (r *raiser) text(s *scope, text string) graph.Text {
 			r.literal.note(s, v)
 			continue
 		}
-		for _, p := range v { // of which Kubernetes reads the constants, as they are pasted
+		for _, p := range v { // Kubernetes reads the constants as they are pasted
 			if p.Ref == nil {
 				constant += p.Text
 				continue

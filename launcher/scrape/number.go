@@ -60,7 +60,7 @@ func lastMatch(line []byte, name string) (match, bool) {
 	return found, ok
 }
 
-// summaryWords stand in front of a name, or begin it, where the number is one for all ranks, whoever prints it.
+// summaryWords stand in front of a name, or begin it, where the number is one for all ranks, in the output of any rank.
 var summaryWords = []string{"total", "overall", "aggregate", "global"}
 
 // summary tells whether a number is one for all ranks, as in "total images/sec: 3033.57".

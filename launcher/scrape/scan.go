@@ -100,7 +100,7 @@ func (s *Scanner) Metrics() []Metric {
 func (s *Scanner) Ranks() int { return len(s.ranks) }
 
 // Between tells whether the scanner stands between two lines of every rank. From there another scanner finds the same points
-// in the rest of the log, if it is told whether ranks' tags were seen.
+// in the rest of the log, if it gets the value of tagged: whether ranks' tags were seen.
 func (s *Scanner) Between() (tagged, ok bool) {
 	return s.split.sure, len(s.split.held) == 0 && len(s.split.raw) == 0
 }

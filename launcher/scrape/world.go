@@ -20,7 +20,7 @@ type World struct {
 
 // MapFilter takes the job map out of a log on its way to the next writer.
 // OpenMPI prints the map (rmaps_base_display_map) when it starts a job: it is
-// its own account of which rank runs on which host. mpirun and its daemon on
+// its own list of ranks and their hosts. mpirun and its daemon on
 // every host print the same map, one after the other or their lines mixed.
 type MapFilter struct {
 	next  io.Writer

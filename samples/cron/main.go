@@ -27,7 +27,7 @@ var look = dsl.Define("look", func(in lookIn, out lookOut) dsl.Container {
 	return dsl.Script(in.Image, "python3", program, in.Due, in.Number, dsl.Path(out.Metrics))
 })
 
-// Cron is the pipeline. Whoever starts a run, or makes a job, may change all of its parameters.
+// Cron is the pipeline. A run or a schedule can set all of its parameters.
 func Cron() *dsl.Pipeline {
 	p := dsl.New("cron", dsl.Description("Looks at how busy the machine is."))
 	look.Add(p, lookIn{

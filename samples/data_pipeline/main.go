@@ -76,7 +76,7 @@ var (
 	})
 )
 
-// DataPipeline is the pipeline. Whoever starts a run may change all of its parameters.
+// DataPipeline is the pipeline. A run can set all of its parameters.
 func DataPipeline() *dsl.Pipeline {
 	p := dsl.New("data-pipeline", dsl.Description("From what was written down to a model and a report on how good it is."))
 	i := image{dsl.Param(p, "image", "python:3.13-slim", dsl.Help("Container image with Python"))}

@@ -118,7 +118,7 @@ var compare = dsl.Func("compare", func(_ context.Context, in compareIn, out *com
 	return os.WriteFile(out.Metrics.Path(), data, 0o644)
 })
 
-// GoFunctions is the pipeline. Whoever starts a run may change all of its parameters.
+// GoFunctions is the pipeline. A run can set all of its parameters.
 func GoFunctions() *dsl.Pipeline {
 	p := dsl.New("go-functions", dsl.Description("Finds a line through points, in Go functions."))
 	truth := dsl.Param(p, "truth", Line{Slope: 2, Base: 1}, dsl.Help("The line to find"))

@@ -8,7 +8,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/train"
 )
 
-// MPIRun is the pipeline. Whoever starts a run may change all of its parameters; data may be left empty.
+// MPIRun is the pipeline. A run can set all of its parameters; data can be empty.
 func MPIRun() *dsl.Pipeline {
 	p := dsl.New("mpi-run", dsl.Description("Trains ResNet-101 on several workers with an MPIJob and reports images/sec."))
 

@@ -14,7 +14,7 @@ import (
 //go:embed train.py
 var program string
 
-// PyTorchDDP is the pipeline. Whoever starts a run may change all of its parameters; data may be left empty.
+// PyTorchDDP is the pipeline. A run can set all of its parameters; data can be empty.
 func PyTorchDDP() *dsl.Pipeline {
 	p := dsl.New("pytorch-ddp", dsl.Description("Trains a small network with PyTorch's DistributedDataParallel on several workers."))
 

@@ -49,7 +49,7 @@ var choose = dsl.Define("choose", func(in chooseIn, out chooseOut) dsl.Container
 	return dsl.Script(in.Image, "python3", chooseProgram, in.Rates, in.Accuracies, dsl.Path(out.Rate), dsl.Path(out.Accuracy))
 })
 
-// Sweep is the pipeline. Whoever starts a run may change all of its parameters.
+// Sweep is the pipeline. A run can set all of its parameters.
 func Sweep() *dsl.Pipeline {
 	p := dsl.New("sweep", dsl.Description("Tries several learning rates at the same time and goes on with the best."))
 	image := dsl.Param(p, "image", "python:3.13-slim", dsl.Help("Container image with Python"))

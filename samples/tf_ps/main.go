@@ -15,7 +15,7 @@ import (
 //go:embed model.py
 var program string
 
-// TFPS is the pipeline. Whoever starts a run may change all of its parameters; data may be left empty.
+// TFPS is the pipeline. A run can set all of its parameters; data can be empty.
 func TFPS() *dsl.Pipeline {
 	p := dsl.New("tf-ps", dsl.Description("Trains with parameter servers: a TFJob as a gang, its servers near its workers."))
 

@@ -64,7 +64,7 @@ func improve(p *dsl.Pipeline, s settings, from state) result {
 	})
 }
 
-// UntilGood is the pipeline. Whoever starts a run may change all of its parameters.
+// UntilGood is the pipeline. A run can set all of its parameters.
 func UntilGood() *dsl.Pipeline {
 	p := dsl.New("until-good", dsl.Description("Trains round after round until the accuracy is reached."))
 	s := settings{

@@ -10,18 +10,18 @@ import (
 	"io"
 )
 
-// Artifact gives what a step left under that name, as it is stored; Argo stores files and folders as .tar.gz.
-func (c *Client) Artifact(ctx context.Context, runID, nodeID, name string) ([]byte, error) {
+// Read gives what a step left under that name, as it is stored; Argo stores files and folders as .tar.gz.
+func (s ArtifactsService) Read(ctx context.Context, runID, nodeID, name string) ([]byte, error) {
 	var wire struct {
 		Data []byte `json:"data"`
 	}
 	path := kfpAPI + "/runs/" + escape(runID) + "/nodes/" + escape(nodeID) + "/artifacts/" + escape(name) + ":read"
-	return wire.Data, c.get(ctx, path, nil, &wire)
+	return wire.Data, s.conn.get(ctx, path, nil, &wire)
 }
 
-// ArtifactFile gives the content of an artifact that is a single file, taken out of the archive that it is stored in.
-func (c *Client) ArtifactFile(ctx context.Context, runID, nodeID, name string) ([]byte, error) {
-	data, err := c.Artifact(ctx, runID, nodeID, name)
+// ReadFile gives the content of an artifact that is a single file, taken out of the archive that it is stored in.
+func (s ArtifactsService) ReadFile(ctx context.Context, runID, nodeID, name string) ([]byte, error) {
+	data, err := s.Read(ctx, runID, nodeID, name)
 	if err != nil {
 		return nil, err
 	}

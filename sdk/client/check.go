@@ -40,8 +40,8 @@ func (s Shortage) String() string {
 	return "step " + s.Step + " asks " + s.Asks + "; " + s.Has + ": " + s.Change
 }
 
-// CheckRun does all of CreateRun that leaves no trace: it refuses what CreateRun refuses, and compares the steps with the cluster.
-func (c *Client) CheckRun(ctx context.Context, n NewRun) (*RunCheck, error) {
+// Check refuses what Create refuses and compares the steps with the cluster. It starts nothing and leaves no trace.
+func (s RunsService) Check(ctx context.Context, n NewRun) (*RunCheck, error) {
 	in := map[string]any{
 		"name": n.Name, "description": n.Description, "experiment_id": n.ExperimentID, "pipeline_id": n.PipelineID, "version_id": n.VersionID,
 		"manifest": n.Manifest, "parameters": n.Parameters, "service_account": n.ServiceAccount, "dry_run": true,
@@ -52,5 +52,5 @@ func (c *Client) CheckRun(ctx context.Context, n NewRun) (*RunCheck, error) {
 	}
 	var check RunCheck
 	r := request{method: http.MethodPost, path: ownAPI + "/runs", body: body, contentType: "application/json", twice: true}
-	return &check, c.decode(ctx, r, &check)
+	return &check, s.conn.decode(ctx, r, &check)
 }

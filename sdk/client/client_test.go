@@ -32,7 +32,7 @@ func serve(t *testing.T, handlers map[string]http.HandlerFunc) *Client {
 	transport := &http.Transport{}
 	c, err := New(s.URL, WithHTTPClient(&http.Client{Transport: transport}))
 	require.NoError(t, err)
-	c.backoff, c.poll = time.Millisecond, time.Millisecond
+	c.conn.backoff, c.conn.poll = time.Millisecond, time.Millisecond
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close(); transport.CloseIdleConnections() })
 	return c
 }
@@ -86,7 +86,7 @@ func TestErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client := serve(t, map[string]http.HandlerFunc{"/": refuse(c.status, c.body)})
-			_, err := client.Pipeline(t.Context(), "x")
+			_, err := client.Pipelines.Get(t.Context(), "x")
 			var e *Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.status, e.Status)
@@ -119,9 +119,9 @@ func TestRetries(t *testing.T) {
 			}})
 			var err error
 			if c.method == http.MethodGet {
-				_, err = client.Run(t.Context(), "x")
+				_, err = client.Runs.Get(t.Context(), "x")
 			} else {
-				_, err = client.CreateRun(t.Context(), NewRun{Name: "x"})
+				_, err = client.Runs.Create(t.Context(), NewRun{Name: "x"})
 			}
 			require.Error(t, err)
 			require.Equal(t, c.tries, tries.Load())
@@ -151,12 +151,12 @@ func TestWhatIsSafeIsRepeatedWhenTheAnswerIsLost(t *testing.T) {
 		call  func(context.Context, *Client) error
 		again http.HandlerFunc
 	}{
-		"enable":               {func(ctx context.Context, c *Client) error { return c.EnableJob(ctx, "x") }, answer("{}")},
-		"archive":              {func(ctx context.Context, c *Client) error { return c.ArchiveRun(ctx, "x") }, answer("{}")},
-		"default":              {func(ctx context.Context, c *Client) error { return c.SetDefaultVersion(ctx, "x", "y") }, answer("{}")},
-		"delete":               {func(ctx context.Context, c *Client) error { return c.DeleteRun(ctx, "x") }, answer("{}")},
-		"delete, done before":  {func(ctx context.Context, c *Client) error { return c.DeletePipeline(ctx, "x") }, refuse(404, `{"message":"no x","code":5}`)},
-		"terminate, had ended": {func(ctx context.Context, c *Client) error { return c.Terminate(ctx, "x") }, refuse(400, `{"message":"ended","code":3}`)},
+		"enable":               {func(ctx context.Context, c *Client) error { return c.Schedules.Enable(ctx, "x") }, answer("{}")},
+		"archive":              {func(ctx context.Context, c *Client) error { return c.Runs.Archive(ctx, "x") }, answer("{}")},
+		"default":              {func(ctx context.Context, c *Client) error { return c.Versions.SetDefault(ctx, "x", "y") }, answer("{}")},
+		"delete":               {func(ctx context.Context, c *Client) error { return c.Runs.Delete(ctx, "x") }, answer("{}")},
+		"delete, done before":  {func(ctx context.Context, c *Client) error { return c.Pipelines.Delete(ctx, "x") }, refuse(404, `{"message":"no x","code":5}`)},
+		"terminate, had ended": {func(ctx context.Context, c *Client) error { return c.Runs.Terminate(ctx, "x") }, refuse(400, `{"message":"ended","code":3}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -178,8 +178,8 @@ func TestWhatIsSafeIsRepeatedWhenTheAnswerIsLost(t *testing.T) {
 		})
 	}
 	gone := serve(t, map[string]http.HandlerFunc{"/": refuse(404, `{"message":"no x","code":5}`)})
-	require.True(t, IsNotFound(gone.DeleteRun(t.Context(), "x")), "the first answer counts as it is")
-	require.True(t, IsNotFound(gone.Retry(t.Context(), "x")))
+	require.True(t, IsNotFound(gone.Runs.Delete(t.Context(), "x")), "the first answer counts as it is")
+	require.True(t, IsNotFound(gone.Runs.Retry(t.Context(), "x")))
 }
 
 func TestPostIsNotRepeatedOnceSent(t *testing.T) {
@@ -189,7 +189,7 @@ func TestPostIsNotRepeatedOnceSent(t *testing.T) {
 		tries.Add(1)
 		panic(http.ErrAbortHandler)
 	}})
-	_, err := client.CreateRun(t.Context(), NewRun{Name: "x"})
+	_, err := client.Runs.Create(t.Context(), NewRun{Name: "x"})
 	require.True(t, IsUnreachable(err))
 	require.ErrorContains(t, err, "lost the connection")
 	require.Equal(t, int32(1), tries.Load())
@@ -218,7 +218,7 @@ func TestPostIsRepeatedWhenRefused(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	client, err := New("http://"+address, WithHTTPClient(&http.Client{Transport: transport}), WithRetries(200))
 	require.NoError(t, err)
-	client.backoff = time.Millisecond
+	client.conn.backoff = time.Millisecond
 
 	served := make(chan struct{})
 	var s *httptest.Server
@@ -232,7 +232,7 @@ func TestPostIsRepeatedWhenRefused(t *testing.T) {
 		s = &httptest.Server{Listener: l, Config: &http.Server{Handler: answer(`{"run":{"id":"r1","name":"x"}}`)}}
 		s.Start()
 	}()
-	r, err := client.CreateRun(t.Context(), NewRun{Name: "x"})
+	r, err := client.Runs.Create(t.Context(), NewRun{Name: "x"})
 	<-served
 	defer s.Close()
 	require.NoError(t, err)
@@ -279,7 +279,7 @@ func TestPaths(t *testing.T) {
 		paths <- r.URL.EscapedPath()
 		answer(`{}`)(w, r)
 	}})
-	_, err := client.Pipeline(t.Context(), "a/../b c%")
+	_, err := client.Pipelines.Get(t.Context(), "a/../b c%")
 	require.NoError(t, err)
 	require.Equal(t, "/apis/v1beta1/pipelines/a%2F..%2Fb%20c%25", <-paths)
 }
@@ -307,7 +307,7 @@ func TestConfig(t *testing.T) { // changes the environment: not parallel
 	t.Setenv(EnvPassword, "of the environment")
 	c, err := FromEnv()
 	require.NoError(t, err)
-	require.Equal(t, "of the environment", c.password)
+	require.Equal(t, "of the environment", c.conn.password)
 
 	t.Setenv(EnvURL, "")
 	require.NoError(t, os.WriteFile(file, []byte(`{"URI":"x"}`), 0o600))

@@ -95,10 +95,10 @@ type PodGroup struct {
 	Requested    []Amount  `json:"requested,omitempty"`
 }
 
-// Cluster gives the nodes and queues of the cluster, what is free, and which runs hold the rest.
-func (c *Client) Cluster(ctx context.Context) (*Cluster, error) {
+// Get gives the nodes and queues of the cluster, what is free, and which runs hold the rest.
+func (s ClusterService) Get(ctx context.Context) (*Cluster, error) {
 	answer := &Cluster{}
-	return answer, c.get(ctx, ownAPI+"/cluster", nil, answer)
+	return answer, s.conn.get(ctx, ownAPI+"/cluster", nil, answer)
 }
 
 // RunJobs are the distributed jobs of a run, as the cluster has them now.
@@ -154,10 +154,10 @@ type ObjectName struct {
 	Name string `json:"name"`
 }
 
-// RunJobs lists the distributed jobs of a run.
-func (c *Client) RunJobs(ctx context.Context, runID string) (*RunJobs, error) {
+// OfRun lists the distributed jobs of a run.
+func (s JobsService) OfRun(ctx context.Context, runID string) (*RunJobs, error) {
 	answer := &RunJobs{}
-	return answer, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/jobs", nil, answer)
+	return answer, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/jobs", nil, answer)
 }
 
 // JobOptions choose distributed jobs.
@@ -173,19 +173,19 @@ type ClusterJobs struct {
 	Missing []MissingRight `json:"missing,omitempty"`
 }
 
-// ClusterJobs lists the distributed jobs of all runs.
-func (c *Client) ClusterJobs(ctx context.Context, o JobOptions) (*ClusterJobs, error) {
+// List lists the distributed jobs of all runs.
+func (s JobsService) List(ctx context.Context, o JobOptions) (*ClusterJobs, error) {
 	q := url.Values{"state": o.States}
 	if o.Limit != 0 {
 		q.Set("limit", strconv.Itoa(o.Limit))
 	}
 	answer := &ClusterJobs{}
-	return answer, c.get(ctx, ownAPI+"/jobs", q, answer)
+	return answer, s.conn.get(ctx, ownAPI+"/jobs", q, answer)
 }
 
-// StopRunJob stops the step of a distributed job: its launcher deletes the job, and the step ends as failed.
-func (c *Client) StopRunJob(ctx context.Context, runID, name string) error {
-	return c.decode(ctx, request{method: http.MethodDelete, path: ownAPI + "/runs/" + escape(runID) + "/jobs/" + escape(name), twice: true}, nil)
+// Stop stops the step of a distributed job: its launcher deletes the job, and the step ends as failed.
+func (s JobsService) Stop(ctx context.Context, runID, name string) error {
+	return s.conn.decode(ctx, request{method: http.MethodDelete, path: ownAPI + "/runs/" + escape(runID) + "/jobs/" + escape(name), twice: true}, nil)
 }
 
 // RunUse is what the pods of a run use, as the cluster's metrics API measured it.
@@ -202,10 +202,10 @@ type PodUse struct {
 	MeasuredAt time.Time `json:"measured_at,omitzero"`
 }
 
-// RunUse tells what the pods of a run use now, as far as the cluster measures that.
-func (c *Client) RunUse(ctx context.Context, runID string) (*RunUse, error) {
+// Use tells what the pods of a run use now, as far as the cluster measures that.
+func (s ClusterService) Use(ctx context.Context, runID string) (*RunUse, error) {
 	answer := &RunUse{}
-	return answer, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/use", nil, answer)
+	return answer, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/use", nil, answer)
 }
 
 // PendingSteps are the steps of a run that wait, those that wait longest first.
@@ -238,12 +238,12 @@ type PendingResource struct {
 }
 
 // Pending says of each step of a run that waits for what.
-func (c *Client) Pending(ctx context.Context, runID string) (*PendingSteps, error) {
+func (s ClusterService) Pending(ctx context.Context, runID string) (*PendingSteps, error) {
 	answer := &PendingSteps{}
-	return answer, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/pending", nil, answer)
+	return answer, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/pending", nil, answer)
 }
 
-// QueueChange is a queue that is to be made, or what of one is to change: what is empty stays.
+// QueueChange describes a new queue, or the changes of an existing one; empty fields stay as they are.
 type QueueChange struct {
 	Name   string `json:"name"`
 	Parent string `json:"parent,omitempty"` // only of new ones
@@ -254,36 +254,36 @@ type QueueChange struct {
 	Open       *bool             `json:"open,omitempty"` // only of those that are there
 }
 
-// Queues lists the queues of Volcano's scheduler. IsNotFound tells that the cluster has no Volcano.
-func (c *Client) Queues(ctx context.Context) ([]Queue, error) {
+// List lists the queues of Volcano's scheduler. IsNotFound tells that the cluster has no Volcano.
+func (s QueuesService) List(ctx context.Context) ([]Queue, error) {
 	var answer struct{ Queues []Queue }
-	err := c.get(ctx, ownAPI+"/queues", nil, &answer)
+	err := s.conn.get(ctx, ownAPI+"/queues", nil, &answer)
 	return answer.Queues, err
 }
 
-// CreateQueue makes a queue.
-func (c *Client) CreateQueue(ctx context.Context, q QueueChange) (*Queue, error) {
+// Create makes a queue.
+func (s QueuesService) Create(ctx context.Context, q QueueChange) (*Queue, error) {
 	answer := &Queue{}
-	return answer, c.send(ctx, http.MethodPost, ownAPI+"/queues", q, answer)
+	return answer, s.conn.send(ctx, http.MethodPost, ownAPI+"/queues", q, answer)
 }
 
-// SetQueue changes a queue. Whether it is open shows when Volcano has seen to it.
-func (c *Client) SetQueue(ctx context.Context, q QueueChange) (*Queue, error) {
+// Set changes a queue. Whether it is open shows when Volcano has seen to it.
+func (s QueuesService) Set(ctx context.Context, q QueueChange) (*Queue, error) {
 	answer := &Queue{}
-	return answer, c.send(ctx, http.MethodPost, ownAPI+"/queues/"+escape(q.Name)+":set", q, answer)
+	return answer, s.conn.send(ctx, http.MethodPost, ownAPI+"/queues/"+escape(q.Name)+":set", q, answer)
 }
 
-// DeleteQueue deletes a queue that has no gangs.
-func (c *Client) DeleteQueue(ctx context.Context, name string) error {
-	return c.delete(ctx, ownAPI+"/queues/"+escape(name))
+// Delete deletes a queue that has no gangs.
+func (s QueuesService) Delete(ctx context.Context, name string) error {
+	return s.conn.delete(ctx, ownAPI+"/queues/"+escape(name))
 }
 
-// RunJobObject gives one object of a run's distributed jobs as YAML.
-func (c *Client) RunJobObject(ctx context.Context, runID, kind, name string) (string, error) {
+// Object gives one object of a run's distributed jobs as YAML.
+func (s JobsService) Object(ctx context.Context, runID, kind, name string) (string, error) {
 	var answer struct {
 		YAML string `json:"yaml"`
 	}
-	err := c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/jobs/"+escape(kind)+"/"+escape(name), nil, &answer)
+	err := s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/jobs/"+escape(kind)+"/"+escape(name), nil, &answer)
 	return answer.YAML, err
 }
 
@@ -308,8 +308,8 @@ type ClusterEvent struct {
 	LastAt   time.Time `json:"last_at"`
 }
 
-// RunEvents lists the Kubernetes events of a run's objects. The cluster keeps events for a limited time, usually an hour.
-func (c *Client) RunEvents(ctx context.Context, runID string) (*RunEvents, error) {
+// Events lists the Kubernetes events of a run's objects. The cluster keeps events for a limited time, usually an hour.
+func (s ClusterService) Events(ctx context.Context, runID string) (*RunEvents, error) {
 	answer := &RunEvents{}
-	return answer, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/cluster-events", nil, answer)
+	return answer, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/cluster-events", nil, answer)
 }

@@ -31,21 +31,21 @@ func TestCluster(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: enginetest.Namespace, Name: "e"}, InvolvedObject: corev1.ObjectReference{Kind: "Workflow", Name: r.Workflow}, Type: "Normal", Reason: "WorkflowRunning", Count: 2,
 	}))
 
-	cluster, err := c.Cluster(t.Context())
+	cluster, err := c.Cluster.Get(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, client.ResourceUse{Resource: "cpu", Capacity: 4, Allocatable: 4, Requested: 4}, cluster.Nodes[0].Resources[0])
 	require.Equal(t, "a run", cluster.Nodes[0].Holders[0].RunName)
 
-	jobs, err := c.RunJobs(t.Context(), r.ID)
+	jobs, err := c.Jobs.OfRun(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"train", "PyTorchJob", "Created"}, []string{jobs.Jobs[0].Name, jobs.Jobs[0].Kind, jobs.Jobs[0].State})
-	text, err := c.RunJobObject(t.Context(), r.ID, "PyTorchJob", "train")
+	text, err := c.Jobs.Object(t.Context(), r.ID, "PyTorchJob", "train")
 	require.NoError(t, err)
 	require.Contains(t, text, "kind: PyTorchJob\n")
-	_, err = c.RunJobObject(t.Context(), r.ID, "PyTorchJob", "other")
+	_, err = c.Jobs.Object(t.Context(), r.ID, "PyTorchJob", "other")
 	require.True(t, client.IsNotFound(err), "%v", err)
 
-	events, err := c.RunEvents(t.Context(), r.ID)
+	events, err := c.Cluster.Events(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, "WorkflowRunning", events.Events[0].Reason)
 	require.Equal(t, 2, events.Events[0].Count)

@@ -32,7 +32,7 @@ type ComparedMetric struct {
 }
 
 // Compare reads runs and puts them beside each other.
-func (c *Client) Compare(ctx context.Context, runIDs ...string) (*Comparison, error) {
+func (s RunsService) Compare(ctx context.Context, runIDs ...string) (*Comparison, error) {
 	runs := make([]*Run, len(runIDs))
 	errs := make([]error, len(runIDs))
 	var reads sync.WaitGroup
@@ -42,7 +42,7 @@ func (c *Client) Compare(ctx context.Context, runIDs ...string) (*Comparison, er
 		reads.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if runs[i], errs[i] = c.Run(ctx, id); errs[i] != nil {
+			if runs[i], errs[i] = s.Get(ctx, id); errs[i] != nil {
 				errs[i] = fmt.Errorf("run %s: %w", id, errs[i])
 			}
 		})

@@ -15,24 +15,36 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// call is a method of Client with its arguments: zero values, which is enough to ask a server.
+// call is a method of Client or of one of its parts with its arguments: zero values, which is enough to ask a server.
 type call struct {
-	name  string
-	seq   bool // its result is to be ranged over
+	name  string // such as Runs.Create
+	seq   bool   // its result is to be ranged over
 	makes func(context.Context, *Client) error
 }
 
 // calls are all methods that take a context, also those that are added later.
-func calls() (all []call) {
-	client := reflect.TypeFor[*Client]()
-	for i := range client.NumMethod() {
-		m := client.Method(i)
+func calls() []call {
+	all := callsOf("", reflect.TypeFor[*Client](), func(c *Client) reflect.Value { return reflect.ValueOf(c) })
+	for _, part := range reflect.VisibleFields(reflect.TypeFor[Client]()) {
+		if part.IsExported() {
+			all = append(all, callsOf(part.Name+".", part.Type, func(c *Client) reflect.Value {
+				return reflect.ValueOf(c).Elem().FieldByIndex(part.Index)
+			})...)
+		}
+	}
+	return all
+}
+
+// callsOf are the calls of one type; receiver finds its value in a client.
+func callsOf(prefix string, of reflect.Type, receiver func(*Client) reflect.Value) (all []call) {
+	for i := range of.NumMethod() {
+		m := of.Method(i)
 		if m.Type.NumIn() < 2 || m.Type.In(1) != reflect.TypeFor[context.Context]() {
 			continue
 		}
 		result := m.Type.Out(m.Type.NumOut() - 1)
-		all = append(all, call{m.Name, result.Kind() == reflect.Func, func(ctx context.Context, c *Client) error {
-			args := []reflect.Value{reflect.ValueOf(c), reflect.ValueOf(ctx)}
+		all = append(all, call{prefix + m.Name, result.Kind() == reflect.Func, func(ctx context.Context, c *Client) error {
+			args := []reflect.Value{receiver(c), reflect.ValueOf(ctx)}
 			for i := 2; i < m.Type.NumIn(); i++ {
 				switch arg := m.Type.In(i); {
 				case i == m.Type.NumIn()-1 && m.Type.IsVariadic() && arg.Elem().Kind() == reflect.String:
@@ -63,7 +75,7 @@ func calls() (all []call) {
 // Every call ends when its context does, while it waits for an answer, and says why.
 func TestEveryCallEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	require.Greater(t, len(calls()), 40)
+	require.Greater(t, len(calls()), 70)
 	for _, call := range calls() {
 		t.Run(call.name, func(t *testing.T) {
 			t.Parallel()
@@ -111,13 +123,13 @@ func TestEveryCallCarriesThePassword(t *testing.T) {
 func TestEveryCallIsRepeatedWhereThatIsSafe(t *testing.T) {
 	t.Parallel()
 	makes := map[string]bool{
-		"CreateExperiment": true, "CreateJob": true, "CreateRun": true, "Upload": true, "UploadVersion": true,
-		"Retry":     true, // again: another attempt
-		"RetryFrom": true, "Prune": true, "CreateQueue": true, "SetQueue": true,
-		"RestoreExperiment": true, // again: another that had the name
+		"Experiments.Create": true, "Schedules.Create": true, "Runs.Create": true, "Pipelines.Upload": true, "Versions.Upload": true,
+		"Runs.Retry":     true, // again: another attempt
+		"Runs.RetryFrom": true, "Runs.Prune": true, "Queues.Create": true, "Queues.Set": true,
+		"Experiments.Restore": true, // again: another that had the name
 	}
 	for _, call := range calls() {
-		if call.seq || call.name == "Wait" { // they go on until their patience is over: see TestWaitFails and TestFollowLogEnds
+		if call.seq || call.name == "Runs.Wait" { // they go on until their patience is over: see TestWaitFails and TestFollowLogEnds
 			continue
 		}
 		t.Run(call.name, func(t *testing.T) {
@@ -156,13 +168,13 @@ func TestBackoff(t *testing.T) {
 	require.NoError(t, err)
 	for attempt, most := range []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond, 1600 * time.Millisecond, 2 * time.Second, 2 * time.Second} {
 		for range 100 {
-			d := c.delay(attempt, errors.New("x"))
+			d := c.conn.delay(attempt, errors.New("x"))
 			require.LessOrEqual(t, d, most)
 			require.GreaterOrEqual(t, d, most/2)
 		}
 	}
-	require.GreaterOrEqual(t, c.delay(0, &Error{retryAfter: 4 * time.Second}), 2*time.Second)
-	require.LessOrEqual(t, c.delay(0, &Error{retryAfter: time.Hour}), 10*time.Second)
+	require.GreaterOrEqual(t, c.conn.delay(0, &Error{retryAfter: 4 * time.Second}), 2*time.Second)
+	require.LessOrEqual(t, c.conn.delay(0, &Error{retryAfter: time.Hour}), 10*time.Second)
 	require.Equal(t, 3*time.Second, retryAfter(http.Header{"Retry-After": {"3"}}))
 	require.Zero(t, retryAfter(http.Header{"Retry-After": {"soon"}}))
 

@@ -27,18 +27,18 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	pipeline, err := c.Upload(ctx, "mpi-run", file)
+	pipeline, err := c.Pipelines.Upload(ctx, "mpi-run", file)
 	if err != nil {
 		log.Fatal(err)
 	}
-	run, err := c.CreateRun(ctx, client.NewRun{
+	run, err := c.Runs.Create(ctx, client.NewRun{
 		Name: "two workers", PipelineID: pipeline.ID,
 		Parameters: []client.Parameter{{Name: "workers", Value: "2"}},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	run, err = c.Wait(ctx, run.ID, func(r *client.Run) { fmt.Println(r.Status) })
+	run, err = c.Runs.Wait(ctx, run.ID, func(r *client.Run) { fmt.Println(r.Status) })
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func ExampleIsNotFound() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = c.ExperimentByName(context.Background(), "no such experiment")
+	_, err = c.Experiments.ByName(context.Background(), "no such experiment")
 	fmt.Println(client.IsNotFound(err), err)
 	// Output: true there is no experiment named "no such experiment"
 }

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// FollowLog gives the lines of a node's log, without their ends, as they are written, until the node ends. When the
+// Follow gives the lines of a node's log, without their ends, as they are written, until the node ends. When the
 // connection breaks it comes back and goes on where it was. It ends after an error.
-func (c *Client) FollowLog(ctx context.Context, runID, nodeID string) iter.Seq2[string, error] {
+func (s LogsService) Follow(ctx context.Context, runID, nodeID string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		f := &logFollower{Client: c, run: runID, node: nodeID, yield: yield, contact: time.Now()}
+		f := &logFollower{connection: s.conn, run: runID, node: nodeID, yield: yield, contact: time.Now()}
 		if err := f.follow(ctx); err != nil && !f.over {
 			yield("", err)
 		}
@@ -22,7 +22,7 @@ func (c *Client) FollowLog(ctx context.Context, runID, nodeID string) iter.Seq2[
 }
 
 type logFollower struct {
-	*Client
+	*connection
 	run, node string
 	yield     func(string, error) bool
 	taken     int64 // bytes of the lines passed on
@@ -54,12 +54,12 @@ func (f *logFollower) follow(ctx context.Context) error {
 
 // stream reads one connection. A log begins at its beginning each time, so what was passed on is skipped.
 func (f *logFollower) stream(ctx context.Context) error {
-	log, err := f.Logs(ctx, f.run, f.node, true)
+	log, err := LogsService{f.connection}.Open(ctx, f.run, f.node, LogOptions{Follow: true})
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	broken := func(err error) error { return &Unreachable{URL: f.URL(), Err: err} }
+	broken := func(err error) error { return &Unreachable{URL: f.url(), Err: err} }
 	if _, err := io.CopyN(io.Discard, log, f.taken); err != nil {
 		return broken(err)
 	}
@@ -83,10 +83,10 @@ func (f *logFollower) stream(ctx context.Context) error {
 
 // WatchMetrics gives the metrics of a run as they are reported, and again when one changes, until the run ends. It ends
 // after an error.
-func (c *Client) WatchMetrics(ctx context.Context, runID string) iter.Seq2[Metric, error] {
+func (s RunsService) WatchMetrics(ctx context.Context, runID string) iter.Seq2[Metric, error] {
 	return func(yield func(Metric, error) bool) {
 		known := map[Metric]bool{}
-		for r, err := range c.Watch(ctx, runID) {
+		for r, err := range s.Watch(ctx, runID) {
 			if err != nil {
 				yield(Metric{}, err)
 				return

@@ -36,7 +36,7 @@ func TestFollowLogComesBack(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}})
 	var lines []string
-	for line, err := range c.FollowLog(t.Context(), "r1", "n1") {
+	for line, err := range c.Logs.Follow(t.Context(), "r1", "n1") {
 		require.NoError(t, err)
 		lines = append(lines, line)
 	}
@@ -50,7 +50,7 @@ func TestFollowLogEnds(t *testing.T) {
 		t.Parallel()
 		c := serve(t, map[string]http.HandlerFunc{logPath: answer("one\ntwo\n")})
 		n := 0
-		for _, err := range c.FollowLog(t.Context(), "r1", "n1") {
+		for _, err := range c.Logs.Follow(t.Context(), "r1", "n1") {
 			require.NoError(t, err)
 			n++
 			break
@@ -60,15 +60,15 @@ func TestFollowLogEnds(t *testing.T) {
 	t.Run("where there is no log", func(t *testing.T) {
 		t.Parallel()
 		c := serve(t, map[string]http.HandlerFunc{logPath: refuse(404, `{"message":"step x has no log","code":5}`)})
-		for _, err := range c.FollowLog(t.Context(), "r1", "n1") {
+		for _, err := range c.Logs.Follow(t.Context(), "r1", "n1") {
 			require.True(t, IsNotFound(err))
 		}
 	})
 	t.Run("when the server is gone for good", func(t *testing.T) {
 		t.Parallel()
 		c := serve(t, map[string]http.HandlerFunc{logPath: refuse(503, `{"message":"down","code":14}`)})
-		c.patience, c.retries = 10*time.Millisecond, 0
-		for _, err := range c.FollowLog(t.Context(), "r1", "n1") {
+		c.conn.patience, c.conn.retries = 10*time.Millisecond, 0
+		for _, err := range c.Logs.Follow(t.Context(), "r1", "n1") {
 			require.ErrorContains(t, err, "log of n1: down")
 		}
 	})
@@ -82,7 +82,7 @@ func TestWatchMetrics(t *testing.T) {
 	const a1, a2, b1 = `{"name":"a","node_id":"n","value":1}`, `{"name":"a","node_id":"n","value":2}`, `{"name":"b","node_id":"n","value":0.5,"format":"PERCENTAGE"}`
 	c := serve(t, map[string]http.HandlerFunc{eventsPath: stream(view(a1), view(a1+","+b1), view(a2+","+b1), endEvent)})
 	var got []string
-	for m, err := range c.WatchMetrics(t.Context(), "r1") {
+	for m, err := range c.Runs.WatchMetrics(t.Context(), "r1") {
 		require.NoError(t, err)
 		got = append(got, m.Name+" "+m.String())
 	}

@@ -59,7 +59,7 @@ type EventOptions struct {
 
 // Events follows a run with the logs of its steps and the values of its metrics, as they come, until nothing more will.
 // It comes back when the connection breaks, and goes on where it was. It ends after an error.
-func (c *Client) Events(ctx context.Context, runID string, o EventOptions) iter.Seq2[Event, error] {
+func (s RunsService) Events(ctx context.Context, runID string, o EventOptions) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		query := url.Values{"node_id": o.LogsOf}
 		for name, on := range map[string]bool{"logs": o.Logs, "points": o.Points} {
@@ -68,7 +68,7 @@ func (c *Client) Events(ctx context.Context, runID string, o EventOptions) iter.
 			}
 		}
 		enough := false
-		w := &watch{Client: c, id: runID, query: query, lastEventID: o.After}
+		w := &watch{connection: s.conn, id: runID, query: query, lastEventID: o.After}
 		w.take = func(e event) (bool, error) {
 			out, known, err := readEvent(e)
 			if err != nil {
@@ -103,11 +103,11 @@ func readEvent(e event) (out Event, known bool, err error) {
 	return out, true, err
 }
 
-// WatchPoints gives the values of a run's metrics as its steps print them, of the metrics named or of all, until the run
+// Watch gives the values of a run's metrics as its steps print them, of the metrics named or of all, until the run
 // has ended. It ends after an error.
-func (c *Client) WatchPoints(ctx context.Context, runID string, names ...string) iter.Seq2[Point, error] {
+func (s SeriesService) Watch(ctx context.Context, runID string, names ...string) iter.Seq2[Point, error] {
 	return func(yield func(Point, error) bool) {
-		for e, err := range c.Events(ctx, runID, EventOptions{Points: true}) {
+		for e, err := range RunsService(s).Events(ctx, runID, EventOptions{Points: true}) {
 			if err != nil {
 				yield(Point{}, err)
 				return
@@ -142,19 +142,19 @@ type SeriesPoint struct {
 	Value     *float64  `json:"value"`
 }
 
-// AllSeries lists the curves that a run has, without their points.
-func (c *Client) AllSeries(ctx context.Context, runID string) ([]Series, error) {
+// List lists the curves that a run has, without their points.
+func (s SeriesService) List(ctx context.Context, runID string) ([]Series, error) {
 	var wire struct{ Series []Series }
-	return wire.Series, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/metrics", nil, &wire)
+	return wire.Series, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/metrics", nil, &wire)
 }
 
-// Series gives the curves of a metric, one for each rank of a step that printed it, with at most so many points each; 0 is
+// Get gives the curves of a metric, one for each rank of a step that printed it, with at most so many points each; 0 is
 // the server's default.
-func (c *Client) Series(ctx context.Context, runID, metric string, points int) ([]Series, error) {
+func (s SeriesService) Get(ctx context.Context, runID, metric string, points int) ([]Series, error) {
 	q := url.Values{}
 	if points != 0 {
 		q.Set("points", strconv.Itoa(points))
 	}
 	var wire struct{ Series []Series }
-	return wire.Series, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/metrics/"+escape(metric)+"/series", q, &wire)
+	return wire.Series, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/metrics/"+escape(metric)+"/series", q, &wire)
 }

@@ -19,7 +19,7 @@ import (
 // training is a run on a real server whose step is recorded as running.
 func training(t *testing.T, b *enginetest.Bundle, c *client.Client) run.Run {
 	t.Helper()
-	created, err := c.CreateRun(t.Context(), client.NewRun{Name: "training", Manifest: enginetest.Manifest})
+	created, err := c.Runs.Create(t.Context(), client.NewRun{Name: "training", Manifest: enginetest.Manifest})
 	require.NoError(t, err)
 	r := b.Until(t, created.ID, func(r run.Run) bool { return b.Workflow(t, r) != nil })
 	b.Update(t, r, func(wf *wfv1.Workflow) {
@@ -49,7 +49,7 @@ func TestPointsWhileAStepRuns(t *testing.T) {
 	printValues(t, b, r, 1, 0.5, math.NaN())
 
 	var seen []string
-	for p, err := range c.WatchPoints(t.Context(), r.ID) {
+	for p, err := range c.Series.Watch(t.Context(), r.ID) {
 		require.NoError(t, err)
 		value := "none"
 		if p.Value != nil {
@@ -64,25 +64,25 @@ func TestPointsWhileAStepRuns(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"loss 10 rank 1 0.5", "loss 20 rank 1 none", "loss 30 rank 1 0.25"}, seen)
-	for p, err := range c.WatchPoints(t.Context(), r.ID, "accuracy") {
+	for p, err := range c.Series.Watch(t.Context(), r.ID, "accuracy") {
 		t.Fatalf("it prints no such metric: %v %v", p, err)
 	}
 
-	all, err := c.AllSeries(t.Context(), r.ID)
+	all, err := c.Series.List(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, []client.Series{{NodeID: r.Workflow, StepName: "train", Name: "loss", Rank: 1, Format: "RAW", Total: 3}}, all)
-	curves, err := c.Series(t.Context(), r.ID, "loss", 100)
+	curves, err := c.Series.Get(t.Context(), r.ID, "loss", 100)
 	require.NoError(t, err)
 	require.Equal(t, "none", curves[0].Sampling)
 	require.Len(t, curves[0].Points, 3)
 	require.Equal(t, int64(30), curves[0].Points[2].Step)
 	require.InDelta(t, 0.25, *curves[0].Points[2].Value, 0)
 	require.Nil(t, curves[0].Points[1].Value)
-	_, err = c.Series(t.Context(), r.ID, "loss", 1)
+	_, err = c.Series.Get(t.Context(), r.ID, "loss", 1)
 	require.True(t, client.IsInvalid(err), "%v", err)
-	_, err = c.AllSeries(t.Context(), "none")
+	_, err = c.Series.List(t.Context(), "none")
 	require.True(t, client.IsNotFound(err), "%v", err)
-	for _, err := range c.WatchPoints(t.Context(), "none") {
+	for _, err := range c.Series.Watch(t.Context(), "none") {
 		require.True(t, client.IsNotFound(err), "%v", err)
 	}
 }
@@ -98,11 +98,11 @@ func TestEvents(t *testing.T) {
 	r := training(t, b, c)
 	printValues(t, b, r, 1, 0.5)
 	finish(t, b, r, wfv1.WorkflowSucceeded, 7)
-	_, err := c.Wait(t.Context(), r.ID)
+	_, err := c.Runs.Wait(t.Context(), r.ID)
 	require.NoError(t, err)
 
 	follow := func(o client.EventOptions) (told, ids []string) {
-		for e, err := range c.Events(t.Context(), r.ID, o) {
+		for e, err := range c.Runs.Events(t.Context(), r.ID, o) {
 			require.NoError(t, err)
 			switch {
 			case e.Run != nil:
@@ -133,7 +133,7 @@ func TestEvents(t *testing.T) {
 	require.NotEmpty(t, only)
 	other, _ := follow(client.EventOptions{Logs: true, LogsOf: []string{"other"}})
 	require.NotContains(t, strings.Join(other, " "), "fake logs")
-	for e, err := range c.Events(t.Context(), r.ID, client.EventOptions{}) {
+	for e, err := range c.Runs.Events(t.Context(), r.ID, client.EventOptions{}) {
 		require.NoError(t, err)
 		require.Equal(t, client.Succeeded, e.Run.Status)
 		break // and no more is asked for

@@ -74,21 +74,21 @@ func (o LogOptions) query() url.Values {
 	return q
 }
 
-// ReadLog gives a log of a node as text; the caller closes it.
-func (c *Client) ReadLog(ctx context.Context, runID, nodeID string, o LogOptions) (io.ReadCloser, error) {
-	resp, err := c.do(ctx, request{method: http.MethodGet, path: nodePath(runID, nodeID) + "/log", accept: "text/plain", query: o.query()})
+// Open gives a log of a node as text; the caller closes it.
+func (s LogsService) Open(ctx context.Context, runID, nodeID string, o LogOptions) (io.ReadCloser, error) {
+	resp, err := s.conn.do(ctx, request{method: http.MethodGet, path: nodePath(runID, nodeID) + "/log", accept: "text/plain", query: o.query()})
 	if err != nil {
 		return nil, err
 	}
 	return resp.Body, nil
 }
 
-// ListLogs lists the logs of a node, in the order in which they began.
-func (c *Client) ListLogs(ctx context.Context, runID, nodeID string) ([]Log, error) {
+// List lists the logs of a node, in the order in which they began.
+func (s LogsService) List(ctx context.Context, runID, nodeID string) ([]Log, error) {
 	var answer struct {
 		Logs []Log `json:"logs"`
 	}
-	err := c.decode(ctx, request{method: http.MethodGet, path: nodePath(runID, nodeID) + "/logs"}, &answer)
+	err := s.conn.decode(ctx, request{method: http.MethodGet, path: nodePath(runID, nodeID) + "/logs"}, &answer)
 	return answer.Logs, err
 }
 

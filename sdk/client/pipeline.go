@@ -53,8 +53,8 @@ type GraphEdge struct {
 	To   string `json:"to"`
 }
 
-// Pipelines gives one page of the pipelines.
-func (c *Client) Pipelines(ctx context.Context, o ListOptions) (Page[Pipeline], error) {
+// List gives one page of the pipelines.
+func (s PipelinesService) List(ctx context.Context, o ListOptions) (Page[Pipeline], error) {
 	var wire struct {
 		Pipelines []Pipeline `json:"pipelines"`
 		Total     int        `json:"total_size"`
@@ -62,44 +62,44 @@ func (c *Client) Pipelines(ctx context.Context, o ListOptions) (Page[Pipeline], 
 	}
 	q, err := o.query()
 	if err == nil {
-		err = c.get(ctx, kfpAPI+"/pipelines", q, &wire)
+		err = s.conn.get(ctx, kfpAPI+"/pipelines", q, &wire)
 	}
 	return Page[Pipeline]{wire.Pipelines, wire.Total, wire.Next}, err
 }
 
-// AllPipelines walks all pages; it ends after an error.
-func (c *Client) AllPipelines(ctx context.Context, o ListOptions) iter.Seq2[Pipeline, error] {
-	return each(ctx, o, c.Pipelines)
+// All walks all pages; it ends after an error.
+func (s PipelinesService) All(ctx context.Context, o ListOptions) iter.Seq2[Pipeline, error] {
+	return each(ctx, o, s.List)
 }
 
-// Pipeline gives a pipeline by its id.
-func (c *Client) Pipeline(ctx context.Context, id string) (*Pipeline, error) {
+// Get gives a pipeline by its id.
+func (s PipelinesService) Get(ctx context.Context, id string) (*Pipeline, error) {
 	var p Pipeline
-	return &p, c.get(ctx, kfpAPI+"/pipelines/"+escape(id), nil, &p)
+	return &p, s.conn.get(ctx, kfpAPI+"/pipelines/"+escape(id), nil, &p)
 }
 
-// PipelineByName gives the pipeline of that name; IsNotFound tells that there is none.
-func (c *Client) PipelineByName(ctx context.Context, name string) (*Pipeline, error) {
-	p, err := c.Pipelines(ctx, ListOptions{PageSize: 1, Filter: []Predicate{Equals("name", name)}})
+// ByName gives the pipeline of that name; IsNotFound tells that there is none.
+func (s PipelinesService) ByName(ctx context.Context, name string) (*Pipeline, error) {
+	p, err := s.List(ctx, ListOptions{PageSize: 1, Filter: []Predicate{Equals("name", name)}})
 	return first(p, err, "pipeline", name)
 }
 
-// DeletePipeline deletes a pipeline with all its versions; its runs stay.
-func (c *Client) DeletePipeline(ctx context.Context, id string) error {
-	return c.delete(ctx, kfpAPI+"/pipelines/"+escape(id))
+// Delete deletes a pipeline with all its versions; its runs stay.
+func (s PipelinesService) Delete(ctx context.Context, id string) error {
+	return s.conn.delete(ctx, kfpAPI+"/pipelines/"+escape(id))
 }
 
 // Template gives the Workflow manifest of a pipeline's default version, as it was uploaded.
-func (c *Client) Template(ctx context.Context, pipelineID string) (string, error) {
-	return c.template(ctx, "/pipelines/"+escape(pipelineID))
+func (s PipelinesService) Template(ctx context.Context, pipelineID string) (string, error) {
+	return s.conn.template(ctx, "/pipelines/"+escape(pipelineID))
 }
 
-// VersionTemplate gives the Workflow manifest of one version, as it was uploaded.
-func (c *Client) VersionTemplate(ctx context.Context, versionID string) (string, error) {
-	return c.template(ctx, "/pipeline_versions/"+escape(versionID))
+// Template gives the Workflow manifest of one version, as it was uploaded.
+func (s VersionsService) Template(ctx context.Context, versionID string) (string, error) {
+	return s.conn.template(ctx, "/pipeline_versions/"+escape(versionID))
 }
 
-func (c *Client) template(ctx context.Context, path string) (string, error) {
+func (c *connection) template(ctx context.Context, path string) (string, error) {
 	var wire struct {
 		Template string `json:"template"`
 	}
@@ -107,19 +107,19 @@ func (c *Client) template(ctx context.Context, path string) (string, error) {
 }
 
 // Graph gives the static graph of a pipeline's default version.
-func (c *Client) Graph(ctx context.Context, pipelineID string) (*Graph, error) {
+func (s PipelinesService) Graph(ctx context.Context, pipelineID string) (*Graph, error) {
 	var g Graph
-	return &g, c.get(ctx, ownAPI+"/pipelines/"+escape(pipelineID)+"/graph", nil, &g)
+	return &g, s.conn.get(ctx, ownAPI+"/pipelines/"+escape(pipelineID)+"/graph", nil, &g)
 }
 
-// VersionGraph gives the static graph of one version.
-func (c *Client) VersionGraph(ctx context.Context, versionID string) (*Graph, error) {
+// Graph gives the static graph of one version.
+func (s VersionsService) Graph(ctx context.Context, versionID string) (*Graph, error) {
 	var g Graph
-	return &g, c.get(ctx, ownAPI+"/pipeline_versions/"+escape(versionID)+"/graph", nil, &g)
+	return &g, s.conn.get(ctx, ownAPI+"/pipeline_versions/"+escape(versionID)+"/graph", nil, &g)
 }
 
-// Versions gives one page of a pipeline's versions.
-func (c *Client) Versions(ctx context.Context, pipelineID string, o ListOptions) (Page[PipelineVersion], error) {
+// List gives one page of a pipeline's versions.
+func (s VersionsService) List(ctx context.Context, pipelineID string, o ListOptions) (Page[PipelineVersion], error) {
 	var wire struct {
 		Versions []PipelineVersion `json:"versions"`
 		Total    int               `json:"total_size"`
@@ -129,36 +129,36 @@ func (c *Client) Versions(ctx context.Context, pipelineID string, o ListOptions)
 	if err == nil {
 		q.Set("resource_key.type", "PIPELINE")
 		q.Set("resource_key.id", pipelineID)
-		err = c.get(ctx, kfpAPI+"/pipeline_versions", q, &wire)
+		err = s.conn.get(ctx, kfpAPI+"/pipeline_versions", q, &wire)
 	}
 	return Page[PipelineVersion]{wire.Versions, wire.Total, wire.Next}, err
 }
 
-// AllVersions walks all versions of a pipeline; it ends after an error.
-func (c *Client) AllVersions(ctx context.Context, pipelineID string, o ListOptions) iter.Seq2[PipelineVersion, error] {
+// All walks all versions of a pipeline; it ends after an error.
+func (s VersionsService) All(ctx context.Context, pipelineID string, o ListOptions) iter.Seq2[PipelineVersion, error] {
 	return each(ctx, o, func(ctx context.Context, o ListOptions) (Page[PipelineVersion], error) {
-		return c.Versions(ctx, pipelineID, o)
+		return s.List(ctx, pipelineID, o)
 	})
 }
 
-// VersionByName gives the version of that name of a pipeline; IsNotFound tells that there is none.
-func (c *Client) VersionByName(ctx context.Context, pipelineID, name string) (*PipelineVersion, error) {
-	p, err := c.Versions(ctx, pipelineID, ListOptions{PageSize: 1, Filter: []Predicate{Equals("name", name)}})
+// ByName gives the version of that name of a pipeline; IsNotFound tells that there is none.
+func (s VersionsService) ByName(ctx context.Context, pipelineID, name string) (*PipelineVersion, error) {
+	p, err := s.List(ctx, pipelineID, ListOptions{PageSize: 1, Filter: []Predicate{Equals("name", name)}})
 	return first(p, err, "version", name)
 }
 
-// Version gives a version by its id.
-func (c *Client) Version(ctx context.Context, id string) (*PipelineVersion, error) {
+// Get gives a version by its id.
+func (s VersionsService) Get(ctx context.Context, id string) (*PipelineVersion, error) {
 	var v PipelineVersion
-	return &v, c.get(ctx, kfpAPI+"/pipeline_versions/"+escape(id), nil, &v)
+	return &v, s.conn.get(ctx, kfpAPI+"/pipeline_versions/"+escape(id), nil, &v)
 }
 
-// DeleteVersion deletes one version.
-func (c *Client) DeleteVersion(ctx context.Context, id string) error {
-	return c.delete(ctx, kfpAPI+"/pipeline_versions/"+escape(id))
+// Delete deletes one version.
+func (s VersionsService) Delete(ctx context.Context, id string) error {
+	return s.conn.delete(ctx, kfpAPI+"/pipeline_versions/"+escape(id))
 }
 
-// SetDefaultVersion makes a version the one that runs when none is named.
-func (c *Client) SetDefaultVersion(ctx context.Context, pipelineID, versionID string) error {
-	return c.put(ctx, kfpAPI+"/pipelines/"+escape(pipelineID)+"/default_version/"+escape(versionID))
+// SetDefault makes a version the one that runs when none is named.
+func (s VersionsService) SetDefault(ctx context.Context, pipelineID, versionID string) error {
+	return s.conn.put(ctx, kfpAPI+"/pipelines/"+escape(pipelineID)+"/default_version/"+escape(versionID))
 }

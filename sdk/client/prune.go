@@ -43,7 +43,7 @@ type StoredObject struct {
 
 // Prune removes what is not to be kept of runs that have ended and are not archived. One that is broken off is completed by
 // the next.
-func (c *Client) Prune(ctx context.Context, r PruneRequest) (*Pruned, error) {
+func (s RunsService) Prune(ctx context.Context, r PruneRequest) (*Pruned, error) {
 	p := &Pruned{}
-	return p, c.send(ctx, http.MethodPost, ownAPI+"/prune", r, p)
+	return p, s.conn.send(ctx, http.MethodPost, ownAPI+"/prune", r, p)
 }

@@ -34,7 +34,7 @@ func TestCheckRun(t *testing.T) {
 		answer(`{"run":{"name":"a"},"checked":true,"shortages":[{"step":"train","asks":"2 CPUs","has":"this cluster has 1","change":"lower cpu","parameters":["cpu"]}],`+
 			`"concerns":[{"step":"train","why":"secret \"key\" not found"}]}`)(w, r)
 	}})
-	check, err := c.CheckRun(t.Context(), NewRun{Name: "a", PipelineID: "p1", Parameters: []Parameter{{"cpu", "2"}}})
+	check, err := c.Runs.Check(t.Context(), NewRun{Name: "a", PipelineID: "p1", Parameters: []Parameter{{"cpu", "2"}}})
 	require.NoError(t, err)
 	require.Contains(t, <-seen, `"dry_run":true`)
 	require.True(t, check.Checked)
@@ -63,7 +63,7 @@ func TestUpload(t *testing.T) {
 		"POST /apis/v1beta1/pipelines/upload":         take(wirePipeline),
 		"POST /apis/v1beta1/pipelines/upload_version": take(`{"id":"v2","name":"two"}`),
 	})
-	p, err := c.Upload(t.Context(), "mpi-run", strings.NewReader("\x1f\x8bgzip"), Description("a & b"))
+	p, err := c.Pipelines.Upload(t.Context(), "mpi-run", strings.NewReader("\x1f\x8bgzip"), Description("a & b"))
 	require.NoError(t, err)
 	require.Equal(t, got{"mpi-run", "a & b", "", "pipeline.tar.gz", "\x1f\x8bgzip"}, <-seen)
 	created := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
@@ -72,16 +72,16 @@ func TestUpload(t *testing.T) {
 		Default: &PipelineVersion{ID: "p1", Name: "mpi-run", CreatedAt: created},
 	}, p))
 
-	v, err := c.UploadVersion(t.Context(), "p1", "two", strings.NewReader("kind: Workflow"))
+	v, err := c.Versions.Upload(t.Context(), "p1", "two", strings.NewReader("kind: Workflow"))
 	require.NoError(t, err)
 	require.Equal(t, got{"two", "", "p1", "pipeline.yaml", "kind: Workflow"}, <-seen)
 	require.Equal(t, "v2", v.ID)
 
-	_, err = c.Upload(t.Context(), "x", strings.NewReader("PKzip"), FileName("x.txt"))
+	_, err = c.Pipelines.Upload(t.Context(), "x", strings.NewReader("PKzip"), FileName("x.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "x.txt", (<-seen).file)
 
-	_, err = c.Upload(t.Context(), "x", io.LimitReader(zeros{}, MaxUpload+1))
+	_, err = c.Pipelines.Upload(t.Context(), "x", io.LimitReader(zeros{}, MaxUpload+1))
 	require.ErrorContains(t, err, "larger than 32 MiB")
 }
 
@@ -98,10 +98,10 @@ func TestUploadOfATakenName(t *testing.T) {
 			answer(`{}`)(w, r)
 		},
 	})
-	_, err := c.Upload(t.Context(), "mpi-run", strings.NewReader("x"))
+	_, err := c.Pipelines.Upload(t.Context(), "mpi-run", strings.NewReader("x"))
 	require.True(t, IsConflict(err))
 	found = false
-	_, err = c.Upload(t.Context(), "mpi-run", strings.NewReader("x"))
+	_, err = c.Pipelines.Upload(t.Context(), "mpi-run", strings.NewReader("x"))
 	require.Error(t, err)
 	require.False(t, IsConflict(err), "another fault of the server")
 }
@@ -119,7 +119,7 @@ func TestCreateRun(t *testing.T) {
 		bodies <- body
 		answer(wireRunDetail)(w, r)
 	}})
-	r, err := c.CreateRun(t.Context(), NewRun{
+	r, err := c.Runs.Create(t.Context(), NewRun{
 		Name: "mpirun", PipelineID: "p1", VersionID: "v1", ExperimentID: "e1",
 		Parameters: []Parameter{{"workers", "2"}, {"data", ""}},
 	})
@@ -146,14 +146,14 @@ func TestCreateRun(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	c := serve(t, map[string]http.HandlerFunc{"GET /apis/argosy/v1/runs/r1": answer(runView)})
-	r, err := c.Run(t.Context(), "r1")
+	r, err := c.Runs.Get(t.Context(), "r1")
 	require.NoError(t, err)
 	require.True(t, r.Done())
 	require.Equal(t, 30*time.Second, r.Duration())
 	require.Equal(t, "all-reduce", r.Nodes[0].DisplayName)
 	require.True(t, r.Nodes[0].Done())
 	require.True(t, r.Nodes[0].HasLog)
-	m, err := c.Metrics(t.Context(), "r1")
+	m, err := c.Runs.Metrics(t.Context(), "r1")
 	require.NoError(t, err)
 	require.Equal(t, []Metric{{"images/sec", "n1", 12.5, "RAW"}}, m)
 }
@@ -173,18 +173,18 @@ func TestListsWalkAllPages(t *testing.T) {
 		}
 	}})
 	var ids []string
-	for r, err := range c.AllRuns(t.Context(), RunListOptions{ExperimentID: "e1"}) {
+	for r, err := range c.Runs.All(t.Context(), RunListOptions{ExperimentID: "e1"}) {
 		require.NoError(t, err)
 		ids = append(ids, r.ID)
 	}
 	require.Equal(t, []string{"a", "b", "c"}, ids)
-	for r, err := range c.AllRuns(t.Context(), RunListOptions{ExperimentID: "e1"}) {
+	for r, err := range c.Runs.All(t.Context(), RunListOptions{ExperimentID: "e1"}) {
 		require.NoError(t, err)
 		require.Equal(t, "a", r.ID)
 		break
 	}
 	n := 0
-	for _, err := range c.AllRuns(t.Context(), RunListOptions{}) {
+	for _, err := range c.Runs.All(t.Context(), RunListOptions{}) {
 		require.True(t, IsInvalid(err))
 		n++
 	}
@@ -200,13 +200,13 @@ func TestByName(t *testing.T) {
 			_, _ = io.Copy(w, r.Body)
 		},
 	})
-	p, err := c.PipelineByName(t.Context(), "mpi-run")
+	p, err := c.Pipelines.ByName(t.Context(), "mpi-run")
 	require.NoError(t, err)
 	require.Equal(t, "p1", p.ID)
-	_, err = c.ExperimentByName(t.Context(), "none")
+	_, err = c.Experiments.ByName(t.Context(), "none")
 	require.True(t, IsNotFound(err))
 	require.EqualError(t, err, `there is no experiment named "none"`)
-	e, err := c.EnsureExperiment(t.Context(), "none")
+	e, err := c.Experiments.Ensure(t.Context(), "none")
 	require.NoError(t, err)
 	require.Equal(t, "none", e.Name)
 }
@@ -227,7 +227,7 @@ func TestEnsureExperimentWhenAnotherIsQuicker(t *testing.T) {
 			refuse(409, `{"message":"exists","code":6}`)(w, r)
 		},
 	})
-	e, err := c.EnsureExperiment(t.Context(), "x")
+	e, err := c.Experiments.Ensure(t.Context(), "x")
 	require.NoError(t, err)
 	require.Equal(t, "e1", e.ID)
 }
@@ -241,23 +241,23 @@ func TestCalls(t *testing.T) {
 		answer(`{}`)(w, r)
 	}})
 	for want, call := range map[string]func() error{
-		"DELETE /apis/v1beta1/pipelines/p":                 func() error { return c.DeletePipeline(t.Context(), "p") },
-		"DELETE /apis/v1beta1/pipeline_versions/v":         func() error { return c.DeleteVersion(t.Context(), "v") },
-		"POST /apis/v1beta1/pipelines/p/default_version/v": func() error { return c.SetDefaultVersion(t.Context(), "p", "v") },
-		"DELETE /apis/v1beta1/experiments/e":               func() error { return c.DeleteExperiment(t.Context(), "e") },
-		"POST /apis/v1beta1/runs/r/terminate":              func() error { return c.Terminate(t.Context(), "r") },
-		"POST /apis/v1beta1/runs/r/retry":                  func() error { return c.Retry(t.Context(), "r") },
-		"DELETE /apis/v1beta1/runs/r":                      func() error { return c.DeleteRun(t.Context(), "r") },
-		"POST /apis/v1beta1/jobs/j/enable":                 func() error { return c.EnableJob(t.Context(), "j") },
-		"POST /apis/v1beta1/jobs/j/disable":                func() error { return c.DisableJob(t.Context(), "j") },
-		"DELETE /apis/v1beta1/jobs/j":                      func() error { return c.DeleteJob(t.Context(), "j") },
-		"GET /apis/v1beta1/pipelines/p/templates":          func() error { _, err := c.Template(t.Context(), "p"); return err },
-		"GET /apis/v1beta1/pipeline_versions/v/templates":  func() error { _, err := c.VersionTemplate(t.Context(), "v"); return err },
-		"GET /apis/argosy/v1/runs/r/visuals?node_id=n":     func() error { _, err := c.Visuals(t.Context(), "r", "n"); return err },
-		"POST /apis/argosy/v1/runs:delete":                 func() error { return c.Purge(t.Context(), "r") },
-		"GET /apis/argosy/v1/pipelines/p/graph":            func() error { _, err := c.Graph(t.Context(), "p"); return err },
+		"DELETE /apis/v1beta1/pipelines/p":                 func() error { return c.Pipelines.Delete(t.Context(), "p") },
+		"DELETE /apis/v1beta1/pipeline_versions/v":         func() error { return c.Versions.Delete(t.Context(), "v") },
+		"POST /apis/v1beta1/pipelines/p/default_version/v": func() error { return c.Versions.SetDefault(t.Context(), "p", "v") },
+		"DELETE /apis/v1beta1/experiments/e":               func() error { return c.Experiments.Delete(t.Context(), "e") },
+		"POST /apis/v1beta1/runs/r/terminate":              func() error { return c.Runs.Terminate(t.Context(), "r") },
+		"POST /apis/v1beta1/runs/r/retry":                  func() error { return c.Runs.Retry(t.Context(), "r") },
+		"DELETE /apis/v1beta1/runs/r":                      func() error { return c.Runs.Delete(t.Context(), "r") },
+		"POST /apis/v1beta1/jobs/j/enable":                 func() error { return c.Schedules.Enable(t.Context(), "j") },
+		"POST /apis/v1beta1/jobs/j/disable":                func() error { return c.Schedules.Disable(t.Context(), "j") },
+		"DELETE /apis/v1beta1/jobs/j":                      func() error { return c.Schedules.Delete(t.Context(), "j") },
+		"GET /apis/v1beta1/pipelines/p/templates":          func() error { _, err := c.Pipelines.Template(t.Context(), "p"); return err },
+		"GET /apis/v1beta1/pipeline_versions/v/templates":  func() error { _, err := c.Versions.Template(t.Context(), "v"); return err },
+		"GET /apis/argosy/v1/runs/r/visuals?node_id=n":     func() error { _, err := c.Artifacts.Visuals(t.Context(), "r", "n"); return err },
+		"POST /apis/argosy/v1/runs:delete":                 func() error { return c.Runs.Purge(t.Context(), "r") },
+		"GET /apis/argosy/v1/pipelines/p/graph":            func() error { _, err := c.Pipelines.Graph(t.Context(), "p"); return err },
 		"GET /apis/v1beta1/pipeline_versions?resource_key.id=p&resource_key.type=PIPELINE": func() error {
-			_, err := c.Versions(t.Context(), "p", ListOptions{})
+			_, err := c.Versions.List(t.Context(), "p", ListOptions{})
 			return err
 		},
 	} {
@@ -275,7 +275,7 @@ func TestPurge(t *testing.T) {
 		asked <- string(body)
 		answer(`{"results":[{"run_id":"r1","outcome":"OUTCOME_FAILED","message":"run r1 goes on"}]}`)(w, r)
 	}})
-	err := c.Purge(t.Context(), "r1")
+	err := c.Runs.Purge(t.Context(), "r1")
 	require.EqualError(t, err, "run r1 goes on")
 	require.True(t, IsConflict(err))
 	require.JSONEq(t, `{"run_ids":["r1"],"artifacts":true}`, <-asked)
@@ -296,7 +296,7 @@ func TestSearch(t *testing.T) {
 	}})
 	no := false
 	search := Search{Text: "net", Parameters: []string{"lr=0.1", "kind~x"}, Metrics: []string{"loss<0.5"}, Labels: []string{"team=red"}, Archived: &no}
-	for _, err := range c.AllRuns(t.Context(), RunListOptions{Search: search}) {
+	for _, err := range c.Runs.All(t.Context(), RunListOptions{Search: search}) {
 		require.NoError(t, err)
 	}
 	for range 2 {
@@ -316,14 +316,14 @@ func TestLogs(t *testing.T) {
 		<-more
 		_, _ = io.WriteString(w, "two\n")
 	}})
-	once, err := c.Logs(t.Context(), "r1", "n1", false)
+	once, err := c.Logs.Open(t.Context(), "r1", "n1", LogOptions{})
 	require.NoError(t, err)
 	defer once.Close()
 	text, err := io.ReadAll(once)
 	require.NoError(t, err)
 	require.Equal(t, "one\n", string(text))
 
-	follow, err := c.Logs(t.Context(), "r1", "n1", true)
+	follow, err := c.Logs.Open(t.Context(), "r1", "n1", LogOptions{Follow: true})
 	require.NoError(t, err)
 	defer follow.Close()
 	line := make([]byte, 4)

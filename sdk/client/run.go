@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"math/rand/v2"
 	"net/http"
@@ -49,7 +48,7 @@ type Run struct {
 	Status    string    `json:"status,omitempty"`
 	Error     string    `json:"error,omitempty"` // why it failed
 	CreatedAt time.Time `json:"created_at,omitzero"`
-	// ScheduledAt is the time that a job made it for.
+	// ScheduledAt is the time that a schedule made it for.
 	ScheduledAt time.Time   `json:"scheduled_at,omitzero"`
 	StartedAt   time.Time   `json:"started_at,omitzero"`
 	FinishedAt  time.Time   `json:"finished_at,omitzero"`
@@ -148,7 +147,7 @@ type NewRun struct {
 	Parameters []Parameter
 }
 
-// RunName makes a name for a run or job that the user did not name: the pipeline's, the time, and some letters, so that two of one
+// RunName makes a name for a run or schedule that the user did not name: the pipeline's, the time, and some letters, so that two of one
 // second differ.
 func RunName(pipeline string) string {
 	const letters = "bcdfghjkmnpqrstvwxz"
@@ -209,12 +208,12 @@ type wireMetric struct {
 	Format string  `json:"format"`
 }
 
-// CreateRun starts a run and gives it as it was accepted, without nodes.
-func (c *Client) CreateRun(ctx context.Context, n NewRun) (*Run, error) {
+// Create starts a run and gives it as it was accepted, without nodes.
+func (s RunsService) Create(ctx context.Context, n NewRun) (*Run, error) {
 	var out struct {
 		Run wireRun `json:"run"`
 	}
-	if err := c.send(ctx, http.MethodPost, kfpAPI+"/runs", n.wire(), &out); err != nil {
+	if err := s.conn.send(ctx, http.MethodPost, kfpAPI+"/runs", n.wire(), &out); err != nil {
 		return nil, err
 	}
 	return out.Run.view(), nil
@@ -269,10 +268,10 @@ func (w wireRun) view() *Run {
 	return r
 }
 
-// Run gives a run with its nodes and metrics.
-func (c *Client) Run(ctx context.Context, id string) (*Run, error) {
+// Get gives a run with its nodes and metrics.
+func (s RunsService) Get(ctx context.Context, id string) (*Run, error) {
 	var r Run
-	return &r, c.get(ctx, ownAPI+"/runs/"+escape(id), nil, &r)
+	return &r, s.conn.get(ctx, ownAPI+"/runs/"+escape(id), nil, &r)
 }
 
 // RunListOptions choose runs.
@@ -280,11 +279,11 @@ type RunListOptions struct {
 	ListOptions
 	Search
 	ExperimentID string // empty: of all experiments
-	jobID        string // empty: of all jobs and none
+	scheduleID   string // empty: of all schedules and none
 }
 
-// Runs gives one page of runs, without their nodes.
-func (c *Client) Runs(ctx context.Context, o RunListOptions) (Page[Run], error) {
+// List gives one page of runs, without their nodes.
+func (s RunsService) List(ctx context.Context, o RunListOptions) (Page[Run], error) {
 	var wire struct {
 		Runs  []Run  `json:"runs"`
 		Total int    `json:"total_size"`
@@ -295,25 +294,25 @@ func (c *Client) Runs(ctx context.Context, o RunListOptions) (Page[Run], error) 
 		if o.ExperimentID != "" {
 			q.Set("experiment_id", o.ExperimentID)
 		}
-		if o.jobID != "" {
-			q.Set("schedule_id", o.jobID)
+		if o.scheduleID != "" {
+			q.Set("schedule_id", o.scheduleID)
 		}
 		o.add(q)
-		err = c.get(ctx, ownAPI+"/runs", q, &wire)
+		err = s.conn.get(ctx, ownAPI+"/runs", q, &wire)
 	}
 	return Page[Run]{wire.Runs, wire.Total, wire.Next}, err
 }
 
-// AllRuns walks all pages; it ends after an error.
-func (c *Client) AllRuns(ctx context.Context, o RunListOptions) iter.Seq2[Run, error] {
+// All walks all pages; it ends after an error.
+func (s RunsService) All(ctx context.Context, o RunListOptions) iter.Seq2[Run, error] {
 	return each(ctx, o.ListOptions, func(ctx context.Context, lo ListOptions) (Page[Run], error) {
-		return c.Runs(ctx, RunListOptions{ListOptions: lo, Search: o.Search, ExperimentID: o.ExperimentID})
+		return s.List(ctx, RunListOptions{ListOptions: lo, Search: o.Search, ExperimentID: o.ExperimentID})
 	})
 }
 
 // Metrics gives the numbers that a run has reported so far.
-func (c *Client) Metrics(ctx context.Context, runID string) ([]Metric, error) {
-	r, err := c.Run(ctx, runID)
+func (s RunsService) Metrics(ctx context.Context, runID string) ([]Metric, error) {
+	r, err := s.Get(ctx, runID)
 	if err != nil {
 		return nil, err
 	}
@@ -321,15 +320,15 @@ func (c *Client) Metrics(ctx context.Context, runID string) ([]Metric, error) {
 }
 
 // Terminate stops a run; its distributed jobs are deleted. IsInvalid tells that it had ended already.
-func (c *Client) Terminate(ctx context.Context, id string) error {
-	return c.decode(ctx, request{
+func (s RunsService) Terminate(ctx context.Context, id string) error {
+	return s.conn.decode(ctx, request{
 		method: http.MethodPost, path: kfpAPI + "/runs/" + escape(id) + "/terminate", twice: true, done: IsInvalid,
 	}, nil)
 }
 
 // Retry runs the failed steps of a failed run again, under the same id.
-func (c *Client) Retry(ctx context.Context, id string) error {
-	return c.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+"/retry", nil, nil)
+func (s RunsService) Retry(ctx context.Context, id string) error {
+	return s.conn.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+"/retry", nil, nil)
 }
 
 // From says where a run goes on.
@@ -347,30 +346,24 @@ type Retried struct {
 
 // RetryFrom runs a step of a run that has ended, and all that comes after it, again, under the same id. IsConflict tells that the
 // run has not ended, or did not get to the step.
-func (c *Client) RetryFrom(ctx context.Context, id string, from From) (*Retried, error) {
+func (s RunsService) RetryFrom(ctx context.Context, id string, from From) (*Retried, error) {
 	var r Retried
-	return &r, c.send(ctx, http.MethodPost, ownAPI+"/runs/"+escape(id)+":retry", from, &r)
+	return &r, s.conn.send(ctx, http.MethodPost, ownAPI+"/runs/"+escape(id)+":retry", from, &r)
 }
 
-// DeleteRun deletes a run with its logs; one that goes on is stopped first. Its artifacts stay, as with KFP: see Purge.
-func (c *Client) DeleteRun(ctx context.Context, id string) error {
-	return c.delete(ctx, kfpAPI+"/runs/"+escape(id))
+// Delete deletes a run with its logs; one that goes on is stopped first. Its artifacts stay, as with KFP: see Purge.
+func (s RunsService) Delete(ctx context.Context, id string) error {
+	return s.conn.delete(ctx, kfpAPI+"/runs/"+escape(id))
 }
 
-// ArchiveRun puts a run away; it can be taken out again with UnarchiveRun.
-func (c *Client) ArchiveRun(ctx context.Context, id string) error {
-	return c.put(ctx, kfpAPI+"/runs/"+escape(id)+":archive")
+// Archive puts a run away; Unarchive takes it out again.
+func (s RunsService) Archive(ctx context.Context, id string) error {
+	return s.conn.put(ctx, kfpAPI+"/runs/"+escape(id)+":archive")
 }
 
-// UnarchiveRun takes a run out of the archive.
-func (c *Client) UnarchiveRun(ctx context.Context, id string) error {
-	return c.put(ctx, kfpAPI+"/runs/"+escape(id)+":unarchive")
-}
-
-// Logs streams the log of one node. With follow the stream goes on until the node ends; else it holds what there is now.
-// The caller closes it.
-func (c *Client) Logs(ctx context.Context, runID, nodeID string, follow bool) (io.ReadCloser, error) {
-	return c.ReadLog(ctx, runID, nodeID, LogOptions{Follow: follow})
+// Unarchive takes a run out of the archive.
+func (s RunsService) Unarchive(ctx context.Context, id string) error {
+	return s.conn.put(ctx, kfpAPI+"/runs/"+escape(id)+":unarchive")
 }
 
 func duration(start, end time.Time) time.Duration {

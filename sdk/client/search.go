@@ -41,15 +41,15 @@ type RunFields struct {
 	Metrics    []string `json:"metrics,omitempty"`
 }
 
-// RunFields gives the parameters, labels and metrics that runs have.
-func (c *Client) RunFields(ctx context.Context) (*RunFields, error) {
+// Fields gives the parameters, labels and metrics that runs have.
+func (s RunsService) Fields(ctx context.Context) (*RunFields, error) {
 	var f RunFields
-	return &f, c.get(ctx, ownAPI+"/runs:fields", nil, &f)
+	return &f, s.conn.get(ctx, ownAPI+"/runs:fields", nil, &f)
 }
 
 // Purge deletes a run with its logs and with what it left in the artifact store. IsConflict tells that it has not ended, or
 // that another run took over some of its artifacts from the cache.
-func (c *Client) Purge(ctx context.Context, id string) error {
+func (s RunsService) Purge(ctx context.Context, id string) error {
 	var wire struct {
 		Results []struct {
 			Outcome string
@@ -61,7 +61,7 @@ func (c *Client) Purge(ctx context.Context, id string) error {
 		return err
 	}
 	r := request{method: http.MethodPost, path: ownAPI + "/runs:delete", body: body, contentType: "application/json", twice: true}
-	if err := c.decode(ctx, r, &wire); err != nil {
+	if err := s.conn.decode(ctx, r, &wire); err != nil {
 		return err
 	}
 	for _, r := range wire.Results {

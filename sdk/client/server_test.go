@@ -114,30 +114,30 @@ func TestAgainstARealServer(t *testing.T) {
 	b, c := realServer(t)
 	ctx := t.Context()
 
-	pipeline, err := c.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest), client.Description("says hello"))
+	pipeline, err := c.Pipelines.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest), client.Description("says hello"))
 	require.NoError(t, err)
-	_, err = c.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest))
+	_, err = c.Pipelines.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest))
 	require.True(t, client.IsConflict(err), "%v", err)
-	version, err := c.UploadVersion(ctx, pipeline.ID, "two", strings.NewReader(enginetest.Manifest))
+	version, err := c.Versions.Upload(ctx, pipeline.ID, "two", strings.NewReader(enginetest.Manifest))
 	require.NoError(t, err)
-	found, err := c.PipelineByName(ctx, "hello")
+	found, err := c.Pipelines.ByName(ctx, "hello")
 	require.NoError(t, err)
 	require.Equal(t, []client.Parameter{{Name: "greeting", Value: "hello"}}, found.Parameters)
-	graph, err := c.VersionGraph(ctx, version.ID)
+	graph, err := c.Versions.Graph(ctx, version.ID)
 	require.NoError(t, err)
 	require.Len(t, graph.Nodes, 1)
-	experiment, err := c.EnsureExperiment(ctx, "greetings")
+	experiment, err := c.Experiments.Ensure(ctx, "greetings")
 	require.NoError(t, err)
 
-	_, err = c.CreateRun(ctx, client.NewRun{Name: "bad", PipelineID: pipeline.ID, Parameters: []client.Parameter{{Name: "nonsense"}}})
+	_, err = c.Runs.Create(ctx, client.NewRun{Name: "bad", PipelineID: pipeline.ID, Parameters: []client.Parameter{{Name: "nonsense"}}})
 	require.True(t, client.IsInvalid(err), "%v", err)
 	require.ErrorContains(t, err, "nonsense")
-	_, err = c.Run(ctx, "nothing")
+	_, err = c.Runs.Get(ctx, "nothing")
 	require.True(t, client.IsNotFound(err), "%v", err)
 
 	var ids []string
 	for i, greeting := range []string{"hi", "ho"} {
-		created, err := c.CreateRun(ctx, client.NewRun{
+		created, err := c.Runs.Create(ctx, client.NewRun{
 			Name: "run " + greeting, PipelineID: pipeline.ID, VersionID: version.ID, ExperimentID: experiment.ID,
 			Parameters: []client.Parameter{{Name: "greeting", Value: greeting}},
 		})
@@ -148,52 +148,52 @@ func TestAgainstARealServer(t *testing.T) {
 	}
 
 	var metrics []client.Metric
-	for m, err := range c.WatchMetrics(ctx, ids[0]) {
+	for m, err := range c.Runs.WatchMetrics(ctx, ids[0]) {
 		require.NoError(t, err)
 		metrics = append(metrics, m)
 	}
 	require.Len(t, metrics, 1)
 	require.Equal(t, "images/sec 100.5", metrics[0].Name+" "+metrics[0].String())
 
-	r, err := c.Wait(ctx, ids[1])
+	r, err := c.Runs.Wait(ctx, ids[1])
 	require.NoError(t, err)
 	require.Equal(t, client.Succeeded, r.Status)
 	node := r.Nodes[0].ID
 
 	var lines []string
-	for line, err := range c.FollowLog(ctx, r.ID, node) {
+	for line, err := range c.Logs.Follow(ctx, r.ID, node) {
 		require.NoError(t, err)
 		lines = append(lines, line)
 	}
 	require.Equal(t, []string{"fake logs"}, lines, "what Kubernetes' own stand-in says")
 
-	report, err := c.ArtifactFile(ctx, r.ID, node, "report")
+	report, err := c.Artifacts.ReadFile(ctx, r.ID, node, "report")
 	require.NoError(t, err)
 	require.Equal(t, "all is well\n", string(report))
-	packed, err := c.Artifact(ctx, r.ID, node, "report")
+	packed, err := c.Artifacts.Read(ctx, r.ID, node, "report")
 	require.NoError(t, err)
 	require.Equal(t, archive(t, "report.txt", "all is well\n"), packed)
-	_, err = c.Artifact(ctx, r.ID, node, "nothing")
+	_, err = c.Artifacts.Read(ctx, r.ID, node, "nothing")
 	require.True(t, client.IsNotFound(err), "%v", err)
 
-	both, err := c.Compare(ctx, ids...)
+	both, err := c.Runs.Compare(ctx, ids...)
 	require.NoError(t, err)
 	require.Equal(t, []client.ComparedRow{{Name: "greeting", Values: []string{"hi", "ho"}}}, both.Parameters)
 	require.Len(t, both.Metrics, 1)
 	require.Equal(t, "images/sec of train: 100.5 101.5", fmt.Sprintf("%s of %s: %g %g", both.Metrics[0].Name, both.Metrics[0].Step, *both.Metrics[0].Values[0], *both.Metrics[0].Values[1]))
-	_, err = c.Compare(ctx, ids[0], "nothing")
+	_, err = c.Runs.Compare(ctx, ids[0], "nothing")
 	require.True(t, client.IsNotFound(err), "%v", err)
 	require.ErrorContains(t, err, "run nothing: ")
 
-	require.NoError(t, c.ArchiveRun(ctx, ids[0]))
-	require.NoError(t, c.UnarchiveRun(ctx, ids[0]))
-	require.NoError(t, c.ArchiveExperiment(ctx, experiment.ID))
-	archived, err := c.Experiment(ctx, experiment.ID)
+	require.NoError(t, c.Runs.Archive(ctx, ids[0]))
+	require.NoError(t, c.Runs.Unarchive(ctx, ids[0]))
+	require.NoError(t, c.Experiments.Archive(ctx, experiment.ID))
+	archived, err := c.Experiments.Get(ctx, experiment.ID)
 	require.NoError(t, err)
 	require.True(t, archived.Archived())
-	require.NoError(t, c.UnarchiveExperiment(ctx, experiment.ID))
-	require.NoError(t, c.DeleteRun(ctx, ids[0]))
-	_, err = c.Run(ctx, ids[0])
+	require.NoError(t, c.Experiments.Unarchive(ctx, experiment.ID))
+	require.NoError(t, c.Runs.Delete(ctx, ids[0]))
+	_, err = c.Runs.Get(ctx, ids[0])
 	require.True(t, client.IsNotFound(err), "%v", err)
-	require.NoError(t, c.DeletePipeline(ctx, pipeline.ID))
+	require.NoError(t, c.Pipelines.Delete(ctx, pipeline.ID))
 }

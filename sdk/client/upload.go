@@ -30,17 +30,17 @@ func FileName(name string) UploadOption { return func(u *upload) { u.file = name
 
 // Upload makes a new pipeline of a package (.tar.gz, .zip or plain YAML). An empty name means the file's.
 // IsConflict tells that the name is taken: upload a version then.
-func (c *Client) Upload(ctx context.Context, name string, r io.Reader, opts ...UploadOption) (*Pipeline, error) {
+func (s PipelinesService) Upload(ctx context.Context, name string, r io.Reader, opts ...UploadOption) (*Pipeline, error) {
 	var p Pipeline
-	err := c.upload(ctx, "/pipelines/upload", url.Values{"name": {name}}, r, opts, &p)
-	return &p, conflict(err, func() error { _, err := c.PipelineByName(ctx, name); return err })
+	err := s.conn.upload(ctx, "/pipelines/upload", url.Values{"name": {name}}, r, opts, &p)
+	return &p, conflict(err, func() error { _, err := s.ByName(ctx, name); return err })
 }
 
-// UploadVersion makes a new version of a pipeline, which becomes its default.
-func (c *Client) UploadVersion(ctx context.Context, pipelineID, name string, r io.Reader, opts ...UploadOption) (*PipelineVersion, error) {
+// Upload makes a new version of a pipeline, which becomes its default.
+func (s VersionsService) Upload(ctx context.Context, pipelineID, name string, r io.Reader, opts ...UploadOption) (*PipelineVersion, error) {
 	var v PipelineVersion
-	err := c.upload(ctx, "/pipelines/upload_version", url.Values{"name": {name}, "pipelineid": {pipelineID}}, r, opts, &v)
-	return &v, conflict(err, func() error { _, err := c.VersionByName(ctx, pipelineID, name); return err })
+	err := s.conn.upload(ctx, "/pipelines/upload_version", url.Values{"name": {name}, "pipelineid": {pipelineID}}, r, opts, &v)
+	return &v, conflict(err, func() error { _, err := s.ByName(ctx, pipelineID, name); return err })
 }
 
 // conflict gives a failed upload the code of a name that is taken, if it is: KFP v1 answers 500 to that as to all else.
@@ -51,7 +51,7 @@ func conflict(err error, taken func() error) error {
 	return err
 }
 
-func (c *Client) upload(ctx context.Context, path string, query url.Values, r io.Reader, opts []UploadOption, out any) error {
+func (c *connection) upload(ctx context.Context, path string, query url.Values, r io.Reader, opts []UploadOption, out any) error {
 	// The package is held whole so that a refused connection can be tried again.
 	content, err := io.ReadAll(io.LimitReader(r, MaxUpload+1))
 	if err != nil {

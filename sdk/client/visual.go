@@ -43,11 +43,11 @@ type VisualColumn struct {
 }
 
 // Visuals lists what the steps of a run left to look at; of one node, if it is named, with the content.
-func (c *Client) Visuals(ctx context.Context, runID, nodeID string) ([]Visual, error) {
+func (s ArtifactsService) Visuals(ctx context.Context, runID, nodeID string) ([]Visual, error) {
 	q := url.Values{}
 	if nodeID != "" {
 		q.Set("node_id", nodeID)
 	}
 	var wire struct{ Visuals []Visual }
-	return wire.Visuals, c.get(ctx, ownAPI+"/runs/"+escape(runID)+"/visuals", q, &wire)
+	return wire.Visuals, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/visuals", q, &wire)
 }

@@ -19,10 +19,10 @@ var errNoStream = errors.New("the server has no stream of events, or something o
 
 // Watch follows a run: its view at once and after every change, until nothing more will come. It uses the server's event
 // stream, comes back to it when the connection breaks, and polls where there is none. It ends after an error.
-func (c *Client) Watch(ctx context.Context, runID string) iter.Seq2[*Run, error] {
+func (s RunsService) Watch(ctx context.Context, runID string) iter.Seq2[*Run, error] {
 	return func(yield func(*Run, error) bool) {
 		v := &views{id: runID, yield: yield}
-		w := &watch{Client: c, id: runID, take: v.event}
+		w := &watch{connection: s.conn, id: runID, take: v.event}
 		err := w.follow(ctx)
 		if errors.Is(err, errNoStream) {
 			err = v.poll(ctx, w)
@@ -35,9 +35,9 @@ func (c *Client) Watch(ctx context.Context, runID string) iter.Seq2[*Run, error]
 
 // Wait follows a run to its end and gives it as it ended; whether it succeeded is in its Status. Each change calls the
 // functions given, in order.
-func (c *Client) Wait(ctx context.Context, runID string, changed ...func(*Run)) (*Run, error) {
+func (s RunsService) Wait(ctx context.Context, runID string, changed ...func(*Run)) (*Run, error) {
 	var last *Run
-	for r, err := range c.Watch(ctx, runID) {
+	for r, err := range s.Watch(ctx, runID) {
 		if err != nil {
 			return last, err
 		}
@@ -108,7 +108,7 @@ func (v *views) poll(ctx context.Context, w *watch) error {
 
 // watch reads the events of a run. It is over when take has enough or fails, or the server said that nothing more will come.
 type watch struct {
-	*Client
+	*connection
 	id    string
 	query url.Values
 	take  func(event) (more bool, err error)
@@ -170,7 +170,7 @@ func (w *watch) stream(ctx context.Context) error {
 		w.over, w.err = true, fmt.Errorf("run %s: an event is larger than %d MiB", w.id, maxEvent>>20)
 		return w.err
 	}
-	return &Unreachable{URL: w.URL(), Err: err}
+	return &Unreachable{URL: w.url(), Err: err}
 }
 
 // lacksStream tells that the server, or something before it, does not know the event stream. A 404 with an error of the

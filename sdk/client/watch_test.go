@@ -32,7 +32,7 @@ const endEvent = "event: end\ndata: {}\n\n"
 
 func statuses(t *testing.T, c *Client) (seen []string, err error) {
 	t.Helper()
-	_, err = c.Wait(t.Context(), "r1", func(r *Run) { seen = append(seen, r.Status) })
+	_, err = c.Runs.Wait(t.Context(), "r1", func(r *Run) { seen = append(seen, r.Status) })
 	return seen, err
 }
 
@@ -76,7 +76,7 @@ func TestWaitLeavesASilentStream(t *testing.T) {
 		}
 		stream(runEvent(2, Succeeded), endEvent)(w, r)
 	}})
-	c.idle = 20 * time.Millisecond
+	c.conn.idle = 20 * time.Millisecond
 	seen, err := statuses(t, c)
 	require.NoError(t, err)
 	require.Equal(t, []string{Running, Succeeded}, seen)
@@ -129,7 +129,7 @@ func TestWaitFails(t *testing.T) {
 	t.Run("server gone for good", func(t *testing.T) {
 		t.Parallel()
 		c := serve(t, map[string]http.HandlerFunc{eventsPath: refuse(503, `{"message":"down","code":14}`)})
-		c.patience = 10 * time.Millisecond
+		c.conn.patience = 10 * time.Millisecond
 		_, err := statuses(t, c)
 		require.ErrorContains(t, err, "run r1: down")
 	})
@@ -141,7 +141,7 @@ func TestWaitFails(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}})
-		last, err := c.Wait(ctx, "r1", func(*Run) { cancel() })
+		last, err := c.Runs.Wait(ctx, "r1", func(*Run) { cancel() })
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, Running, last.Status)
 	})
@@ -151,7 +151,7 @@ func TestWatchStopsWhenTheCallerHasEnough(t *testing.T) {
 	t.Parallel()
 	c := serve(t, map[string]http.HandlerFunc{eventsPath: stream(runEvent(1, Pending), runEvent(2, Running))})
 	n := 0
-	for r, err := range c.Watch(t.Context(), "r1") {
+	for r, err := range c.Runs.Watch(t.Context(), "r1") {
 		require.NoError(t, err)
 		require.Equal(t, Pending, r.Status)
 		n++

@@ -11,7 +11,7 @@ import (
 
 func base(file string) string { return filepath.Base(file) }
 
-// Whoever writes pipelines imports these packages, so they bring nothing along.
+// Programs with pipelines import these packages, so these have no dependencies.
 func TestOnlyTheStandardLibraryIsImported(t *testing.T) {
 	t.Parallel()
 	const sdk = "github.com/argosy-ml/argosy/sdk/"

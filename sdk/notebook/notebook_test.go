@@ -42,6 +42,7 @@ func run(status string, nodes ...string) string {
 
 func TestWatchShowsGraphCurveAndLog(t *testing.T) {
 	t.Parallel()
+	shown := make(chan struct{}) // closed with the first page
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /apis/argosy/v1/runs/r1/events", func(w http.ResponseWriter, r *http.Request) {
 		if q := r.URL.Query(); q.Get("logs") != "true" || q.Get("points") != "true" {
@@ -64,6 +65,11 @@ func TestWatchShowsGraphCurveAndLog(t *testing.T) {
 		}
 		event("log", `{"node_id":"t","first":"40","lines":["\u001b[31mit <broke>\u001b[0m"],"ended":true}`)
 		event("later", `{}`)
+		_ = http.NewResponseController(w).Flush()
+		select { // the run ends after it was shown
+		case <-shown:
+		case <-r.Context().Done():
+		}
 		_, _ = io.WriteString(w, run("Failed", dag, prepare, group, fmt.Sprintf(node, "t", "train", "Pod", "Failed", "pod-t", ""))+"event: end\ndata: {}\n\n")
 	})
 	server := httptest.NewServer(mux)
@@ -78,7 +84,9 @@ func TestWatchShowsGraphCurveAndLog(t *testing.T) {
 	w := newWatcher(c, []string{"images/sec"}, func(page string) {
 		mu.Lock()
 		defer mu.Unlock()
-		pages = append(pages, page)
+		if pages = append(pages, page); len(pages) == 1 {
+			close(shown)
+		}
 	})
 	last, err := w.watch(t.Context(), &client.Run{ID: "r1", Name: "my <run>"})
 	require.NoError(t, err)

@@ -45,7 +45,7 @@ func (w *watcher) watch(ctx context.Context, run *client.Run) (*client.Run, erro
 	done := make(chan struct{})
 	defer close(done)
 	screen.Go(func() { w.redraw(done) })
-	for e, err := range w.client.Events(ctx, run.ID, client.EventOptions{Logs: true, Points: true}) {
+	for e, err := range w.client.Runs.Events(ctx, run.ID, client.EventOptions{Logs: true, Points: true}) {
 		if err != nil {
 			return w.run, err
 		}

@@ -20,8 +20,8 @@ const (
 // Comparison is one set of values against another, as a ratio of medians.
 type Comparison struct {
 	Ratio float64 `json:"ratio"`
-	// Low and High bound the ratio with the report's confidence; nil with fewer than four values on a side, of which no
-	// bootstrap can say so much.
+	// Low and High bound the ratio with the report's confidence. They are nil with fewer than four values on a side: a
+	// bootstrap cannot reach that confidence with so few.
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
 	// P is from the Mann-Whitney test; Adjusted is corrected for the number of comparisons, after Holm.

@@ -9,9 +9,9 @@ type (
 	PyTorch Spec
 	// XGBoost is an XGBoostJob: a master, which runs the tracker, and workers.
 	XGBoost Spec
-	// Paddle is a PaddleJob: workers who meet at PADDLE_MASTER.
+	// Paddle is a PaddleJob: workers that meet at PADDLE_MASTER.
 	Paddle Spec
-	// JAX is a JAXJob: workers, the first of whom is the coordinator.
+	// JAX is a JAXJob: workers; the first is the coordinator.
 	JAX Spec
 	// Single is a Job: one pod.
 	Single Spec

@@ -82,7 +82,7 @@ func New(s Services) *API {
 		graphs:      &graphs{service: s.Pipelines},
 		metrics:     &metrics{reader: s.Series},
 		pruning:     &pruning{pruner: s.Pruner},
-		visuals:     &visuals{service: s.Runs},
+		visuals:     &visuals{runs: s.Runs.Reader},
 		restoring:   &ownExperiments{service: s.Experiments},
 		clusters:    &clusters{service: s.Cluster},
 		scalings:    &scalings{service: s.Benchmark},
@@ -92,7 +92,7 @@ func New(s Services) *API {
 // maxMessage bounds the messages of callers, in bytes, also after they are decompressed: the largest manifest, and what goes with it.
 const maxMessage = pkgfile.MaxManifest + 1<<20
 
-// Server makes the gRPC server with every service, health and reflection, for those whom the gate admits. Answers may be of any size,
+// Server makes the gRPC server with every service, health and reflection, for the callers that the gate admits. Answers may be of any size,
 // as with KFP: a Workflow of thousands of nodes is one message.
 func (a *API) Server(log *slog.Logger, gate *access.Gate) *grpc.Server {
 	s := grpc.NewServer(

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 type auth struct {
@@ -17,11 +17,11 @@ type auth struct {
 func (auth) Authorize(_ context.Context, r *wire.AuthorizeRequest) (*emptypb.Empty, error) {
 	switch {
 	case r.GetNamespace() == "":
-		return nil, fault.New(fault.Invalid, "namespace is missing")
+		return nil, apierr.New(apierr.Invalid, "namespace is missing")
 	case r.GetResources() == wire.AuthorizeRequest_UNASSIGNED_RESOURCES:
-		return nil, fault.New(fault.Invalid, "resources is missing; it can be VIEWERS")
+		return nil, apierr.New(apierr.Invalid, "resources is missing; it can be VIEWERS")
 	case r.GetVerb() == wire.AuthorizeRequest_UNASSIGNED_VERB:
-		return nil, fault.New(fault.Invalid, "verb is missing; it can be CREATE, GET or DELETE")
+		return nil, apierr.New(apierr.Invalid, "verb is missing; it can be CREATE, GET or DELETE")
 	}
 	return &emptypb.Empty{}, nil
 }

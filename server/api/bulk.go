@@ -4,7 +4,7 @@ import (
 	"context"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -41,15 +41,15 @@ func (s *views) bulk(ctx context.Context, a run.Action, r *own.BulkRequest) (*ow
 	searched := len(chosen.Filter) > 0 || chosen.Scope != run.Scope{}
 	switch {
 	case len(chosen.IDs) > 0 && searched:
-		return nil, fault.New(fault.Invalid, "name runs by run_ids or search for them, not both")
+		return nil, apierr.New(apierr.Invalid, "name runs by run_ids or search for them, not both")
 	case len(chosen.IDs) == 0 && !searched:
-		return nil, fault.New(fault.Invalid, "say which runs: by run_ids, or by experiment_id, schedule_id, status, parameter, metric, label, text, archived or filter")
+		return nil, apierr.New(apierr.Invalid, "say which runs: by run_ids, or by experiment_id, schedule_id, status, parameter, metric, label, text, archived or filter")
 	case r.GetArtifacts() && a != run.DeleteWithArtifacts:
-		return nil, fault.New(fault.Invalid, "artifacts is for runs:delete alone")
+		return nil, apierr.New(apierr.Invalid, "artifacts is for runs:delete alone")
 	case r.GetLimit() < 0:
-		return nil, fault.New(fault.Invalid, "limit is %d; it cannot be negative", r.GetLimit())
+		return nil, apierr.New(apierr.Invalid, "limit is %d; it cannot be negative", r.GetLimit())
 	}
-	results, more, err := s.service.Bulk(ctx, a, chosen, r.GetDryRun())
+	results, more, err := s.service.Changer.Bulk(ctx, a, chosen, r.GetDryRun())
 	if err != nil {
 		return nil, err
 	}

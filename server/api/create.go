@@ -16,13 +16,13 @@ func (s *views) CreateRun(ctx context.Context, r *own.CreateRunRequest) (*own.Cr
 		request.Parameters = append(request.Parameters, run.Parameter{Name: p.GetName(), Value: p.GetValue()})
 	}
 	if !r.GetDryRun() {
-		created, err := s.service.Create(ctx, request)
+		created, err := s.service.Creator.Create(ctx, request)
 		if err != nil {
 			return nil, err
 		}
 		return &own.CreateRunResponse{Run: RunView(created, nil)}, nil
 	}
-	planned, prepared, err := s.service.Check(ctx, request)
+	planned, prepared, err := s.service.Creator.Check(ctx, request)
 	if err != nil {
 		return nil, err
 	}

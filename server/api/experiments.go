@@ -7,8 +7,8 @@ import (
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 type experiments struct {
@@ -19,9 +19,9 @@ type experiments struct {
 func (s *experiments) CreateExperiment(ctx context.Context, r *wire.CreateExperimentRequest) (*wire.Experiment, error) {
 	switch e := r.GetExperiment(); {
 	case e == nil:
-		return nil, fault.New(fault.Invalid, "the experiment is missing")
+		return nil, apierr.New(apierr.Invalid, "the experiment is missing")
 	case len(e.GetResourceReferences()) > 0: // a client that names a namespace may rely on others not seeing the experiment
-		return nil, fault.New(fault.Invalid, "resource_references: an experiment belongs to nothing, as there is one namespace and one user; leave them out")
+		return nil, apierr.New(apierr.Invalid, "resource_references: an experiment belongs to nothing, as there is one namespace and one user; leave them out")
 	}
 	e, err := s.service.Create(ctx, r.GetExperiment().GetName(), r.GetExperiment().GetDescription())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
@@ -32,29 +32,29 @@ func newFetcher(from Sources) fetcher {
 func (f fetcher) fetch(ctx context.Context, from string) (pipeline.Upload, error) {
 	u, err := url.Parse(from)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return pipeline.Upload{}, fault.New(fault.Invalid, "pipeline_url %q is not an http or https URL", from)
+		return pipeline.Upload{}, apierr.New(apierr.Invalid, "pipeline_url %q is not an http or https URL", from)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return pipeline.Upload{}, fault.New(fault.Invalid, "pipeline_url %q: %v", u.Redacted(), err)
+		return pipeline.Upload{}, apierr.New(apierr.Invalid, "pipeline_url %q: %v", u.Redacted(), err)
 	}
 	answer, err := f.client.Do(request)
 	if errors.Is(err, errPrivate) {
-		return pipeline.Upload{}, fault.New(fault.Invalid, "pipeline_url %q: %v; upload the file instead, or start the server with --import-from %s (ARGOSY_IMPORT_FROM)", u.Redacted(), errPrivate, failing(err, u).Hostname())
+		return pipeline.Upload{}, apierr.New(apierr.Invalid, "pipeline_url %q: %v; upload the file instead, or start the server with --import-from %s (ARGOSY_IMPORT_FROM)", u.Redacted(), errPrivate, failing(err, u).Hostname())
 	}
 	if err != nil {
-		return pipeline.Upload{}, fault.New(fault.Invalid, "pipeline_url %q cannot be read: %v", u.Redacted(), reason(err))
+		return pipeline.Upload{}, apierr.New(apierr.Invalid, "pipeline_url %q cannot be read: %v", u.Redacted(), reason(err))
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return pipeline.Upload{}, fault.New(fault.Invalid, "pipeline_url %q cannot be read: it answers %s", u.Redacted(), answer.Status)
+		return pipeline.Upload{}, apierr.New(apierr.Invalid, "pipeline_url %q cannot be read: it answers %s", u.Redacted(), answer.Status)
 	}
 	data, err := io.ReadAll(io.LimitReader(answer.Body, pkgfile.MaxSize+1))
 	switch {
 	case err != nil:
-		return pipeline.Upload{}, fault.New(fault.Invalid, "pipeline_url %q did not arrive whole: %v", u.Redacted(), err)
+		return pipeline.Upload{}, apierr.New(apierr.Invalid, "pipeline_url %q did not arrive whole: %v", u.Redacted(), err)
 	case len(data) > pkgfile.MaxSize:
-		return pipeline.Upload{}, fault.New(fault.Invalid, "pipeline_url %q is larger than %d MiB", u.Redacted(), pkgfile.MaxSize>>20)
+		return pipeline.Upload{}, apierr.New(apierr.Invalid, "pipeline_url %q is larger than %d MiB", u.Redacted(), pkgfile.MaxSize>>20)
 	}
 	name := path.Base(u.Path)
 	if name == "/" || name == "." {

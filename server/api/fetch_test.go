@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
 
@@ -56,14 +56,14 @@ func TestFetch(t *testing.T) {
 	} {
 		_, err := allowed.fetch(t.Context(), url)
 		require.ErrorContains(t, err, says, url)
-		require.Equal(t, fault.Invalid, fault.KindOf(err), url)
+		require.Equal(t, apierr.Invalid, apierr.KindOf(err), url)
 	}
 	_, err = allowed.fetch(t.Context(), "http://u:secret@[::1]:1/")
 	require.NotContains(t, err.Error(), "secret")
 
 	_, err = newFetcher(Sources{}).fetch(t.Context(), site.URL+"/dir/p.yaml")
 	require.ErrorContains(t, err, "not on the public internet; upload the file instead, or start the server with --import-from 127.0.0.1 (ARGOSY_IMPORT_FROM)")
-	require.Equal(t, fault.Invalid, fault.KindOf(err))
+	require.Equal(t, apierr.Invalid, apierr.KindOf(err))
 }
 
 // A host is allowed by the name in the URL; the target of a redirect must be allowed by its own name.

@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/manifest"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
@@ -44,7 +44,7 @@ func (s *graphs) GetPipelineVersionGraph(ctx context.Context, r *own.GetPipeline
 
 func (s *graphs) DiffPipelineVersions(ctx context.Context, r *own.DiffPipelineVersionsRequest) (*own.PipelineDiff, error) {
 	if r.GetFrom() == "" || r.GetTo() == "" {
-		return nil, fault.New(fault.Invalid, "from and to name the two versions to compare")
+		return nil, apierr.New(apierr.Invalid, "from and to name the two versions to compare")
 	}
 	from, err := s.service.Manifest(ctx, r.GetFrom())
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *graphs) DiffPipelineVersions(ctx context.Context, r *own.DiffPipelineVe
 	}
 	changes, err := manifest.Diff(from, to)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "the versions cannot be compared: %v", err)
+		return nil, apierr.New(apierr.Invalid, "the versions cannot be compared: %v", err)
 	}
 	answer := &own.PipelineDiff{}
 	for _, c := range changes {

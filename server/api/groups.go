@@ -4,7 +4,7 @@ import (
 	"context"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -16,9 +16,9 @@ const (
 func (s *views) GroupRuns(ctx context.Context, r *own.GroupRunsRequest) (*own.GroupRunsResponse, error) {
 	switch n := len(r.GetOf()); {
 	case r.GetBy() == "":
-		return nil, fault.New(fault.Invalid, "by is missing; name the parameter to group by")
+		return nil, apierr.New(apierr.Invalid, "by is missing; name the parameter to group by")
 	case n > maxGroupMetrics:
-		return nil, fault.New(fault.Invalid, "of names %d metrics; at most %d can be summed up", n, maxGroupMetrics)
+		return nil, apierr.New(apierr.Invalid, "of names %d metrics; at most %d can be summed up", n, maxGroupMetrics)
 	}
 	text, err := searchFilter(r)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *views) GroupRuns(ctx context.Context, r *own.GroupRunsRequest) (*own.Gr
 		return nil, err
 	}
 	scope := run.Scope{ExperimentID: r.GetExperimentId(), ScheduleID: r.GetScheduleId()}
-	groups, total, err := s.service.Groups(ctx, filter, scope, run.Grouping{By: r.GetBy(), Metrics: r.GetOf(), Limit: maxGroups})
+	groups, total, err := s.service.Reader.Groups(ctx, filter, scope, run.Grouping{By: r.GetBy(), Metrics: r.GetOf(), Limit: maxGroups})
 	if err != nil {
 		return nil, err
 	}

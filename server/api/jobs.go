@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 )
@@ -49,7 +49,7 @@ func (s *jobs) ListJobs(ctx context.Context, r *wire.ListJobsRequest) (*wire.Lis
 	switch key := r.GetResourceReferenceKey(); key.GetType() {
 	case wire.ResourceType_UNKNOWN_RESOURCE_TYPE, wire.ResourceType_NAMESPACE, wire.ResourceType_EXPERIMENT:
 	default:
-		return nil, fault.New(fault.Invalid, "resource_reference_key.type %s: jobs can be listed by EXPERIMENT", key.GetType())
+		return nil, apierr.New(apierr.Invalid, "resource_reference_key.type %s: jobs can be listed by EXPERIMENT", key.GetType())
 	}
 	scope, none, err := scope(r.GetResourceReferenceKey())
 	if err != nil || none {
@@ -114,7 +114,7 @@ func (s *jobs) detail(ctx context.Context, c schedule.Schedule) (*wire.Job, erro
 
 func jobRequest(j *wire.Job) (schedule.Request, error) {
 	if j == nil {
-		return schedule.Request{}, fault.New(fault.Invalid, "the job is missing")
+		return schedule.Request{}, apierr.New(apierr.Invalid, "the job is missing")
 	}
 	asked, err := runRequest(&wire.Run{
 		Name: j.GetName(), Description: j.GetDescription(), PipelineSpec: j.GetPipelineSpec(),
@@ -134,13 +134,13 @@ func triggerOf(t *wire.Trigger) (schedule.Trigger, error) {
 	switch t := t.GetTrigger().(type) {
 	case *wire.Trigger_CronSchedule:
 		if t.CronSchedule.GetCron() == "" {
-			return schedule.Trigger{}, fault.New(fault.Invalid, "cron_schedule.cron is missing")
+			return schedule.Trigger{}, apierr.New(apierr.Invalid, "cron_schedule.cron is missing")
 		}
 		return schedule.Trigger{Cron: t.CronSchedule.GetCron(), Start: timeOf(t.CronSchedule.GetStartTime()), End: timeOf(t.CronSchedule.GetEndTime())}, nil
 	case *wire.Trigger_PeriodicSchedule:
 		seconds := t.PeriodicSchedule.GetIntervalSecond()
 		if seconds < 1 || seconds > math.MaxInt64/int64(time.Second) {
-			return schedule.Trigger{}, fault.New(fault.Invalid, "periodic_schedule.interval_second is %d; it must be at least 1", seconds)
+			return schedule.Trigger{}, apierr.New(apierr.Invalid, "periodic_schedule.interval_second is %d; it must be at least 1", seconds)
 		}
 		return schedule.Trigger{
 			Interval: time.Duration(seconds) * time.Second, Start: timeOf(t.PeriodicSchedule.GetStartTime()), End: timeOf(t.PeriodicSchedule.GetEndTime()),

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 )
 
@@ -60,7 +60,7 @@ func query(r listRequest) (q page.Query, next func(*page.Cursor) (string, error)
 	}
 	if q.Start != nil { // the token alone is enough, but what is said beside it must agree
 		if r.GetSortBy() != "" && (q.SortBy != t.SortBy || q.Desc != t.Desc) || filter != "" && filter != t.Filter {
-			return q, nil, fault.New(fault.Invalid, "page_token belongs to a list with another sort_by or filter; leave it out to start again")
+			return q, nil, apierr.New(apierr.Invalid, "page_token belongs to a list with another sort_by or filter; leave it out to start again")
 		}
 		q.SortBy, q.Desc, filter = t.SortBy, t.Desc, t.Filter
 	}
@@ -83,7 +83,7 @@ func encodeToken(t token) (string, error) {
 func pageSize(n int32) (int, error) {
 	switch {
 	case n < 0:
-		return 0, fault.New(fault.Invalid, "page_size is %d; it cannot be negative", n)
+		return 0, apierr.New(apierr.Invalid, "page_size is %d; it cannot be negative", n)
 	case n == 0:
 		return defaultPageSize, nil
 	}
@@ -93,7 +93,7 @@ func pageSize(n int32) (int, error) {
 // sortBy reads "FIELD", "FIELD asc" or "FIELD desc" in any case; the names of metrics keep theirs.
 func sortBy(s string) (field string, desc bool, err error) {
 	if !utf8.ValidString(s) {
-		return "", false, fault.New(fault.Invalid, "sort_by is not UTF-8 text")
+		return "", false, apierr.New(apierr.Invalid, "sort_by is not UTF-8 text")
 	}
 	words := strings.Fields(s)
 	switch len(words) {
@@ -106,10 +106,10 @@ func sortBy(s string) (field string, desc bool, err error) {
 		case "desc":
 			desc = true
 		default:
-			return "", false, fault.New(fault.Invalid, "sort_by %q: the order is asc or desc, not %q", s, words[1])
+			return "", false, apierr.New(apierr.Invalid, "sort_by %q: the order is asc or desc, not %q", s, words[1])
 		}
 	default:
-		return "", false, fault.New(fault.Invalid, "sort_by %q has more than two words; write FIELD, FIELD asc or FIELD desc", s)
+		return "", false, apierr.New(apierr.Invalid, "sort_by %q has more than two words; write FIELD, FIELD asc or FIELD desc", s)
 	}
 	field = words[0]
 	if len(field) >= len(metricPrefix) && strings.EqualFold(field[:len(metricPrefix)], metricPrefix) {
@@ -126,7 +126,7 @@ func unescape(filter string) (string, error) {
 	}
 	plain, err := url.QueryUnescape(filter)
 	if err != nil {
-		return "", fault.New(fault.Invalid, "filter is neither JSON nor URL-encoded JSON: %v", err)
+		return "", apierr.New(apierr.Invalid, "filter is neither JSON nor URL-encoded JSON: %v", err)
 	}
 	return strings.TrimSpace(plain), nil
 }
@@ -137,7 +137,7 @@ func predicates(filter string) ([]page.Predicate, error) {
 	}
 	var f wire.Filter
 	if err := protojson.Unmarshal([]byte(filter), &f); err != nil {
-		return nil, fault.New(fault.Invalid, "filter cannot be read: %s", jsonError(err))
+		return nil, apierr.New(apierr.Invalid, "filter cannot be read: %s", jsonError(err))
 	}
 	var ps []page.Predicate
 	for _, p := range f.GetPredicates() {
@@ -149,13 +149,13 @@ func predicates(filter string) ([]page.Predicate, error) {
 		_, text := p.GetValue().(*wire.Predicate_StringValue)
 		switch {
 		case p.GetKey() == "":
-			return nil, fault.New(fault.Invalid, "filter: a predicate has no key")
+			return nil, apierr.New(apierr.Invalid, "filter: a predicate has no key")
 		case op == 0 || wire.Predicate_Op_name[int32(op)] == "":
-			return nil, fault.New(fault.Invalid, "filter on %q: op is missing or unknown", p.GetKey())
+			return nil, apierr.New(apierr.Invalid, "filter on %q: op is missing or unknown", p.GetKey())
 		case list != (op == page.In):
-			return nil, fault.New(fault.Invalid, "filter on %q: IN takes a list of values, and only IN does", p.GetKey())
+			return nil, apierr.New(apierr.Invalid, "filter on %q: IN takes a list of values, and only IN does", p.GetKey())
 		case op == page.Substring && !text:
-			return nil, fault.New(fault.Invalid, "filter on %q: IS_SUBSTRING takes a string_value", p.GetKey())
+			return nil, apierr.New(apierr.Invalid, "filter on %q: IS_SUBSTRING takes a string_value", p.GetKey())
 		}
 		ps = append(ps, page.Predicate{Key: p.GetKey(), Op: op, Values: values})
 	}
@@ -182,7 +182,7 @@ func predicateValues(p *wire.Predicate) (values []any, list bool, err error) {
 	case *wire.Predicate_StringValues:
 		return anys(v.StringValues.GetValues()), true, nil
 	}
-	return nil, false, fault.New(fault.Invalid, "filter on %q: the value is missing", p.GetKey())
+	return nil, false, apierr.New(apierr.Invalid, "filter on %q: the value is missing", p.GetKey())
 }
 
 func anys[T any](ts []T) []any {
@@ -194,7 +194,7 @@ func anys[T any](ts []T) []any {
 }
 
 func decodeToken(s string) (token, error) {
-	bad := fault.New(fault.Invalid, "page_token is not one that this server gave")
+	bad := apierr.New(apierr.Invalid, "page_token is not one that this server gave")
 	raw, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
 		return token{}, bad.Because(err)

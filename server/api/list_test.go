@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 )
 
@@ -47,7 +47,7 @@ func FuzzList(f *testing.F) {
 	f.Fuzz(func(t *testing.T, size int32, sort, filter, token string) {
 		q, next, err := query(&wire.ListRunsRequest{PageSize: size, SortBy: sort, Filter: filter, PageToken: token})
 		if err != nil {
-			require.Equal(t, fault.Invalid, fault.KindOf(err), "%v", err)
+			require.Equal(t, apierr.Invalid, apierr.KindOf(err), "%v", err)
 			return
 		}
 		require.LessOrEqual(t, q.Size, maxPageSize)

@@ -5,7 +5,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // manifestJSON returns a manifest as v1beta1 carries it. A manifest that was sent as JSON, as KFP's SDK does, stays unchanged.
@@ -15,7 +15,7 @@ func manifestJSON(manifest []byte) (string, error) {
 	}
 	text, err := yaml.YAMLToJSON(manifest)
 	if err != nil {
-		return "", fault.New(fault.Internal, "a manifest cannot be read").Because(err)
+		return "", apierr.New(apierr.Internal, "a manifest cannot be read").Because(err)
 	}
 	return string(text), nil
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/series"
 )
@@ -64,7 +64,7 @@ func (s *metrics) CompareRuns(ctx context.Context, r *own.CompareRunsRequest) (*
 		align = "step"
 	case "step", "time":
 	default:
-		return nil, fault.New(fault.Invalid, "align is %q; it can be step or time", align)
+		return nil, apierr.New(apierr.Invalid, "align is %q; it can be step or time", align)
 	}
 	c, err := s.reader.Compare(ctx, r.GetRunIds(), r.GetMetrics(), points)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
@@ -84,7 +84,7 @@ func (s *pipelines) CreatePipelineVersion(ctx context.Context, r *wire.CreatePip
 		}
 	}
 	if owner == "" {
-		return nil, fault.New(fault.Invalid, "resource_references name no PIPELINE; the version needs one to belong to")
+		return nil, apierr.New(apierr.Invalid, "resource_references name no PIPELINE; the version needs one to belong to")
 	}
 	u, err := s.fetcher.fetch(ctx, v.GetPackageUrl().GetPipelineUrl())
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *pipelines) GetPipelineVersion(ctx context.Context, r *wire.GetPipelineV
 
 func (s *pipelines) ListPipelineVersions(ctx context.Context, r *wire.ListPipelineVersionsRequest) (*wire.ListPipelineVersionsResponse, error) {
 	if r.GetResourceKey().GetId() == "" {
-		return nil, fault.New(fault.Invalid, "resource_key.id is missing; it names the pipeline whose versions to list")
+		return nil, apierr.New(apierr.Invalid, "resource_key.id is missing; it names the pipeline whose versions to list")
 	}
 	q, next, err := query(r)
 	if err != nil {
@@ -149,7 +149,7 @@ func defaultVersion(ctx context.Context, service *pipeline.Service, id string) (
 		return "", err
 	}
 	if p.Default.ID == "" {
-		return "", fault.New(fault.NotFound, "pipeline %s has no version left", p.Name)
+		return "", apierr.New(apierr.NotFound, "pipeline %s has no version left", p.Name)
 	}
 	return p.Default.ID, nil
 }

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 )
@@ -34,13 +34,13 @@ type reported struct {
 func readReport(text, kind string) (reported, error) {
 	var o reported
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		return o, fault.New(fault.Invalid, "the %s is not valid JSON: %v", kind, err)
+		return o, apierr.New(apierr.Invalid, "the %s is not valid JSON: %v", kind, err)
 	}
 	switch m := o.Metadata; {
 	case o.Kind != "" && o.Kind != kind:
-		return o, fault.New(fault.Invalid, "a %s was reported; it must be a %s", o.Kind, kind)
+		return o, apierr.New(apierr.Invalid, "a %s was reported; it must be a %s", o.Kind, kind)
 	case m.Name == "" || m.Namespace == "" || m.UID == "":
-		return o, fault.New(fault.Invalid, "the %s needs a name, a namespace and a uid", kind)
+		return o, apierr.New(apierr.Invalid, "the %s needs a name, a namespace and a uid", kind)
 	}
 	return o, nil
 }
@@ -52,13 +52,13 @@ func (s *reports) ReportWorkflow(ctx context.Context, r *wire.ReportWorkflowRequ
 	}
 	id := o.Metadata.Labels[run.Label]
 	if id == "" {
-		return nil, fault.New(fault.Invalid, "the Workflow belongs to no run: its label %s is missing", run.Label)
+		return nil, apierr.New(apierr.Invalid, "the Workflow belongs to no run: its label %s is missing", run.Label)
 	}
-	if _, err := s.runs.Get(ctx, id); err != nil {
+	if _, err := s.runs.Reader.Get(ctx, id); err != nil {
 		return nil, err
 	}
 	for _, e := range r.GetMetricErrors() {
-		if err := s.runs.Warn(ctx, id, e); err != nil {
+		if err := s.runs.Changer.Warn(ctx, id, e); err != nil {
 			return nil, err
 		}
 	}

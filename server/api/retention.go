@@ -4,7 +4,7 @@ import (
 	"context"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -23,12 +23,12 @@ func (s *pruning) Prune(ctx context.Context, r *own.PruneRequest) (*own.PruneRes
 		policy.Logs, errs[2] = retention.Keep(r.GetKeepLogs())
 		for i, field := range []string{"keep_runs", "keep_artifacts", "keep_logs"} {
 			if errs[i] != nil {
-				return nil, fault.New(fault.Invalid, "%s: %v", field, errs[i])
+				return nil, apierr.New(apierr.Invalid, "%s: %v", field, errs[i])
 			}
 		}
 	}
 	if policy == (retention.Policy{}) {
-		return nil, fault.New(fault.Invalid, "the server keeps everything; say what is to be kept, as in keep_runs: \"90d,1000\"")
+		return nil, apierr.New(apierr.Invalid, "the server keeps everything; say what is to be kept, as in keep_runs: \"90d,1000\"")
 	}
 	answer := &own.PruneResponse{Policy: policy.String()}
 	err := s.pruner.Prune(ctx, policy, r.GetDryRun(), func(p run.Pruned) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/series"
 )
 
@@ -22,11 +22,11 @@ func (s *metrics) TestRules(_ context.Context, r *own.TestRulesRequest) (*own.Te
 	show := int(r.GetShow())
 	switch {
 	case len(r.GetLog()) > maxTestedLog:
-		return nil, fault.New(fault.Invalid, "log has %d bytes; at most %d are tried, so send a part of it", len(r.GetLog()), maxTestedLog)
+		return nil, apierr.New(apierr.Invalid, "log has %d bytes; at most %d are tried, so send a part of it", len(r.GetLog()), maxTestedLog)
 	case len(r.GetRules()) > maxTestedRules:
-		return nil, fault.New(fault.Invalid, "rules has %d rules; at most %d are tried at a time", len(r.GetRules()), maxTestedRules)
+		return nil, apierr.New(apierr.Invalid, "rules has %d rules; at most %d are tried at a time", len(r.GetRules()), maxTestedRules)
 	case show < 0:
-		return nil, fault.New(fault.Invalid, "show is %d; it cannot be negative", show)
+		return nil, apierr.New(apierr.Invalid, "show is %d; it cannot be negative", show)
 	case show == 0:
 		show = defaultTested
 	}

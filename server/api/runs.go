@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -28,7 +28,7 @@ func (s *runs) CreateRun(ctx context.Context, r *wire.CreateRunRequest) (*wire.R
 	if err != nil {
 		return nil, err
 	}
-	created, err := s.service.Create(ctx, request)
+	created, err := s.service.Creator.Create(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (s *runs) CreateRun(ctx context.Context, r *wire.CreateRunRequest) (*wire.R
 }
 
 func (s *runs) GetRun(ctx context.Context, r *wire.GetRunRequest) (*wire.RunDetail, error) {
-	found, err := s.service.Get(ctx, r.GetRunId())
+	found, err := s.service.Reader.Get(ctx, r.GetRunId())
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *runs) ListRuns(ctx context.Context, r *wire.ListRunsRequest) (*wire.Lis
 		return &wire.ListRunsResponse{}, err
 	}
 	q.Filter = wireStatuses(q.Filter)
-	p, err := s.service.List(ctx, q, scope)
+	p, err := s.service.Reader.List(ctx, q, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *runs) ListRuns(ctx context.Context, r *wire.ListRunsRequest) (*wire.Lis
 
 // addManifests puts the manifests into the runs of a page. A run that was deleted meanwhile has none.
 func (s *runs) addManifests(ctx context.Context, ids []string, runs []*wire.Run) error {
-	manifests, of, err := s.service.Manifests(ctx, ids)
+	manifests, of, err := s.service.Reader.Manifests(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -89,23 +89,23 @@ func (s *runs) addManifests(ctx context.Context, ids []string, runs []*wire.Run)
 }
 
 func (s *runs) ArchiveRun(ctx context.Context, r *wire.ArchiveRunRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, s.service.Archive(ctx, r.GetId(), true)
+	return &emptypb.Empty{}, s.service.Changer.Archive(ctx, r.GetId(), true)
 }
 
 func (s *runs) UnarchiveRun(ctx context.Context, r *wire.UnarchiveRunRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, s.service.Archive(ctx, r.GetId(), false)
+	return &emptypb.Empty{}, s.service.Changer.Archive(ctx, r.GetId(), false)
 }
 
 func (s *runs) DeleteRun(ctx context.Context, r *wire.DeleteRunRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, s.service.Delete(ctx, r.GetId())
+	return &emptypb.Empty{}, s.service.Changer.Delete(ctx, r.GetId())
 }
 
 func (s *runs) TerminateRun(ctx context.Context, r *wire.TerminateRunRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, s.service.Terminate(ctx, r.GetRunId())
+	return &emptypb.Empty{}, s.service.Changer.Terminate(ctx, r.GetRunId())
 }
 
 func (s *runs) RetryRun(ctx context.Context, r *wire.RetryRunRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, s.service.Retry(ctx, r.GetRunId())
+	return &emptypb.Empty{}, s.service.Changer.Retry(ctx, r.GetRunId())
 }
 
 func (s *runs) ReportRunMetrics(ctx context.Context, r *wire.ReportRunMetricsRequest) (*wire.ReportRunMetricsResponse, error) {
@@ -117,7 +117,7 @@ func (s *runs) ReportRunMetrics(ctx context.Context, r *wire.ReportRunMetricsReq
 		}
 		metrics = append(metrics, run.Metric{NodeID: m.GetNodeId(), Name: m.GetName(), Value: m.GetNumberValue(), Format: format})
 	}
-	reports, err := s.service.ReportMetrics(ctx, r.GetRunId(), metrics)
+	reports, err := s.service.Changer.ReportMetrics(ctx, r.GetRunId(), metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (s *runs) ReportRunMetrics(ctx context.Context, r *wire.ReportRunMetricsReq
 }
 
 func (s *runs) ReadArtifact(ctx context.Context, r *wire.ReadArtifactRequest) (*wire.ReadArtifactResponse, error) {
-	artifact, err := s.service.ReadArtifact(ctx, r.GetRunId(), r.GetNodeId(), r.GetArtifactName())
+	artifact, err := s.service.Reader.ReadArtifact(ctx, r.GetRunId(), r.GetNodeId(), r.GetArtifactName())
 	if err != nil {
 		return nil, err
 	}
@@ -141,17 +141,17 @@ func (s *runs) ReadArtifact(ctx context.Context, r *wire.ReadArtifactRequest) (*
 	data, err := io.ReadAll(io.LimitReader(artifact, maxArtifact+1))
 	switch {
 	case err != nil:
-		return nil, fault.New(fault.Internal, "artifact %q cannot be read from the artifact store", r.GetArtifactName()).Because(err)
+		return nil, apierr.New(apierr.Internal, "artifact %q cannot be read from the artifact store", r.GetArtifactName()).Because(err)
 	case len(data) > maxArtifact:
-		return nil, fault.New(fault.Invalid, "artifact %q is larger than %d MiB; read it from the artifact store", r.GetArtifactName(), maxArtifact>>20)
+		return nil, apierr.New(apierr.Invalid, "artifact %q is larger than %d MiB; read it from the artifact store", r.GetArtifactName(), maxArtifact>>20)
 	}
 	return &wire.ReadArtifactResponse{Data: data}, nil
 }
 
 // detail adds the manifest that the run was made from, and the Workflow that it became.
 func (s *runs) detail(ctx context.Context, r run.Run) (*wire.RunDetail, error) {
-	manifest, errManifest := s.service.Manifest(ctx, r.ID)
-	workflow, errWorkflow := s.service.Workflow(ctx, r.ID)
+	manifest, errManifest := s.service.Reader.Manifest(ctx, r.ID)
+	workflow, errWorkflow := s.service.Reader.Workflow(ctx, r.ID)
 	if err := errors.Join(errManifest, errWorkflow); err != nil {
 		return nil, err
 	}
@@ -164,11 +164,11 @@ func (s *runs) detail(ctx context.Context, r run.Run) (*wire.RunDetail, error) {
 // runRequest reads a run that a client wants. Names and times in it are outputs, and so left out.
 func runRequest(r *wire.Run) (run.Request, error) {
 	if r == nil {
-		return run.Request{}, fault.New(fault.Invalid, "the run is missing")
+		return run.Request{}, apierr.New(apierr.Invalid, "the run is missing")
 	}
 	spec := r.GetPipelineSpec()
 	if spec.GetPipelineManifest() != "" || len(spec.GetRuntimeConfig().GetParameters()) > 0 {
-		return run.Request{}, fault.New(fault.Invalid,
+		return run.Request{}, apierr.New(apierr.Invalid,
 			"pipeline_manifest and runtime_config belong to v2 pipelines; send an Argo Workflow as workflow_manifest, and parameters")
 	}
 	request := run.Request{
@@ -206,13 +206,13 @@ func scope(key *wire.ResourceKey) (s run.Scope, none bool, err error) {
 	case wire.ResourceType_JOB:
 		return run.Scope{ScheduleID: key.GetId()}, key.GetId() == "", nil
 	}
-	return run.Scope{}, false, fault.New(fault.Invalid, "resource_reference_key.type %s: runs can be listed by EXPERIMENT and JOB", key.GetType())
+	return run.Scope{}, false, apierr.New(apierr.Invalid, "resource_reference_key.type %s: runs can be listed by EXPERIMENT and JOB", key.GetType())
 }
 
 // noNamespace refuses lists of one namespace, as KFP does where there is one user. The list would hold more than was asked for.
 func noNamespace(key *wire.ResourceKey) error {
 	if key.GetType() == wire.ResourceType_NAMESPACE && key.GetId() != "" {
-		return fault.New(fault.Invalid, "resource_reference_key: lists cannot be narrowed to namespace %q, as there is one namespace and one user; leave it out", key.GetId())
+		return apierr.New(apierr.Invalid, "resource_reference_key: lists cannot be narrowed to namespace %q, as there is one namespace and one user; leave it out", key.GetId())
 	}
 	return nil
 }

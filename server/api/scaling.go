@@ -14,8 +14,8 @@ import (
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/sdk/scaling"
 	"github.com/argosy-ml/argosy/sdk/scaling/document"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/benchmark"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 type scalings struct {
@@ -94,14 +94,14 @@ var scalingFormats = map[string]struct {
 func (s *scalings) ExportScalingReport(ctx context.Context, r *own.ExportScalingReportRequest) (*own.ScalingExport, error) {
 	format, known := scalingFormats[r.GetFormat()]
 	if !known {
-		return nil, fault.New(fault.Invalid, "format is %q; it can be %s", r.GetFormat(), strings.Join(slices.Sorted(maps.Keys(scalingFormats)), ", "))
+		return nil, apierr.New(apierr.Invalid, "format is %q; it can be %s", r.GetFormat(), strings.Join(slices.Sorted(maps.Keys(scalingFormats)), ", "))
 	}
 	a, err := s.report(ctx, r.GetReport())
 	if err != nil {
 		return nil, err
 	}
 	if a.Report == nil {
-		return nil, fault.New(fault.Invalid, "%s", a.Refused)
+		return nil, apierr.New(apierr.Invalid, "%s", a.Refused)
 	}
 	var b strings.Builder
 	if err := format.write(&b, a.Report); err != nil {

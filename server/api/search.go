@@ -13,7 +13,7 @@ import (
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -44,7 +44,7 @@ func searchFilter(r searchRequest) (string, error) {
 	filter := &wire.Filter{}
 	if text != "" {
 		if err := protojson.Unmarshal([]byte(text), filter); err != nil {
-			return "", fault.New(fault.Invalid, "filter cannot be read: %s", jsonError(err))
+			return "", apierr.New(apierr.Invalid, "filter cannot be read: %s", jsonError(err))
 		}
 	}
 	before := len(filter.GetPredicates())
@@ -72,7 +72,7 @@ func searchFilter(r searchRequest) (string, error) {
 		for _, term := range s.terms {
 			name, op, value, ok := cutTerm(term, s.operators)
 			if !ok {
-				return "", fault.New(fault.Invalid, "%s is %q; write NAME%sVALUE, where it can also be %s", s.what, term, s.operators[len(s.operators)-1].text, operatorTexts(s.operators))
+				return "", apierr.New(apierr.Invalid, "%s is %q; write NAME%sVALUE, where it can also be %s", s.what, term, s.operators[len(s.operators)-1].text, operatorTexts(s.operators))
 			}
 			if err := checkNumber(s.what, term, op, value); err != nil {
 				return "", err
@@ -109,7 +109,7 @@ func statusesOf(asked []string) ([]string, error) {
 		at := slices.IndexFunc(knownStatuses, func(known string) bool { return strings.EqualFold(known, text) })
 		switch {
 		case at < 0:
-			return nil, fault.New(fault.Invalid, "there is no status %q; a run can be %s", text, strings.Join(knownStatuses, ", "))
+			return nil, apierr.New(apierr.Invalid, "there is no status %q; a run can be %s", text, strings.Join(knownStatuses, ", "))
 		case knownStatuses[at] != accepted:
 			found[i] = knownStatuses[at]
 		}
@@ -156,9 +156,9 @@ func checkNumber(what, term string, op wire.Predicate_Op, value string) error {
 	}
 	at := utf8.RuneCountInString(strings.TrimRight(term, " ")) - utf8.RuneCountInString(value) + 1
 	if value == "" {
-		return fault.New(fault.Invalid, "%s is %q; character %d: a number is missing, such as %s0.5", what, term, at, term)
+		return apierr.New(apierr.Invalid, "%s is %q; character %d: a number is missing, such as %s0.5", what, term, at, term)
 	}
-	return fault.New(fault.Invalid, "%s is %q; character %d: %q is not a number", what, term, at, value)
+	return apierr.New(apierr.Invalid, "%s is %q; character %d: %q is not a number", what, term, at, value)
 }
 
 // Operators of terms; one that is a part of another comes after it.

@@ -12,25 +12,25 @@ import (
 	"google.golang.org/grpc/status"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // internalText stands for errors that were not worded for the caller.
 const internalText = "internal error; the server's log says more"
 
-var codeOf = map[fault.Kind]codes.Code{
-	fault.Internal:    codes.Internal,
-	fault.Invalid:     codes.InvalidArgument,
-	fault.NotFound:    codes.NotFound,
-	fault.Conflict:    codes.AlreadyExists,
-	fault.Aborted:     codes.Aborted,
-	fault.Unavailable: codes.Unavailable,
+var codeOf = map[apierr.Kind]codes.Code{
+	apierr.Internal:    codes.Internal,
+	apierr.Invalid:     codes.InvalidArgument,
+	apierr.NotFound:    codes.NotFound,
+	apierr.Conflict:    codes.AlreadyExists,
+	apierr.Aborted:     codes.Aborted,
+	apierr.Unavailable: codes.Unavailable,
 }
 
 // Status is what the caller may know of err: a gRPC status whose detail is an api.Error. Causes stay behind.
 func Status(err error) *status.Status {
 	var s *status.Status
-	if e := (*fault.Error)(nil); errors.As(err, &e) {
+	if e := (*apierr.Error)(nil); errors.As(err, &e) {
 		s = status.New(codeOf[e.Kind], e.Message)
 	} else if errors.Is(err, context.Canceled) {
 		s = status.New(codes.Canceled, "the request was cancelled")

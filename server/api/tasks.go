@@ -4,7 +4,7 @@ import (
 	"context"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/task"
 )
 
@@ -16,7 +16,7 @@ type tasks struct {
 func (s *tasks) CreateTask(ctx context.Context, r *wire.CreateTaskRequest) (*wire.Task, error) {
 	t := r.GetTask()
 	if t == nil {
-		return nil, fault.New(fault.Invalid, "the task is missing")
+		return nil, apierr.New(apierr.Invalid, "the task is missing")
 	}
 	created, err := s.service.Create(ctx, task.Task{
 		ID: t.GetId(), Namespace: t.GetNamespace(), Pipeline: t.GetPipelineName(), RunID: t.GetRunId(), Execution: t.GetMlmdExecutionID(),
@@ -41,7 +41,7 @@ func (s *tasks) ListTasks(ctx context.Context, r *wire.ListTasksRequest) (*wire.
 	case wire.ResourceType_NAMESPACE:
 		sc.Namespace = key.GetId()
 	default:
-		return nil, fault.New(fault.Invalid, "resource_reference_key.type %s: tasks can be listed by PIPELINE and NAMESPACE", key.GetType())
+		return nil, apierr.New(apierr.Invalid, "resource_reference_key.type %s: tasks can be listed by PIPELINE and NAMESPACE", key.GetType())
 	}
 	p, err := s.service.List(ctx, q, sc)
 	if err != nil {

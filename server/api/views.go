@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/watch"
 )
@@ -21,7 +21,7 @@ type views struct {
 }
 
 func (s *views) GetRun(ctx context.Context, r *own.GetRunRequest) (*own.RunView, error) {
-	found, err := s.service.Get(ctx, r.GetRunId())
+	found, err := s.service.Reader.Get(ctx, r.GetRunId())
 	if err != nil {
 		return nil, err
 	}
@@ -30,9 +30,9 @@ func (s *views) GetRun(ctx context.Context, r *own.GetRunRequest) (*own.RunView,
 		return RunView(found, nil), nil
 	case "", "all":
 	default:
-		return nil, fault.New(fault.Invalid, "nodes is %q; it can be all or none", r.GetNodes())
+		return nil, apierr.New(apierr.Invalid, "nodes is %q; it can be all or none", r.GetNodes())
 	}
-	nodes, err := s.service.Nodes(ctx, found.ID)
+	nodes, err := s.service.Reader.Nodes(ctx, found.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *views) ListRuns(ctx context.Context, r *own.ListRunsRequest) (*own.List
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.service.List(ctx, q, run.Scope{ExperimentID: r.GetExperimentId(), ScheduleID: r.GetScheduleId()})
+	p, err := s.service.Reader.List(ctx, q, run.Scope{ExperimentID: r.GetExperimentId(), ScheduleID: r.GetScheduleId()})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (s *views) ListRuns(ctx context.Context, r *own.ListRunsRequest) (*own.List
 }
 
 func (s *views) ListRunFields(ctx context.Context, _ *own.ListRunFieldsRequest) (*own.ListRunFieldsResponse, error) {
-	found, err := s.service.Fields(ctx)
+	found, err := s.service.Reader.Fields(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s *views) ListNodes(ctx context.Context, r *own.ListNodesRequest) (*own.Li
 	q := run.NodeQuery{Size: int(r.GetPageSize()), Phases: r.GetPhase(), Types: r.GetType(), Name: r.GetName()}
 	switch {
 	case q.Size < 0:
-		return nil, fault.New(fault.Invalid, "page_size is %d; it cannot be negative", q.Size)
+		return nil, apierr.New(apierr.Invalid, "page_size is %d; it cannot be negative", q.Size)
 	case q.Size == 0:
 		q.Size = defaultNodes
 	}
@@ -90,11 +90,11 @@ func (s *views) ListNodes(ctx context.Context, r *own.ListNodesRequest) (*own.Li
 		}
 		q.Start = &t.Start
 	}
-	found, err := s.service.Get(ctx, r.GetRunId())
+	found, err := s.service.Reader.Get(ctx, r.GetRunId())
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.service.ListNodes(ctx, found.ID, q)
+	p, err := s.service.Reader.ListNodes(ctx, found.ID, q)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (s *views) ListNodes(ctx context.Context, r *own.ListNodesRequest) (*own.Li
 }
 
 func (s *views) SetRunLabels(ctx context.Context, r *own.SetRunLabelsRequest) (*own.RunView, error) {
-	found, err := s.service.SetLabels(ctx, r.GetRunId(), r.GetLabels())
+	found, err := s.service.Changer.SetLabels(ctx, r.GetRunId(), r.GetLabels())
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (s *views) RetryRun(ctx context.Context, r *own.RetryRunRequest) (*own.Retr
 	for _, p := range r.GetParameters() {
 		from.Parameters = append(from.Parameters, run.Parameter{Name: p.GetName(), Value: p.GetValue()})
 	}
-	again, attempt, err := s.service.RetryFrom(ctx, r.GetRunId(), from, r.GetDryRun())
+	again, attempt, err := s.service.Changer.RetryFrom(ctx, r.GetRunId(), from, r.GetDryRun())
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 type visualizations struct {
@@ -18,13 +18,13 @@ func (visualizations) CreateVisualization(_ context.Context, r *wire.CreateVisua
 	v := r.GetVisualization()
 	switch {
 	case v == nil:
-		return nil, fault.New(fault.Invalid, "the visualization is missing")
+		return nil, apierr.New(apierr.Invalid, "the visualization is missing")
 	case strings.TrimSpace(v.GetSource()) == "" && v.GetType() != wire.Visualization_CUSTOM:
-		return nil, fault.New(fault.Invalid, "source is missing; only a visualization of type CUSTOM needs none")
+		return nil, apierr.New(apierr.Invalid, "source is missing; only a visualization of type CUSTOM needs none")
 	case v.GetArguments() != "" && !json.Valid([]byte(v.GetArguments())):
-		return nil, fault.New(fault.Invalid, "arguments are not valid JSON")
+		return nil, apierr.New(apierr.Invalid, "arguments are not valid JSON")
 	}
 	// What KFP says when its visualization service is not there.
-	return nil, fault.New(fault.Internal,
+	return nil, apierr.New(apierr.Internal,
 		"this server runs no Python to make visualizations with; let the step write mlpipeline-ui-metadata (confusion_matrix, roc, table, markdown, web-app) instead")
 }

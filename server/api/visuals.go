@@ -5,18 +5,18 @@ import (
 	"strings"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/visual"
 )
 
 type visuals struct {
 	own.UnimplementedVisualServiceServer
-	service *run.Service
+	runs *run.Reader
 }
 
 func (s *visuals) ListVisuals(ctx context.Context, r *own.ListVisualsRequest) (*own.ListVisualsResponse, error) {
-	found, names, err := s.service.Visuals(ctx, r.GetRunId(), r.GetNodeId())
+	found, names, err := s.runs.Visuals(ctx, r.GetRunId(), r.GetNodeId())
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func fillVisual(wire *own.Visual, v run.Visual) error {
 	}
 	o, err := visual.Kept(v.Body)
 	if err != nil {
-		return fault.New(fault.Internal, "an output of step %s cannot be read", v.NodeID).Because(err)
+		return apierr.New(apierr.Internal, "an output of step %s cannot be read", v.NodeID).Because(err)
 	}
 	wire.Storage, wire.Source, wire.SourceSize, wire.Format = o.Storage, o.Source, o.SourceSize, o.Format
 	wire.Header, wire.Labels = o.Header, o.Labels

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/grpc"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/watch"
 )
@@ -48,10 +48,10 @@ func WatchOptions(r *own.WatchRunRequest) (watch.Options, error) {
 		o.Whole = true
 	case "changed":
 	default:
-		return o, fault.New(fault.Invalid, "nodes is %q; it can be all or changed", r.GetNodes())
+		return o, apierr.New(apierr.Invalid, "nodes is %q; it can be all or changed", r.GetNodes())
 	}
 	if len(o.LogNodes) > 0 && !o.Logs {
-		return o, fault.New(fault.Invalid, "node_id narrows logs: ask for these too")
+		return o, apierr.New(apierr.Invalid, "node_id narrows logs: ask for these too")
 	}
 	return o, nil
 }

@@ -99,7 +99,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	reconciler := reconcile.New(reconcile.Config{
 		Store: store, Cache: store, Cluster: cluster, Artifacts: objects, Logs: archive, Feed: feed, Log: c.Log, NoCache: c.NoCache,
 	})
-	pruner := &retention.Pruner{Store: store, Runs: runs, Policy: c.Retention, Log: c.Log}
+	pruner := &retention.Pruner{Store: store, Runs: runs.Changer, Policy: c.Retention, Log: c.Log}
 	a.workers = []worker{
 		{"store", store.Keep},
 		{"lists", func(ctx context.Context) error {
@@ -109,14 +109,14 @@ func New(ctx context.Context, c Config) (*App, error) {
 			return nil
 		}},
 		{"retention", pruner.Run},
-		{"outbox", runs.Run},
+		{"outbox", runs.Outbox.Run},
 		{"reconciler", reconciler.Run},
 		{"logs", archive.Run},
 		{"schedules", schedules.Run},
 		{"metric series", series.NewCollector(series.Config{
 			Store: store, Feed: feed, Log: c.Log,
 			Open: func(ctx context.Context, id, node string, from int64) (logs.Lines, error) {
-				return runs.LogLines(ctx, logs.Query{RunID: id, NodeID: node, From: from, Follow: true})
+				return runs.Logs.Lines(ctx, logs.Query{RunID: id, NodeID: node, From: from, Follow: true})
 			},
 		}).Run},
 		{"default experiment", func(ctx context.Context) error { // KFP's clients expect it from the start
@@ -129,7 +129,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: c.Log})
 	curves := series.NewReader(store)
 	services := api.New(api.Services{
-		Watcher: watcher, Series: curves, Benchmark: benchmark.NewService(benchmark.Config{Runs: runs, Experiments: experiments, Series: curves}), Pruner: pruner, Streams: streams, Cluster: clusterview.NewService(cluster.View(), runs),
+		Watcher: watcher, Series: curves, Benchmark: benchmark.NewService(benchmark.Config{Runs: runs.Reader, Experiments: experiments, Series: curves}), Pruner: pruner, Streams: streams, Cluster: clusterview.NewService(cluster.View(), runs),
 		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules, Tasks: task.NewService(store),
 		Version: c.Version, Commit: c.Commit, Sources: sources,
 	})

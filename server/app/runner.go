@@ -6,7 +6,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // Time that one attempt to set up the service account of runs may take, and the longest pause between two.
@@ -21,7 +21,7 @@ func (a *App) ensureRunner(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, runnerTimeout)
 	defer cancel()
 	err := a.setUpRunner(ctx)
-	if err == nil || fault.KindOf(err) == fault.Unavailable {
+	if err == nil || apierr.KindOf(err) == apierr.Unavailable {
 		return err
 	}
 	a.config.Log.WarnContext(ctx, "cannot set up the service account of runs; if runs fail for want of rights, apply manifests/base", "error", err)

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Store keeps objects by key. Get of a missing key is a *fault.Error of kind NotFound.
+// Store keeps objects by key. Get of a missing key is a *apierr.Error of kind NotFound.
 type Store interface {
 	Put(ctx context.Context, key string, r io.Reader, size int64) error // size -1: unknown
 	Get(ctx context.Context, key string) (io.ReadCloser, error)

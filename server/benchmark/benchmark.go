@@ -9,8 +9,8 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/sdk/scaling"
 	"github.com/argosy-ml/argosy/sdk/scaling/record"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/series"
@@ -23,18 +23,18 @@ const (
 
 // Config is what the service reads.
 type Config struct {
-	Runs        *run.Service
+	Runs        *run.Reader
 	Experiments *experiment.Service
 	Series      *series.Reader
 }
 
-// Service makes reports. Errors are *fault.Error.
+// Service makes reports. Errors are *apierr.Error.
 type Service struct{ c Config }
 
 // NewService makes the service.
 func NewService(c Config) *Service { return &Service{c} }
 
-// Query says what is reported, and of which runs: those named, else those of the experiment.
+// Query chooses what is reported, and the runs: those named, else those of the experiment.
 type Query struct {
 	scaling.Options
 	Step         string
@@ -117,9 +117,9 @@ func (s *Service) Report(ctx context.Context, q Query) (*Answer, error) {
 func (s *Service) find(ctx context.Context, q Query) (all []run.Run, name, command string, err error) {
 	switch {
 	case len(q.RunIDs) > maxRuns:
-		return nil, "", "", fault.New(fault.Invalid, "run_ids has %d runs; a report is of at most %d", len(q.RunIDs), maxRuns)
+		return nil, "", "", apierr.New(apierr.Invalid, "run_ids has %d runs; a report is of at most %d", len(q.RunIDs), maxRuns)
 	case len(q.RunIDs) == 0 && q.ExperimentID == "":
-		return nil, "", "", fault.New(fault.Invalid, "run_ids and experiment_id are missing; say which runs the report is of")
+		return nil, "", "", apierr.New(apierr.Invalid, "run_ids and experiment_id are missing; say which runs the report is of")
 	}
 	for _, id := range q.RunIDs {
 		r, err := s.c.Runs.Get(ctx, id)
@@ -143,7 +143,7 @@ func (s *Service) find(ctx context.Context, q Query) (all []run.Run, name, comma
 		}
 		all = append(all, slices.DeleteFunc(p.Items, func(r run.Run) bool { return r.Archived })...)
 		if len(all) > maxRuns {
-			return nil, "", "", fault.New(fault.Invalid, "experiment %s has more than %d runs; choose some of them", e.Name, maxRuns)
+			return nil, "", "", apierr.New(apierr.Invalid, "experiment %s has more than %d runs; choose some of them", e.Name, maxRuns)
 		}
 		if next.Start = p.Next; p.Next == nil {
 			return all, e.Name, sweepCommand(e.Description), nil
@@ -202,7 +202,7 @@ func (s *Service) measure(ctx context.Context, ended []record.Run, m record.Metr
 // ranks reads what each rank printed of the metric; nil when not all did.
 func (s *Service) ranks(ctx context.Context, id string, m record.Metric) ([]float64, error) {
 	found, err := s.c.Series.Curves(ctx, id, series.Query{Name: m.Name, Points: record.Points})
-	if fault.KindOf(err) == fault.NotFound && err != nil {
+	if apierr.KindOf(err) == apierr.NotFound && err != nil {
 		return nil, nil
 	}
 	if err != nil {

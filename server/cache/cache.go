@@ -25,7 +25,7 @@ type Step struct {
 	Staleness      string // how old what it takes may be, as in the manifest; see MaxAge
 }
 
-// Store keeps entries. Errors are *fault.Error.
+// Store keeps entries. Errors are *apierr.Error.
 type Store interface {
 	// CachedFamilies gives those of the families that have entries.
 	CachedFamilies(ctx context.Context, families []string) ([]string, error)

@@ -169,7 +169,7 @@ type Event struct {
 	FirstAt, LastAt               time.Time
 }
 
-// Source reads the cluster; server/engine implements it. Errors are *fault.Error. What may not be read is told, not an error.
+// Source reads the cluster; server/engine implements it. Errors are *apierr.Error. What the server may not read is listed as missing; it is not an error.
 type Source interface {
 	Overview(ctx context.Context) (Overview, error)
 	Jobs(ctx context.Context, of Of) ([]Job, []Right, error)

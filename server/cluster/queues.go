@@ -5,10 +5,10 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
-// QueueChange is a queue that is to be made, or what of one is to change: what is empty stays.
+// QueueChange describes a new queue, or the changes of an existing one; empty fields stay as they are.
 type QueueChange struct {
 	Name, Parent string
 	Weight       int32
@@ -17,7 +17,7 @@ type QueueChange struct {
 	Open                 *bool // it takes gangs; nil: as it is
 }
 
-// Queues are where queues of the gang scheduler are changed; server/engine implements it. Errors are *fault.Error.
+// Queues are where queues of the gang scheduler are changed; server/engine implements it. Errors are *apierr.Error.
 type Queues interface {
 	CreateQueue(ctx context.Context, q QueueChange) error
 	SetQueue(ctx context.Context, q QueueChange) error
@@ -35,10 +35,10 @@ func (s *Service) ListQueues(ctx context.Context) ([]Queue, error) {
 	}
 	for _, right := range o.Missing {
 		if right.Resource == "queues.scheduling.volcano.sh" {
-			return nil, fault.New(fault.Invalid, "the server may not list queues: apply manifests/base to give it the right")
+			return nil, apierr.New(apierr.Invalid, "the server may not list queues: apply manifests/base to give it the right")
 		}
 	}
-	return nil, fault.New(fault.NotFound, "the cluster has no Volcano, and queues are Volcano's: install it (https://volcano.sh), or use the embedded cluster, which has it")
+	return nil, apierr.New(apierr.NotFound, "the cluster has no Volcano, and queues are Volcano's: install it (https://volcano.sh), or use the embedded cluster, which has it")
 }
 
 // Queue gives one queue.
@@ -49,7 +49,7 @@ func (s *Service) Queue(ctx context.Context, name string) (Queue, error) {
 	}
 	i := slices.IndexFunc(queues, func(q Queue) bool { return q.Name == name })
 	if i < 0 {
-		return Queue{}, fault.New(fault.NotFound, "there is no queue %s", name)
+		return Queue{}, apierr.New(apierr.NotFound, "there is no queue %s", name)
 	}
 	return queues[i], nil
 }
@@ -57,10 +57,10 @@ func (s *Service) Queue(ctx context.Context, name string) (Queue, error) {
 // CreateQueue makes a queue.
 func (s *Service) CreateQueue(ctx context.Context, q QueueChange) (Queue, error) {
 	if !queueName.MatchString(q.Name) {
-		return Queue{}, fault.New(fault.Invalid, "queue %q: a name has lower-case letters, digits and hyphens, at most 63", q.Name)
+		return Queue{}, apierr.New(apierr.Invalid, "queue %q: a name has lower-case letters, digits and hyphens, at most 63", q.Name)
 	}
 	if q.Weight < 0 {
-		return Queue{}, fault.New(fault.Invalid, "weight is %d; it must be 1 or more", q.Weight)
+		return Queue{}, apierr.New(apierr.Invalid, "weight is %d; it must be 1 or more", q.Weight)
 	}
 	if err := s.source.CreateQueue(ctx, q); err != nil {
 		return Queue{}, err
@@ -71,7 +71,7 @@ func (s *Service) CreateQueue(ctx context.Context, q QueueChange) (Queue, error)
 // SetQueue changes a queue. That it is open or closed shows when Volcano has done so.
 func (s *Service) SetQueue(ctx context.Context, q QueueChange) (Queue, error) {
 	if q.Weight < 0 {
-		return Queue{}, fault.New(fault.Invalid, "weight is %d; it must be 1 or more", q.Weight)
+		return Queue{}, apierr.New(apierr.Invalid, "weight is %d; it must be 1 or more", q.Weight)
 	}
 	if _, err := s.Queue(ctx, q.Name); err != nil {
 		return Queue{}, err
@@ -89,9 +89,9 @@ func (s *Service) DeleteQueue(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	case name == "default" || name == "root":
-		return fault.New(fault.Invalid, "queue %s belongs to Volcano and cannot be deleted", name)
+		return apierr.New(apierr.Invalid, "queue %s belongs to Volcano and cannot be deleted", name)
 	case q.Running > 0 || len(q.Waiting) > 0:
-		return fault.New(fault.Aborted, "queue %s has %d gangs that run and %d that wait: close it and wait for them, or delete their runs", name, q.Running, len(q.Waiting))
+		return apierr.New(apierr.Aborted, "queue %s has %d gangs that run and %d that wait: close it and wait for them, or delete their runs", name, q.Running, len(q.Waiting))
 	}
 	return s.source.DeleteQueue(ctx, name)
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
@@ -18,22 +18,14 @@ import (
 // worldSize is the output in which a distributed step tells how many ranks took part.
 const worldSize = "world-size"
 
-// Runs gives names to what the cluster knows by ids; run.Service implements it.
-type Runs interface {
-	Get(ctx context.Context, id string) (run.Run, error)
-	Nodes(ctx context.Context, id string) ([]run.Node, error)
-	List(ctx context.Context, q page.Query, s run.Scope) (page.Page[run.Run], error)
-	Logs(ctx context.Context, id, nodeID string) ([]logs.Log, error)
-}
-
-// Service is what the API offers on the cluster. Errors are *fault.Error.
+// Service is what the API offers on the cluster. Errors are *apierr.Error.
 type Service struct {
 	source Source
-	runs   Runs
+	runs   *run.Service // names what the cluster knows by ids
 }
 
 // NewService makes the service.
-func NewService(source Source, runs Runs) *Service { return &Service{source, runs} }
+func NewService(source Source, runs *run.Service) *Service { return &Service{source, runs} }
 
 // Overview gives what the cluster has and who holds it.
 func (s *Service) Overview(ctx context.Context) (Overview, error) {
@@ -77,7 +69,7 @@ func (s *Service) names(ctx context.Context, ids []string) (map[string]string, e
 		for _, id := range some {
 			is.Values = append(is.Values, id)
 		}
-		found, err := s.runs.List(ctx, page.Query{Size: most, Filter: []page.Predicate{is}}, run.Scope{})
+		found, err := s.runs.Reader.List(ctx, page.Query{Size: most, Filter: []page.Predicate{is}}, run.Scope{})
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +95,7 @@ func (s *Service) Jobs(ctx context.Context, runID string) ([]Job, []Right, error
 		jobs[i].StepName, jobs[i].Proved = cmp.Or(n.DisplayName, jobs[i].StepName), proved(n)
 	}
 	if len(jobs) > 0 {
-		kept, err := s.runs.Logs(ctx, of.RunID, "")
+		kept, err := s.runs.Logs.List(ctx, of.RunID, "")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -128,11 +120,11 @@ var states = []string{"Created", "Pending", "Suspended", "Running", "Succeeded",
 func (s *Service) AllJobs(ctx context.Context, wanted []string, limit int) (JobList, error) {
 	for _, w := range wanted {
 		if !slices.ContainsFunc(states, func(state string) bool { return strings.EqualFold(state, w) }) {
-			return JobList{}, fault.New(fault.Invalid, "state %q: a distributed job can be %s", w, strings.Join(states, ", "))
+			return JobList{}, apierr.New(apierr.Invalid, "state %q: a distributed job can be %s", w, strings.Join(states, ", "))
 		}
 	}
 	if limit < 0 {
-		return JobList{}, fault.New(fault.Invalid, "limit is %d; it must be 0, for all, or more", limit)
+		return JobList{}, apierr.New(apierr.Invalid, "limit is %d; it must be 0, for all, or more", limit)
 	}
 	jobs, missing, err := s.source.AllJobs(ctx)
 	if err != nil {
@@ -172,7 +164,7 @@ func (s *Service) AllJobs(ctx context.Context, wanted []string, limit int) (JobL
 }
 
 func (s *Service) stepNames(ctx context.Context, runID string) (map[string]string, error) {
-	nodes, err := s.runs.Nodes(ctx, runID)
+	nodes, err := s.runs.Reader.Nodes(ctx, runID)
 	names := map[string]string{}
 	for _, n := range nodes {
 		names[n.ID] = n.DisplayName
@@ -200,7 +192,7 @@ func (s *Service) Use(ctx context.Context, runID string) (Use, error) {
 
 // Pending says of each step of a run that waits for what, those that wait longest first.
 func (s *Service) Pending(ctx context.Context, runID string) ([]Pending, []Right, error) {
-	r, err := s.runs.Get(ctx, runID)
+	r, err := s.runs.Reader.Get(ctx, runID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -301,11 +293,11 @@ func (s *Service) Events(ctx context.Context, runID string) ([]Event, []Right, e
 }
 
 func (s *Service) objects(ctx context.Context, runID string) (Of, map[string]run.Node, error) {
-	r, err := s.runs.Get(ctx, runID)
+	r, err := s.runs.Reader.Get(ctx, runID)
 	if err != nil {
 		return Of{}, nil, err
 	}
-	nodes, err := s.runs.Nodes(ctx, r.ID)
+	nodes, err := s.runs.Reader.Nodes(ctx, r.ID)
 	of := Of{RunID: r.ID, Namespace: r.Namespace, Workflow: r.Workflow, Pods: map[string]string{}}
 	byID := map[string]run.Node{}
 	for _, n := range nodes {

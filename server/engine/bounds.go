@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // Bounds of a manifest beside its size in bytes: time and memory go by the number of its values. Kubernetes takes objects of 1.5 MB, which
@@ -38,7 +38,7 @@ func (e extent) check(aliased bool) error {
 	return nil
 }
 
-func tooMany(what string, most int) *fault.Error {
+func tooMany(what string, most int) *apierr.Error {
 	return refuse("it has more than %s %s; a Workflow with so many is too large for Kubernetes", grouped(most), what)
 }
 

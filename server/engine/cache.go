@@ -12,8 +12,8 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cache"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 // Labels and annotations about the cache that manifests (KFP v1, and our DSL's cache key) and the server set on templates,
@@ -145,7 +145,7 @@ func familyOf(wf *wfv1.Workflow, t *wfv1.Template) (string, error) {
 func digestOf(parts ...any) (string, error) {
 	text, err := json.Marshal(parts)
 	if err != nil {
-		return "", fault.New(fault.Internal, "the template cannot be written").Because(err)
+		return "", apierr.New(apierr.Internal, "the template cannot be written").Because(err)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
@@ -183,7 +183,7 @@ func templateOf(pod *corev1.Pod) (*wfv1.Template, error) {
 			}
 			t := &wfv1.Template{}
 			if err := json.Unmarshal([]byte(e.Value), t); err != nil {
-				return nil, fault.New(fault.Internal, "the template of pod %s cannot be read", pod.Name).Because(err)
+				return nil, apierr.New(apierr.Internal, "the template of pod %s cannot be read", pod.Name).Because(err)
 			}
 			return t, nil
 		}
@@ -216,7 +216,7 @@ func (e *Engine) Outputs(workflow []byte) (map[string][]byte, error) {
 		} `json:"status"`
 	}
 	if err := json.Unmarshal(workflow, &wf); err != nil {
-		return nil, fault.New(fault.Internal, "the recorded workflow cannot be read").Because(err)
+		return nil, apierr.New(apierr.Internal, "the recorded workflow cannot be read").Because(err)
 	}
 	outputs := map[string][]byte{}
 	for id, n := range wf.Status.Nodes {
@@ -225,7 +225,7 @@ func (e *Engine) Outputs(workflow []byte) (map[string][]byte, error) {
 		}
 		var left wfv1.Outputs
 		if err := json.Unmarshal(n.Outputs, &left); err != nil {
-			return nil, fault.New(fault.Internal, "the recorded workflow cannot be read").Because(err)
+			return nil, apierr.New(apierr.Internal, "the recorded workflow cannot be read").Because(err)
 		}
 		if !slices.ContainsFunc(left.Artifacts, func(a wfv1.Artifact) bool { return a.S3 == nil || a.S3.Key == "" }) {
 			outputs[id] = n.Outputs

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -167,7 +167,7 @@ func TestPrepareRefuses(t *testing.T) {
 	} {
 		_, err := newEngine().Prepare(t.Context(), []byte(c.manifest), options(c.given...))
 		require.ErrorContains(t, err, c.want, name)
-		require.Equal(t, fault.Invalid, fault.KindOf(err), name)
+		require.Equal(t, apierr.Invalid, apierr.KindOf(err), name)
 	}
 	_, wf := prepare(t, noDefault, options(run.Parameter{Name: "times"}))
 	require.Empty(t, wf.Spec.Arguments.Parameters[1].Value.String(), "an empty value is a value")
@@ -221,7 +221,7 @@ func TestRequiredParameters(t *testing.T) {
 
 	_, err = newEngine().Prepare(t.Context(), []byte(entry), options(run.Parameter{Name: "size", Value: "small"}))
 	require.ErrorContains(t, err, "parameter text has no default; give it a value")
-	require.Equal(t, fault.Invalid, fault.KindOf(err))
+	require.Equal(t, apierr.Invalid, apierr.KindOf(err))
 	given := []run.Parameter{{Name: "size", Value: "small"}, {Name: "text", Value: "hello"}}
 	p, wf := prepare(t, entry, options(given...))
 	require.Equal(t, given, p.Parameters)
@@ -259,7 +259,7 @@ func TestInspectRefuses(t *testing.T) {
 	} {
 		_, err := newEngine().Inspect(t.Context(), []byte(c.manifest))
 		require.ErrorContains(t, err, c.want, name)
-		require.Equal(t, fault.Invalid, fault.KindOf(err), name)
+		require.Equal(t, apierr.Invalid, apierr.KindOf(err), name)
 	}
 }
 
@@ -338,7 +338,7 @@ func TestMacros(t *testing.T) {
 	} {
 		require.Equal(t, want, engine.Expand(given, run.Options{RunID: "run-1"}, now), given)
 	}
-	scheduled := run.Options{RunID: "run-1", Occasion: &run.Occasion{Index: 7, At: now.Add(-time.Hour).In(time.FixedZone("x", 3600))}}
+	scheduled := run.Options{RunID: "run-1", Tick: &run.Tick{Index: 7, At: now.Add(-time.Hour).In(time.FixedZone("x", 3600))}}
 	for given, want := range map[string]string{
 		"[[ScheduledTime]] [[Index]] [[RunUUID]]":   "20260102020405 7 run-1",
 		"[[ScheduledTime.2006-01-02T15]]":           "2026-01-02T02",
@@ -373,7 +373,7 @@ func FuzzInspect(f *testing.F) {
 	e := newEngine()
 	f.Fuzz(func(t *testing.T, manifest []byte) {
 		if _, err := e.Inspect(t.Context(), manifest); err != nil {
-			require.Equal(t, fault.Invalid, fault.KindOf(err), "%v", err)
+			require.Equal(t, apierr.Invalid, apierr.KindOf(err), "%v", err)
 		}
 	})
 }

@@ -46,7 +46,7 @@ func (v *View) Events(ctx context.Context, of cluster.Of) ([]cluster.Event, []cl
 	return events, nil, nil
 }
 
-// belonging tells whether an object is one of a run, and of which of its nodes. Objects that are gone have events too: the names of
+// belonging finds the node of a run that an object belongs to, if any. Objects that are gone have events too: the names of
 // a step's pod are known, and those of its job and of all that the job makes hold the label of the step.
 func belonging(of cluster.Of) func(*corev1.ObjectReference) (node string, ok bool) {
 	labels := nodesByLabel(of)

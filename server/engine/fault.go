@@ -6,7 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // explain turns an error of the Kubernetes API into one that tells what the caller can do.
@@ -17,14 +17,14 @@ func explain(doing string, err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case apierrors.IsNotFound(err):
-		return fault.New(fault.NotFound, "%s: %s", doing, reason(err)).Because(err)
+		return apierr.New(apierr.NotFound, "%s: %s", doing, reason(err)).Because(err)
 	case apierrors.IsAlreadyExists(err), apierrors.IsConflict(err):
-		return fault.New(fault.Conflict, "%s: %s", doing, reason(err)).Because(err)
+		return apierr.New(apierr.Conflict, "%s: %s", doing, reason(err)).Because(err)
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsRequestEntityTooLargeError(err),
 		apierrors.IsMethodNotSupported(err), apierrors.IsNotAcceptable(err), apierrors.IsUnsupportedMediaType(err):
-		return fault.New(fault.Invalid, "%s: the cluster refuses it: %s", doing, reason(err)).Because(err)
+		return apierr.New(apierr.Invalid, "%s: the cluster refuses it: %s", doing, reason(err)).Because(err)
 	}
-	return fault.New(fault.Unavailable, "%s: the cluster does not answer: %s", doing, reason(err)).Because(err)
+	return apierr.New(apierr.Unavailable, "%s: the cluster does not answer: %s", doing, reason(err)).Because(err)
 }
 
 // reason is the message of an API status without its wrapping.

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -86,7 +86,7 @@ func (e *Engine) letGo(ctx context.Context, namespace, workflow string, others .
 		err = patch(slices.Index(wf.Finalizers, Finalizer))
 	}
 	err = explain(fmt.Sprintf("let workflow %s/%s go", namespace, workflow), err)
-	if err != nil && fault.KindOf(err) == fault.NotFound {
+	if err != nil && apierr.KindOf(err) == apierr.NotFound {
 		return nil
 	}
 	return err

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever reads that a file could not be fetched reads where it was looked for, and no secret.
+// The message of a file that could not be fetched says where it was looked for, without secrets.
 func TestToldNamesWhatCouldNotBeFetched(t *testing.T) {
 	t.Parallel()
 	const message = "Error (exit code 64): artifact import-1 failed to load: 404 Not Found"

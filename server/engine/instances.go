@@ -18,8 +18,8 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/argosy-ml/argosy/launcher/job"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cluster"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 // instance is a distributed job of a run, with the objects that were read of it.
@@ -50,7 +50,7 @@ func (v *View) JobObject(ctx context.Context, of cluster.Of, o cluster.Object) (
 			return sigsyaml.Marshal(object.Object)
 		}
 	}
-	return nil, fault.New(fault.NotFound, "run %s has no %s %s in the cluster now", of.RunID, o.Kind, o.Name)
+	return nil, apierr.New(apierr.NotFound, "run %s has no %s %s in the cluster now", of.RunID, o.Kind, o.Name)
 }
 
 // instances reads the distributed jobs of a run, of every kind that the cluster knows.

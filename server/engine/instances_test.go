@@ -14,10 +14,10 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/argosy-ml/argosy/launcher/job"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 var ofRun = cluster.Of{RunID: "r", Namespace: "kubeflow", Workflow: "wf", Nodes: []string{"wf-1", "wf-2"}, Pods: map[string]string{"wf-all-reduce-1": "wf-1"}}
@@ -94,7 +94,7 @@ func TestJobsOfARun(t *testing.T) {
 		require.Contains(t, string(text), "name: "+o.Name+"\n")
 	}
 	_, err = e.JobObject(t.Context(), ofRun, cluster.Object{Kind: "Pod", Name: "wf-all-reduce-1"})
-	require.Equal(t, fault.NotFound, fault.KindOf(err), "only objects of the job are shown")
+	require.Equal(t, apierr.NotFound, apierr.KindOf(err), "only objects of the job are shown")
 
 	others := ofRun
 	others.RunID = "another"

@@ -15,10 +15,10 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 func TestAllJobs(t *testing.T) {
@@ -51,18 +51,18 @@ func TestStopJob(t *testing.T) {
 	made, pods, _ := training(t)
 	kube := fake.NewClientset(pods...)
 	v := engine.New(nil, kube, enginetest.NewDynamic(made), "kubeflow", slog.New(slog.DiscardHandler)).View()
-	require.Equal(t, fault.NotFound, fault.KindOf(v.StopJob(t.Context(), ofRun, "no-such-job")))
+	require.Equal(t, apierr.NotFound, apierr.KindOf(v.StopJob(t.Context(), ofRun, "no-such-job")))
 	require.NoError(t, v.StopJob(t.Context(), ofRun, made.GetName()))
 	_, err := kube.CoreV1().Pods("kubeflow").Get(t.Context(), "wf-all-reduce-1", metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err), "%v", err)
 	err = v.StopJob(t.Context(), ofRun, made.GetName())
-	require.Equal(t, fault.Aborted, fault.KindOf(err))
+	require.Equal(t, apierr.Aborted, apierr.KindOf(err))
 	require.ErrorContains(t, err, "has no launcher any more")
 
 	require.NoError(t, unstructured.SetNestedSlice(made.Object, []any{map[string]any{"type": "Succeeded", "status": "True"}}, "status", "conditions"))
 	v = engine.New(nil, fake.NewClientset(pods...), enginetest.NewDynamic(made), "kubeflow", slog.New(slog.DiscardHandler)).View()
 	err = v.StopJob(t.Context(), ofRun, made.GetName())
-	require.Equal(t, fault.Aborted, fault.KindOf(err))
+	require.Equal(t, apierr.Aborted, apierr.KindOf(err))
 	require.ErrorContains(t, err, "has ended")
 }
 

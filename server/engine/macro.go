@@ -25,8 +25,8 @@ const timeLayout = "20060102150405"
 func expandMacros(wf *wfv1.Workflow, o run.Options, now time.Time) {
 	words := map[string]string{"RunUUID": o.RunID}
 	times := map[string]time.Time{"CurrentTime": now.UTC()}
-	if o.Occasion != nil {
-		words["Index"], times["ScheduledTime"] = strconv.FormatInt(o.Occasion.Index, 10), o.Occasion.At.UTC()
+	if o.Tick != nil {
+		words["Index"], times["ScheduledTime"] = strconv.FormatInt(o.Tick.Index, 10), o.Tick.At.UTC()
 	}
 	for i := range wf.Spec.Arguments.Parameters {
 		p := &wf.Spec.Arguments.Parameters[i]

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	sigsyaml "sigs.k8s.io/yaml"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 const (
@@ -149,6 +149,6 @@ func fieldOf(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-func refuse(format string, args ...any) *fault.Error {
-	return fault.New(fault.Invalid, "the manifest cannot be used: "+format, args...)
+func refuse(format string, args ...any) *apierr.Error {
+	return apierr.New(apierr.Invalid, "the manifest cannot be used: "+format, args...)
 }

@@ -8,7 +8,7 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -47,7 +47,7 @@ func rulesOf(wf *wfv1.Workflow) rules {
 	return all
 }
 
-// check refuses values that the rules do not allow, all of them at once. What Argo or an occasion puts into a value later is not known yet.
+// check refuses values that the rules do not allow, all of them at once. What Argo or a tick puts into a value later is not known yet.
 func (r rules) check(values []run.Parameter) error {
 	var refused []string
 	for _, v := range values {
@@ -62,5 +62,5 @@ func (r rules) check(values []run.Parameter) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	return fault.New(fault.Invalid, "%s", strings.Join(refused, "; "))
+	return apierr.New(apierr.Invalid, "%s", strings.Join(refused, "; "))
 }

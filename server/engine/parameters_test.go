@@ -7,7 +7,7 @@ import (
 
 	"github.com/argosy-ml/argosy/compiler"
 	"github.com/argosy-ml/argosy/sdk/dsl"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -35,7 +35,7 @@ func TestParameterRules(t *testing.T) {
 		{"lines", "", `parameter lines is ""; it must be a whole number from 1 to 100`},
 		{"lines", "1.5", `parameter lines is "1.5"; it must be a whole number from 1 to 100`},
 		{"lines", "101", `parameter lines is "101"; it must be a whole number from 1 to 100`},
-		{"lines", "[[Index]]", ""}, // an occasion puts it in
+		{"lines", "[[Index]]", ""}, // a tick puts it in
 		{"rate", "1e-1", ""},
 		{"rate", "0", `parameter rate is "0"; it must be a number, at least 0.1`},
 		{"dry", "True", ""},
@@ -53,7 +53,7 @@ func TestParameterRules(t *testing.T) {
 			continue
 		}
 		require.EqualError(t, err, c.refusal)
-		require.Equal(t, fault.Invalid, fault.KindOf(err))
+		require.Equal(t, apierr.Invalid, apierr.KindOf(err))
 	}
 	_, err := newEngine().Prepare(t.Context(), []byte(manifest), options(run.Parameter{Name: "lines", Value: "x"}, run.Parameter{Name: "dry", Value: "y"}))
 	require.ErrorContains(t, err, "parameter lines is")

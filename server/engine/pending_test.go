@@ -15,10 +15,10 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/argosy-ml/argosy/launcher/pending"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 // first is what the only waiting step of a run waits for.
@@ -133,7 +133,7 @@ func TestQueues(t *testing.T) {
 	s := cluster.NewService(v, nil)
 	ctx := t.Context()
 	_, err := s.ListQueues(ctx)
-	require.Equal(t, fault.NotFound, fault.KindOf(err))
+	require.Equal(t, apierr.NotFound, apierr.KindOf(err))
 	require.ErrorContains(t, err, "the cluster has no Volcano")
 
 	q, err := s.CreateQueue(ctx, cluster.QueueChange{Name: "night", Capability: map[string]string{"cpu": "8", "memory": "16Gi"}})
@@ -170,5 +170,5 @@ func TestQueues(t *testing.T) {
 	require.NoError(t, dyn.Resource(podGroups).Namespace("kubeflow").Delete(ctx, "g", metav1.DeleteOptions{}))
 	require.NoError(t, s.DeleteQueue(ctx, "night"))
 	_, err = s.ListQueues(ctx)
-	require.Equal(t, fault.NotFound, fault.KindOf(err))
+	require.Equal(t, apierr.NotFound, apierr.KindOf(err))
 }

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -60,7 +60,7 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	}
 	prepared, err := json.Marshal(wf)
 	if err != nil {
-		return run.Prepared{}, fault.New(fault.Internal, "the workflow cannot be written").Because(err)
+		return run.Prepared{}, apierr.New(apierr.Internal, "the workflow cannot be written").Because(err)
 	}
 	p := run.Prepared{
 		Name: wf.Name, ServiceAccount: wf.Spec.ServiceAccountName, Workflow: prepared, Parameters: given, Defaults: defaults, Labels: labels,
@@ -83,10 +83,10 @@ func override(wf *wfv1.Workflow, given []run.Parameter) error {
 	values := map[string]string{}
 	for _, p := range given {
 		if !slices.Contains(names, p.Name) {
-			return fault.New(fault.Invalid, "Unrecognized input parameter: %s. %s", p.Name, knownParameters(names))
+			return apierr.New(apierr.Invalid, "Unrecognized input parameter: %s. %s", p.Name, knownParameters(names))
 		}
 		if _, twice := values[p.Name]; twice {
-			return fault.New(fault.Invalid, "parameter %s is given twice", p.Name)
+			return apierr.New(apierr.Invalid, "parameter %s is given twice", p.Name)
 		}
 		values[p.Name] = p.Value
 	}
@@ -97,7 +97,7 @@ func override(wf *wfv1.Workflow, given []run.Parameter) error {
 		case ok:
 			*p = wfv1.Parameter{Name: p.Name, Value: wfv1.AnyStringPtr(value), Enum: p.Enum}
 		case p.Value == nil && p.ValueFrom == nil:
-			return fault.New(fault.Invalid, "parameter %s has no default; give it a value", p.Name)
+			return apierr.New(apierr.Invalid, "parameter %s has no default; give it a value", p.Name)
 		}
 	}
 	return nil
@@ -155,10 +155,10 @@ func setMetadata(wf *wfv1.Workflow, o run.Options) {
 	setIn(&wf.Labels, labelRunID, o.RunID)
 	delete(wf.Labels, labelPersisted)
 	hold(wf)
-	if o.Occasion != nil {
-		setIn(&wf.Labels, labelSchedule, o.Occasion.Schedule)
-		setIn(&wf.Labels, labelScheduleEpoch, strconv.FormatInt(o.Occasion.At.Unix(), 10))
-		setIn(&wf.Labels, labelScheduleIndex, strconv.FormatInt(o.Occasion.Index, 10))
+	if o.Tick != nil {
+		setIn(&wf.Labels, labelSchedule, o.Tick.Schedule)
+		setIn(&wf.Labels, labelScheduleEpoch, strconv.FormatInt(o.Tick.At.Unix(), 10))
+		setIn(&wf.Labels, labelScheduleIndex, strconv.FormatInt(o.Tick.Index, 10))
 		setIn(&wf.Labels, labelScheduled, "true")
 	}
 	setIn(&wf.Annotations, annotationRunName, o.RunName)
@@ -178,8 +178,8 @@ var notInName = regexp.MustCompile(`[^a-z0-9-]+`)
 
 // name fixes the Workflow's name now, so that creating it twice cannot make two.
 func name(wf *wfv1.Workflow, o run.Options) {
-	if o.Occasion != nil {
-		wf.GenerateName, wf.Name = "", o.Occasion.Workflow
+	if o.Tick != nil {
+		wf.GenerateName, wf.Name = "", o.Tick.Workflow
 		return
 	}
 	base := wf.GenerateName
@@ -198,11 +198,11 @@ func name(wf *wfv1.Workflow, o run.Options) {
 func replaceUID(wf *wfv1.Workflow, runID string) (*wfv1.Workflow, error) {
 	text, err := json.Marshal(wf)
 	if err != nil {
-		return nil, fault.New(fault.Internal, "the workflow cannot be written").Because(err)
+		return nil, apierr.New(apierr.Internal, "the workflow cannot be written").Because(err)
 	}
 	replaced := &wfv1.Workflow{}
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), "{{workflow.uid}}", runID)), replaced); err != nil {
-		return nil, fault.New(fault.Internal, "the workflow cannot be read back").Because(err)
+		return nil, apierr.New(apierr.Internal, "the workflow cannot be read back").Because(err)
 	}
 	return replaced, nil
 }

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cluster"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 // commands are the objects by which Volcano is asked to open and close queues, in commandsNamespace. Its own program vcctl uses them too.
@@ -24,7 +24,7 @@ var commands = schema.GroupVersionResource{Group: "bus.volcano.sh", Version: "v1
 
 const commandsNamespace = metav1.NamespaceDefault
 
-var errNoVolcano = fault.New(fault.NotFound, "the cluster has no Volcano, and queues are Volcano's: install it (https://volcano.sh), or use the embedded cluster, which has it")
+var errNoVolcano = apierr.New(apierr.NotFound, "the cluster has no Volcano, and queues are Volcano's: install it (https://volcano.sh), or use the embedded cluster, which has it")
 
 // CreateQueue implements cluster.Source.
 func (v *View) CreateQueue(ctx context.Context, q cluster.QueueChange) error {
@@ -55,7 +55,7 @@ func (v *View) SetQueue(ctx context.Context, q cluster.QueueChange) error {
 	if len(spec) > 0 {
 		patch, err := json.Marshal(map[string]any{"spec": spec})
 		if err != nil {
-			return fault.New(fault.Internal, "the change of the queue cannot be written").Because(err)
+			return apierr.New(apierr.Internal, "the change of the queue cannot be written").Because(err)
 		}
 		if _, err := v.dynamic.Resource(queueResource).Patch(ctx, q.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 			return queueFault("change", q.Name, err)
@@ -107,7 +107,7 @@ func specOfQueue(q cluster.QueueChange) (map[string]any, error) {
 			}
 			n, err := resource.ParseQuantity(amount)
 			if err != nil || n.Sign() < 0 {
-				return nil, fault.New(fault.Invalid, "%s %s=%s: want an amount such as 4, 500m or 16Gi", field, name, amount)
+				return nil, apierr.New(apierr.Invalid, "%s %s=%s: want an amount such as 4, 500m or 16Gi", field, name, amount)
 			}
 			all[name] = n.String()
 		}
@@ -124,11 +124,11 @@ func queueFault(doing, name string, err error) error {
 	case apierrors.IsNotFound(err) && (doing == "create" || doing == "open" || doing == "close" || !strings.Contains(err.Error(), name)):
 		return errNoVolcano
 	case apierrors.IsNotFound(err):
-		return fault.New(fault.NotFound, "there is no queue %s", name).Because(err)
+		return apierr.New(apierr.NotFound, "there is no queue %s", name).Because(err)
 	case apierrors.IsAlreadyExists(err):
-		return fault.New(fault.Conflict, "there is a queue %s already", name).Because(err)
+		return apierr.New(apierr.Conflict, "there is a queue %s already", name).Because(err)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot "):
-		return fault.New(fault.Invalid, "the server may not %s queues: apply manifests/queues to give it the right", doing).Because(err)
+		return apierr.New(apierr.Invalid, "the server may not %s queues: apply manifests/queues to give it the right", doing).Because(err)
 	}
 	return explain(fmt.Sprintf("%s queue %s", doing, name), err)
 }

@@ -15,7 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -48,7 +48,7 @@ func attemptOf(wf *wfv1.Workflow) int64 {
 func (e *Engine) Again(workflow []byte, attempt int64, from run.From) (run.Again, error) {
 	wf := &wfv1.Workflow{}
 	if err := json.Unmarshal(workflow, wf); err != nil {
-		return run.Again{}, fault.New(fault.Internal, "the recorded workflow cannot be read").Because(err)
+		return run.Again{}, apierr.New(apierr.Internal, "the recorded workflow cannot be read").Because(err)
 	}
 	before := slices.Clone(wf.Spec.Arguments.Parameters)
 	if err := reassign(wf, from.Parameters); err != nil {
@@ -78,7 +78,7 @@ func (e *Engine) Again(workflow []byte, attempt int64, from run.From) (run.Again
 	reopen(wf, attempt)
 	text, err := json.Marshal(wf)
 	if err != nil {
-		return run.Again{}, fault.New(fault.Internal, "the workflow cannot be written").Because(err)
+		return run.Again{}, apierr.New(apierr.Internal, "the workflow cannot be written").Because(err)
 	}
 	return run.Again{Workflow: text, Dropped: dropped, Parameters: from.Parameters, Warnings: warnings}, nil
 }
@@ -182,7 +182,7 @@ func (e *Engine) resubmit(ctx context.Context, there, wf *wfv1.Workflow) error {
 	wf.ResourceVersion, wf.UID = there.ResourceVersion, there.UID
 	_, err := e.argo.ArgoprojV1alpha1().Workflows(wf.Namespace).Update(ctx, wf, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) { // it changed while the pods were deleted
-		return fault.New(fault.Unavailable, "%s: %s", doing, reason(err)).Because(err)
+		return apierr.New(apierr.Unavailable, "%s: %s", doing, reason(err)).Because(err)
 	}
 	return explain(doing, err)
 }

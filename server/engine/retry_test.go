@@ -11,8 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -109,7 +109,7 @@ func TestAgain(t *testing.T) {
 	_, wf = again(t, b, never, 1)
 	require.Equal(t, wfv1.WorkflowStatus{}, wf.Status)
 	_, err := b.Engine.Again([]byte("x"), 1, run.From{})
-	require.Equal(t, fault.Internal, fault.KindOf(err))
+	require.Equal(t, apierr.Internal, apierr.KindOf(err))
 }
 
 func TestResubmit(t *testing.T) {

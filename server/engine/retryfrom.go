@@ -5,7 +5,7 @@ import (
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -41,7 +41,7 @@ func reassign(wf *wfv1.Workflow, parameters []run.Parameter) error {
 			for _, k := range wf.Spec.Arguments.Parameters {
 				names = append(names, k.Name)
 			}
-			return fault.New(fault.Invalid, "Unrecognized input parameter: %s. %s", p.Name, knownParameters(names))
+			return apierr.New(apierr.Invalid, "Unrecognized input parameter: %s. %s", p.Name, knownParameters(names))
 		}
 		if wf.Status.StoredWorkflowSpec != nil {
 			set(wf.Status.StoredWorkflowSpec.Arguments.Parameters, p)
@@ -181,13 +181,13 @@ func findStep(wf *wfv1.Workflow, step string) (wfv1.NodeStatus, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return wfv1.NodeStatus{}, fault.New(fault.Invalid, "the run has no step %q, or did not get to it; it can only go on from a step that it had begun", step)
+		return wfv1.NodeStatus{}, apierr.New(apierr.Invalid, "the run has no step %q, or did not get to it; it can only go on from a step that it had begun", step)
 	case len(found) > 1:
-		return wfv1.NodeStatus{}, fault.New(fault.Invalid, "%d steps of the run are called %q; name one by its id", len(found), step)
+		return wfv1.NodeStatus{}, apierr.New(apierr.Invalid, "%d steps of the run are called %q; name one by its id", len(found), step)
 	case isExit(wf, found[0]):
-		return wfv1.NodeStatus{}, fault.New(fault.Invalid, "step %q is of an exit handler, which runs again whenever the run goes on; name a step before it", step)
+		return wfv1.NodeStatus{}, apierr.New(apierr.Invalid, "step %q is of an exit handler, which runs again whenever the run goes on; name a step before it", step)
 	case found[0].Type == wfv1.NodeTypeSkipped:
-		return wfv1.NodeStatus{}, fault.New(fault.Invalid, "step %q was skipped, as its condition did not hold; go on from the step that decides about it", step)
+		return wfv1.NodeStatus{}, apierr.New(apierr.Invalid, "step %q was skipped, as its condition did not hold; go on from the step that decides about it", step)
 	}
 	return found[0], nil
 }

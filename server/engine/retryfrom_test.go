@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -99,7 +99,7 @@ func TestRewind(t *testing.T) {
 	} {
 		_, err := b.Engine.Again(text, 1, from)
 		require.ErrorContains(t, err, says)
-		require.Equal(t, fault.Invalid, fault.KindOf(err))
+		require.Equal(t, apierr.Invalid, apierr.KindOf(err))
 	}
 }
 

@@ -34,7 +34,7 @@ spec:
 func TestScrapeRules(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)
-	r, err := b.Runs.Create(t.Context(), run.Request{Name: "a run", Manifest: []byte(trains)})
+	r, err := b.Runs.Creator.Create(t.Context(), run.Request{Name: "a run", Manifest: []byte(trains)})
 	require.NoError(t, err)
 	b.Update(t, r, func(wf *wfv1.Workflow) {
 		inputs := &wfv1.Inputs{Parameters: wf.Spec.Templates[0].Inputs.Parameters}

@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -18,7 +18,7 @@ import (
 func (e *Engine) Submit(ctx context.Context, workflow []byte) error {
 	wf := &wfv1.Workflow{}
 	if err := json.Unmarshal(workflow, wf); err != nil {
-		return fault.New(fault.Internal, "the prepared workflow cannot be read").Because(err)
+		return apierr.New(apierr.Internal, "the prepared workflow cannot be read").Because(err)
 	}
 	client := e.argo.ArgoprojV1alpha1().Workflows(wf.Namespace)
 	doing := fmt.Sprintf("create workflow %s/%s", wf.Namespace, wf.Name)
@@ -38,19 +38,19 @@ func (e *Engine) Submit(ctx context.Context, workflow []byte) error {
 		case apierrors.IsNotFound(getErr) && attemptOf(wf) == 0: // created before, and deleted since: creating it again would run it twice
 			return nil
 		case apierrors.IsNotFound(getErr):
-			return fault.New(fault.Unavailable, "%s: the one of the attempt before was deleted just now", doing).Because(getErr)
+			return apierr.New(apierr.Unavailable, "%s: the one of the attempt before was deleted just now", doing).Because(getErr)
 		case getErr != nil:
 			return explain(doing, getErr)
 		case there.Labels[labelRunID] != wf.Labels[labelRunID]:
 			return explain(doing, err)
 		case there.DeletionTimestamp != nil && attemptOf(there) < attemptOf(wf):
-			return errors.Join(e.Release(ctx, wf.Namespace, wf.Name), fault.New(fault.Unavailable, "%s: the one of the attempt before is being deleted", doing))
+			return errors.Join(e.Release(ctx, wf.Namespace, wf.Name), apierr.New(apierr.Unavailable, "%s: the one of the attempt before is being deleted", doing))
 		case attemptOf(there) < attemptOf(wf):
 			return e.resubmit(ctx, there, wf)
 		}
 		return nil
 	case apierrors.IsNotFound(err): // the namespace or Argo itself: trying again would not help
-		return fault.New(fault.Invalid, "%s: %s; are Argo Workflows and the namespace installed?", doing, reason(err)).Because(err)
+		return apierr.New(apierr.Invalid, "%s: %s; are Argo Workflows and the namespace installed?", doing, reason(err)).Because(err)
 	}
 	return explain(doing, err)
 }

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 // TestSubmitOfADeletedWorkflow submits a run whose Workflow is deleted between the refused creation and the look at it, as after
@@ -52,7 +52,7 @@ func TestSubmitOfADeletedWorkflow(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, err, c.want)
-			require.Equal(t, fault.Unavailable, fault.KindOf(err), "the outbox tries it again")
+			require.Equal(t, apierr.Unavailable, apierr.KindOf(err), "the outbox tries it again")
 		})
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -77,7 +77,7 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 		wf = wf.DeepCopy()
 		wf.ManagedFields = nil
 		if err := packer.DecompressWorkflow(wf); err != nil {
-			return run.State{}, fault.New(fault.Internal, "the nodes of workflow %s cannot be unpacked", wf.Name).Because(err)
+			return run.State{}, apierr.New(apierr.Internal, "the nodes of workflow %s cannot be unpacked", wf.Name).Because(err)
 		}
 	}
 	short := wf.DeletionTimestamp != nil && !wf.Status.Fulfilled()
@@ -88,7 +88,7 @@ func stateOf(wf *wfv1.Workflow) (run.State, error) {
 	named.TypeMeta = metav1.TypeMeta{APIVersion: wfv1.SchemeGroupVersion.String(), Kind: "Workflow"}
 	text, err := json.Marshal(&named)
 	if err != nil {
-		return run.State{}, fault.New(fault.Internal, "workflow %s cannot be written", wf.Name).Because(err)
+		return run.State{}, apierr.New(apierr.Internal, "workflow %s cannot be written", wf.Name).Because(err)
 	}
 	s := run.State{
 		Status: string(wf.Status.Phase), Message: wf.Status.Message,

@@ -27,7 +27,7 @@ type Deleted struct {
 	Runs      int // that belonged to it and are still there
 }
 
-// Store keeps experiments. Errors are *fault.Error: Conflict for a name that is taken, NotFound for an unknown id.
+// Store keeps experiments. Errors are *apierr.Error: Conflict for a name that is taken, NotFound for an unknown id.
 type Store interface {
 	CreateExperiment(ctx context.Context, e Experiment) error
 	Experiment(ctx context.Context, id string) (Experiment, error)

@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 )
 
-// Service is what the API offers on experiments. Errors are *fault.Error.
+// Service is what the API offers on experiments. Errors are *apierr.Error.
 type Service struct {
 	store Store
 	now   func() time.Time
@@ -26,7 +26,7 @@ func NewService(store Store, now func() time.Time) *Service {
 func (s *Service) Create(ctx context.Context, name, description string) (Experiment, error) {
 	name = strings.TrimSpace(name)
 	if name == "" {
-		return Experiment{}, fault.New(fault.Invalid, "the experiment needs a name")
+		return Experiment{}, apierr.New(apierr.Invalid, "the experiment needs a name")
 	}
 	e := Experiment{ID: uuid.NewString(), Name: name, Description: description, CreatedAt: s.now()}
 	return e, s.store.CreateExperiment(ctx, e)
@@ -35,11 +35,11 @@ func (s *Service) Create(ctx context.Context, name, description string) (Experim
 // Default gives the experiment for runs that name none, and creates it when there is none of that name.
 func (s *Service) Default(ctx context.Context) (Experiment, error) {
 	e, err := s.store.ExperimentByName(ctx, DefaultName)
-	if fault.KindOf(err) != fault.NotFound || err == nil {
+	if apierr.KindOf(err) != apierr.NotFound || err == nil {
 		return e, err
 	}
 	e, err = s.Create(ctx, DefaultName, "All runs that were made without an experiment are grouped here.")
-	if err != nil && fault.KindOf(err) == fault.Conflict { // made by another request just now
+	if err != nil && apierr.KindOf(err) == apierr.Conflict { // made by another request just now
 		return s.store.ExperimentByName(ctx, DefaultName)
 	}
 	return e, err
@@ -53,7 +53,7 @@ func (s *Service) Get(ctx context.Context, id string) (Experiment, error) {
 // Recall returns an experiment by its id, even a deleted one whose runs remain.
 func (s *Service) Recall(ctx context.Context, id string) (Experiment, error) {
 	e, err := s.store.Experiment(ctx, id)
-	if err != nil && fault.KindOf(err) == fault.NotFound {
+	if err != nil && apierr.KindOf(err) == apierr.NotFound {
 		return s.store.DeletedExperiment(ctx, id)
 	}
 	return e, err
@@ -82,7 +82,7 @@ func (s *Service) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	if e.Name == DefaultName {
-		return fault.New(fault.Aborted, "the experiment %s cannot be deleted: runs without an experiment belong to it; archive or delete its runs instead", DefaultName)
+		return apierr.New(apierr.Aborted, "the experiment %s cannot be deleted: runs without an experiment belong to it; archive or delete its runs instead", DefaultName)
 	}
 	return s.store.DeleteExperiment(ctx, id)
 }

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/argosy-ml/argosy/server/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // marshaler writes JSON as KFP does: names as in the protos, zero values left out, no spaces. It reads both ways of
@@ -81,13 +81,13 @@ func (m *marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 	return runtime.DecoderFunc(func(v any) error {
 		raw, err := io.ReadAll(r)
 		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-			return fault.New(fault.Invalid, "the body is larger than %d MiB", tooLarge.Limit>>20)
+			return apierr.New(apierr.Invalid, "the body is larger than %d MiB", tooLarge.Limit>>20)
 		}
 		if err != nil {
 			return err
 		}
 		if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil && len(raw) > 0 { // to say nothing may be enough
-			return fault.New(fault.Invalid, "the body is not valid JSON: %v", err)
+			return apierr.New(apierr.Invalid, "the body is not valid JSON: %v", err)
 		}
 		if err := m.JSONPb.NewDecoder(bytes.NewReader(raw)).Decode(v); err != nil {
 			return err

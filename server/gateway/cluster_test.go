@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cluster"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -51,7 +51,7 @@ func (b *busy) Jobs(_ context.Context, of cluster.Of) ([]cluster.Job, []cluster.
 
 func (b *busy) JobObject(_ context.Context, _ cluster.Of, o cluster.Object) ([]byte, error) {
 	if o.Kind != "MPIJob" {
-		return nil, fault.New(fault.NotFound, "there is no %s %s", o.Kind, o.Name)
+		return nil, apierr.New(apierr.NotFound, "there is no %s %s", o.Kind, o.Name)
 	}
 	return []byte("kind: MPIJob\n"), nil
 }

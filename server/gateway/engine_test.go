@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"sigs.k8s.io/yaml"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -44,7 +44,7 @@ type workflow struct {
 func parse(manifest []byte) (workflow, error) {
 	var w workflow
 	if err := yaml.Unmarshal(manifest, &w); err != nil || w.Kind != "Workflow" {
-		return w, fault.New(fault.Invalid, "the manifest is no Workflow")
+		return w, apierr.New(apierr.Invalid, "the manifest is no Workflow")
 	}
 	return w, nil
 }
@@ -81,7 +81,7 @@ func (e *apiOnlyEngine) Prepare(ctx context.Context, manifest []byte, o run.Opti
 	}
 	for _, p := range o.Parameters {
 		if !known[p.Name] {
-			return run.Prepared{}, fault.New(fault.Invalid, "Unrecognized input parameter: %s", p.Name)
+			return run.Prepared{}, apierr.New(apierr.Invalid, "Unrecognized input parameter: %s", p.Name)
 		}
 	}
 	w.Metadata.Name, w.Metadata.GenerateName = w.Metadata.GenerateName+"abcde", ""

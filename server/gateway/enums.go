@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // knownEnums refuses JSON of a message that has, for an enum, a name that is none of its values.
@@ -51,5 +51,5 @@ func knownEnum(value json.RawMessage, field protoreflect.FieldDescriptor) error 
 	for i := range field.Enum().Values().Len() {
 		names = append(names, string(field.Enum().Values().Get(i).Name()))
 	}
-	return fault.New(fault.Invalid, "%s is %q; it can be %s", field.Name(), name, strings.Join(names, ", "))
+	return apierr.New(apierr.Invalid, "%s is %q; it can be %s", field.Name(), name, strings.Join(names, ", "))
 }

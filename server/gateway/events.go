@@ -13,7 +13,7 @@ import (
 
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/watch"
 )
 
@@ -57,7 +57,7 @@ func eventRequest(r *http.Request, q proto.Message) (after string, err error) {
 		after = header
 	}
 	if err := runtime.PopulateQueryParameters(q, values, utilities.NewDoubleArray(nil)); err != nil {
-		return "", fault.New(fault.Invalid, "the query cannot be read: %v", err)
+		return "", apierr.New(apierr.Invalid, "the query cannot be read: %v", err)
 	}
 	return after, nil
 }

@@ -74,7 +74,7 @@ var refusalAnswers = map[access.Reason]struct {
 	access.Guessing:   {http.StatusTooManyRequests, codes.ResourceExhausted},
 }
 
-// admitted serves those whom the gate admits. Whether the server is well it tells everybody, as probes have no password.
+// admitted serves the callers that the gate admits. The health check answers every caller, as probes have no password.
 func admitted(next http.Handler, gate *access.Gate) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/apis/v1beta1/healthz" {

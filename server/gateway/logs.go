@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 )
 
@@ -69,7 +69,7 @@ type parameters struct {
 
 func (p *parameters) refuse(name, value, can string) {
 	if p.err == nil {
-		p.err = fault.New(fault.Invalid, "%s is %q; it can be %s", name, value, can)
+		p.err = apierr.New(apierr.Invalid, "%s is %q; it can be %s", name, value, can)
 	}
 }
 
@@ -118,7 +118,7 @@ func (p *parameters) time(name string) time.Time {
 func (g *gateway) copyLog(w http.ResponseWriter, r *http.Request, q logs.Query, times bool) {
 	ctx, cancel := g.streamContext(r)
 	defer cancel()
-	log, err := g.Runs.LogText(ctx, q, times)
+	log, err := g.Runs.Logs.Text(ctx, q, times)
 	if err != nil {
 		g.refuse(ctx, nil, nil, w, r, err)
 		return
@@ -151,7 +151,7 @@ func (g *gateway) logLines(w http.ResponseWriter, r *http.Request, q logs.Query)
 	if q.Lines == 0 || q.Lines > mostLines {
 		q.Lines = mostLines
 	}
-	d, err := g.Runs.OpenLog(r.Context(), q)
+	d, err := g.Runs.Logs.Open(r.Context(), q)
 	if err != nil {
 		g.refuse(r.Context(), nil, nil, w, r, err)
 		return
@@ -206,7 +206,7 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := g.streamContext(r) // the end of the server ends it too
 	defer cancel()
-	found, err := g.Runs.FindInLog(ctx, q, text, skip, most)
+	found, err := g.Runs.Logs.Find(ctx, q, text, skip, most)
 	if err != nil {
 		g.refuse(ctx, nil, nil, w, r, err)
 		return
@@ -243,7 +243,7 @@ func viewOf(l logs.Log) logView {
 
 // listLogs tells which logs there are of a run, or of one of its nodes.
 func (g *gateway) listLogs(w http.ResponseWriter, r *http.Request) {
-	list, err := g.Runs.Logs(r.Context(), r.PathValue("run"), r.PathValue("node"))
+	list, err := g.Runs.Logs.List(r.Context(), r.PathValue("run"), r.PathValue("node"))
 	if err != nil {
 		g.refuse(r.Context(), nil, nil, w, r, err)
 		return

@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // objects is an artifact store in memory.
@@ -28,7 +28,7 @@ func (o *objects) Get(_ context.Context, key string) (io.ReadCloser, error) {
 	defer o.mu.Unlock()
 	data, ok := o.data[key]
 	if !ok {
-		return nil, fault.New(fault.NotFound, "%s not found", key)
+		return nil, apierr.New(apierr.NotFound, "%s not found", key)
 	}
 	return io.NopCloser(bytes.NewReader(data)), nil
 }
@@ -45,7 +45,7 @@ func (o *objects) Size(_ context.Context, key string) (int64, error) {
 	defer o.mu.Unlock()
 	data, ok := o.data[key]
 	if !ok {
-		return 0, fault.New(fault.NotFound, "%s not found", key)
+		return 0, apierr.New(apierr.NotFound, "%s not found", key)
 	}
 	return int64(len(data)), nil
 }

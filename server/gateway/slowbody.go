@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // How slowly a body may come: the client may pause for bodyPause, and has to make up for it at minRate afterwards.
@@ -52,7 +52,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 			return n, derr
 		}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = fault.New(fault.Invalid, "the body came too slowly: nothing for %s, or less than %d KiB/s; send it again over a faster connection", bodyPause, minRate>>10)
+		err = apierr.New(apierr.Invalid, "the body came too slowly: nothing for %s, or less than %d KiB/s; send it again over a faster connection", bodyPause, minRate>>10)
 	}
 	return n, err
 }

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/argosy-ml/argosy/server/api"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
@@ -60,28 +60,28 @@ func (g *gateway) upload(w http.ResponseWriter, r *http.Request, create func(con
 func formFile(r *http.Request) (name string, data []byte, err error) {
 	form, err := r.MultipartReader()
 	if err != nil {
-		return "", nil, fault.New(fault.Invalid, "send the file as multipart/form-data in the field %q: %v", fileField, err)
+		return "", nil, apierr.New(apierr.Invalid, "send the file as multipart/form-data in the field %q: %v", fileField, err)
 	}
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
-			return "", nil, fault.New(fault.Invalid, "the form has no file in the field %q", fileField)
+			return "", nil, apierr.New(apierr.Invalid, "the form has no file in the field %q", fileField)
 		}
 		if err != nil {
-			return "", nil, fault.New(fault.Invalid, "the form is damaged: %v", err)
+			return "", nil, apierr.New(apierr.Invalid, "the form is damaged: %v", err)
 		}
 		if part.FormName() != fileField {
 			continue
 		}
 		if part.FileName() == "" {
-			return "", nil, fault.New(fault.Invalid, "the field %q holds no file: its file name is missing", fileField)
+			return "", nil, apierr.New(apierr.Invalid, "the field %q holds no file: its file name is missing", fileField)
 		}
 		data, err := io.ReadAll(io.LimitReader(part, pkgfile.MaxSize+1))
 		switch {
 		case err != nil:
-			return "", nil, fault.New(fault.Invalid, "%s did not arrive whole: %v", part.FileName(), err)
+			return "", nil, apierr.New(apierr.Invalid, "%s did not arrive whole: %v", part.FileName(), err)
 		case len(data) > pkgfile.MaxSize:
-			return "", nil, fault.New(fault.Invalid, "%s is larger than %d MiB", part.FileName(), pkgfile.MaxSize>>20)
+			return "", nil, apierr.New(apierr.Invalid, "%s is larger than %d MiB", part.FileName(), pkgfile.MaxSize>>20)
 		}
 		return part.FileName(), data, nil
 	}
@@ -92,7 +92,7 @@ func formFile(r *http.Request) (name string, data []byte, err error) {
 func (g *gateway) refuseUpload(w http.ResponseWriter, r *http.Request, err error) {
 	api.Log(r.Context(), g.Log, r.Method+" "+r.URL.Path, time.Now(), err)
 	status := http.StatusInternalServerError
-	if fault.KindOf(err) == fault.Invalid {
+	if apierr.KindOf(err) == apierr.Invalid {
 		status = http.StatusBadRequest
 	}
 	s := api.Status(err)

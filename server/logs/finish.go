@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // runningPatience is how long containers are waited for that still run when their step has ended.
@@ -63,7 +63,7 @@ func (f *finisher) wait(ctx context.Context) (more bool, err error) {
 	}
 	select {
 	case <-ctx.Done():
-		return false, fault.New(fault.Unavailable, "the log was not read to its end in time").Because(ctx.Err())
+		return false, apierr.New(apierr.Unavailable, "the log was not read to its end in time").Because(ctx.Err())
 	case <-changed:
 		return true, nil
 	case <-f.patience:
@@ -78,7 +78,7 @@ func (f *finisher) hurry(r *recording) error {
 	defer r.mu.Unlock()
 	if before, known := f.failed[r]; !known {
 		f.failed[r] = r.fails
-	} else if r.fails > before && fault.KindOf(r.err) != fault.NotFound { // that its pod went, it is about to hear
+	} else if r.fails > before && apierr.KindOf(r.err) != apierr.NotFound { // that its pod went, it is about to hear
 		return r.err
 	}
 	return nil
@@ -117,7 +117,7 @@ func (a *Archive) waits(ctx context.Context, s Step) (w waits, err error) {
 		w.starting = true
 		return w, nil
 	}
-	if fault.KindOf(err) != fault.NotFound {
+	if apierr.KindOf(err) != apierr.NotFound {
 		return w, err
 	}
 	kept, more := a.c.Store.Logs(ctx, s.RunID, s.NodeID)

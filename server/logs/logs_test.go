@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/logs"
 )
 
@@ -89,7 +89,7 @@ func TestAPodThatIsDeletedKeepsWhatWasSeen(t *testing.T) {
 	require.Equal(t, []any{logs.Cut, "its pod was deleted before the rest was read", int64(1)}, []any{list[0].State, list[0].Message, list[0].Lines})
 
 	_, err = b.Finish(t.Context(), logs.Step{RunID: "r", NodeID: "unknown", Namespace: "kubeflow", Pod: "never"})
-	require.Equal(t, fault.NotFound, fault.KindOf(err), "%v", err)
+	require.Equal(t, apierr.NotFound, apierr.KindOf(err), "%v", err)
 }
 
 func TestAllContainersOfAStepAndItsJob(t *testing.T) {
@@ -178,12 +178,12 @@ func unbroken(text string) string {
 func TestTheArtifactStoreComesBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.objects.Break(fault.New(fault.Unavailable, "the artifact store is away"))
+	b.objects.Break(apierr.New(apierr.Unavailable, "the artifact store is away"))
 	b.cluster.Start(stepPod("p"), "main")
 	b.cluster.Print("p", "main", numbered(1, 10))
 	b.cluster.End("p")
 	_, err := b.Finish(t.Context(), logs.Step{RunID: "r", NodeID: "step", Namespace: "kubeflow", Pod: "p"})
-	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
+	require.Equal(t, apierr.Unavailable, apierr.KindOf(err), "%v", err)
 	b.objects.Break(nil)
 	b.finish(t, "p")
 	require.Equal(t, numbered(1, 10), b.read(t, logs.Query{}))
@@ -216,7 +216,7 @@ func TestQueriesThatCannotBe(t *testing.T) {
 		{From: 1, Around: 2}, {From: -1}, {Tail: &tail}, {Around: 5}, {Around: 5, Lines: 3, Follow: true}, {Lines: -1}, {Attempt: -1},
 	} {
 		_, err := b.Open(t.Context(), q)
-		require.Equal(t, fault.Invalid, fault.KindOf(err), "%+v", q)
+		require.Equal(t, apierr.Invalid, apierr.KindOf(err), "%+v", q)
 	}
 }
 

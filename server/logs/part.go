@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // A part is an object of the artifact store: a zstd skippable frame that holds a header as JSON, and behind it the chunks,
@@ -181,7 +181,7 @@ func readPart(r io.Reader) (stored, error) {
 	var b bytes.Buffer
 	n, err := b.ReadFrom(io.LimitReader(r, maxPart+1))
 	if err != nil {
-		return stored{}, fault.New(fault.Unavailable, "the archived log broke off").Because(err)
+		return stored{}, apierr.New(apierr.Unavailable, "the archived log broke off").Because(err)
 	}
 	if n > maxPart {
 		return stored{}, damaged("it is too large")
@@ -265,6 +265,6 @@ func linesOf(raw []byte, first, from int64) ([]Line, error) {
 	return lines, nil
 }
 
-func damaged(format string, args ...any) *fault.Error {
-	return fault.New(fault.Internal, "the archived log is damaged: "+format, args...)
+func damaged(format string, args ...any) *apierr.Error {
+	return apierr.New(apierr.Internal, "the archived log is damaged: "+format, args...)
 }

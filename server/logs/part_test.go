@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // partOf writes lines as a part is written.
@@ -76,7 +76,7 @@ func TestDamagedParts(t *testing.T) {
 		if err == nil {
 			_, err = s.all()
 		}
-		require.Equal(t, fault.Internal, fault.KindOf(err), name)
+		require.Equal(t, apierr.Internal, apierr.KindOf(err), name)
 		require.ErrorContains(t, err, "the archived log is damaged", name)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/artifact"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 // IsPlain tells the keys of logs that servers before 0.3 kept: one gzipped object for each step, written at its end.
@@ -23,7 +23,7 @@ func OpenPlain(ctx context.Context, store artifact.Store, key string) (io.ReadCl
 	}
 	text, err := gzip.NewReader(packed)
 	if err != nil {
-		return nil, errors.Join(fault.New(fault.Internal, "the archived log is damaged").Because(err), packed.Close())
+		return nil, errors.Join(apierr.New(apierr.Internal, "the archived log is damaged").Because(err), packed.Close())
 	}
 	return unzipped{text, packed}, nil
 }

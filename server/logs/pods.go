@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // sighting is a pod that was seen: by the watch, or, which only counts for one that is new, by looking for it.
@@ -101,7 +101,7 @@ func (a *Archive) observe(ctx context.Context, s sighting) error {
 			return nil
 		}
 		kept, attempt, err := a.c.Store.PodLogs(ctx, p.RunID, p.UID)
-		foreign := err != nil && fault.KindOf(err) == fault.NotFound
+		foreign := err != nil && apierr.KindOf(err) == apierr.NotFound
 		if err != nil && !foreign {
 			return err
 		}

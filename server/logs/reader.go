@@ -7,7 +7,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // Query chooses the log of a step and the part to read. At most one of From, Tail, Around and Since is set; without any
@@ -36,13 +36,13 @@ func (q Query) Check() error {
 	}
 	switch {
 	case set > 1:
-		return fault.New(fault.Invalid, "give one of from, tail, around and since")
+		return apierr.New(apierr.Invalid, "give one of from, tail, around and since")
 	case q.From < 0 || q.Around < 0 || q.Lines < 0 || q.Attempt < 0 || q.Tail != nil && *q.Tail < 0:
-		return fault.New(fault.Invalid, "lines and attempts are counted from 1")
+		return apierr.New(apierr.Invalid, "lines and attempts are counted from 1")
 	case q.Around > 0 && q.Lines == 0:
-		return fault.New(fault.Invalid, "around needs lines: how many to give")
+		return apierr.New(apierr.Invalid, "around needs lines: how many to give")
 	case q.Around > 0 && q.Follow:
-		return fault.New(fault.Invalid, "what lies around a line cannot be followed")
+		return apierr.New(apierr.Invalid, "what lies around a line cannot be followed")
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (q Query) choose(list []Log) int {
 }
 
 // ErrNone: there is no such log, or not yet.
-var ErrNone = fault.New(fault.NotFound, "there is no such log")
+var ErrNone = apierr.New(apierr.NotFound, "there is no such log")
 
 // Reader gives a log in pieces. It is for one goroutine, and must be closed.
 type Reader struct {
@@ -143,7 +143,7 @@ func (d *Reader) load(ctx context.Context) (err error) {
 	}
 	s, err := d.a.part(ctx, d.log, len(d.parts))
 	if err != nil {
-		if fault.KindOf(err) == fault.NotFound { // nothing was saved behind the closed parts
+		if apierr.KindOf(err) == apierr.NotFound { // nothing was saved behind the closed parts
 			err = nil
 		}
 		return err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 const (
@@ -208,14 +208,14 @@ func (r *recording) readRest(ctx context.Context) error {
 	}
 	defer release()
 	err = r.read(ctx, false)
-	switch kind := fault.KindOf(err); {
+	switch kind := apierr.KindOf(err); {
 	case err == nil:
 		return r.finish(ctx, Whole, "")
 	case errors.Is(err, errFull):
 		return r.finish(ctx, Cut, r.a.tooLong())
-	case kind == fault.NotFound:
+	case kind == apierr.NotFound:
 		return r.finish(ctx, Cut, "its pod was deleted before the rest was read")
-	case kind == fault.Invalid: // it never began, or the node has it no more
+	case kind == apierr.Invalid: // it never began, or the node has it no more
 		if r.lines() == 0 {
 			return r.finish(ctx, Whole, "")
 		}
@@ -280,7 +280,7 @@ func (r *recording) read(ctx context.Context, follow bool) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return fault.New(fault.Unavailable, "the log broke off: %v", err).Because(err)
+			return apierr.New(apierr.Unavailable, "the log broke off: %v", err).Because(err)
 		}
 	}
 }

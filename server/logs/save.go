@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // What came is saved after a second, then after longer and longer: with each save the last part is written again.
@@ -90,7 +90,7 @@ func (r *recording) save(ctx context.Context, seal bool) error {
 	}
 	if seal || done {
 		err := r.a.c.Store.PutLog(ctx, l, closed)
-		if err != nil && fault.KindOf(err) == fault.NotFound { // the run was deleted meanwhile
+		if err != nil && apierr.KindOf(err) == apierr.NotFound { // the run was deleted meanwhile
 			return r.a.c.Artifacts.Delete(ctx, l.Key(number))
 		}
 		if err != nil {
@@ -115,7 +115,7 @@ func (r *recording) save(ctx context.Context, seal bool) error {
 
 // ignoreDeleted passes over what a run's deletion makes of its logs.
 func ignoreDeleted(err error) error {
-	if err != nil && fault.KindOf(err) == fault.NotFound {
+	if err != nil && apierr.KindOf(err) == apierr.NotFound {
 		return nil
 	}
 	return err
@@ -129,7 +129,7 @@ func (r *recording) load(ctx context.Context) error {
 	}
 	open := &part{}
 	s, err := r.a.part(ctx, r.of, len(parts))
-	switch missing := err != nil && fault.KindOf(err) == fault.NotFound; {
+	switch missing := err != nil && apierr.KindOf(err) == apierr.NotFound; {
 	case err == nil:
 		if open, err = s.again(); err != nil {
 			return err

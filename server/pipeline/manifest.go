@@ -33,7 +33,7 @@ type GraphEdge struct {
 }
 
 // Inspector reads manifests; server/engine implements it with Argo's own types and validation.
-// An invalid Workflow gives a *fault.Error of kind Invalid that says what to change.
+// An invalid Workflow gives a *apierr.Error of kind Invalid that says what to change.
 type Inspector interface {
 	Inspect(ctx context.Context, manifest []byte) (Spec, error)
 }

@@ -35,7 +35,7 @@ type Version struct {
 	Parameters    []Parameter
 }
 
-// Store keeps pipelines and manifests. Errors are *fault.Error: Conflict for a name that is taken, NotFound for an unknown id.
+// Store keeps pipelines and manifests. Errors are *apierr.Error: Conflict for a name that is taken, NotFound for an unknown id.
 type Store interface {
 	// CreatePipeline stores a pipeline, its first version (p.Default) and that version's manifest in one transaction.
 	CreatePipeline(ctx context.Context, p Pipeline, manifest []byte) error

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
@@ -27,7 +27,7 @@ type Upload struct {
 	CodeSourceURL string // CreateVersion only
 }
 
-// Service is what the API offers on pipelines. Errors are *fault.Error.
+// Service is what the API offers on pipelines. Errors are *apierr.Error.
 type Service struct {
 	store     Store
 	inspector Inspector
@@ -53,7 +53,7 @@ func (s *Service) Create(ctx context.Context, u Upload) (Pipeline, error) {
 // CreateVersion reads, validates and stores an uploaded package as the new default version of u.PipelineID.
 func (s *Service) CreateVersion(ctx context.Context, u Upload) (Version, error) {
 	if u.PipelineID == "" {
-		return Version{}, fault.New(fault.Invalid, "a version needs the id of its pipeline")
+		return Version{}, apierr.New(apierr.Invalid, "a version needs the id of its pipeline")
 	}
 	if _, err := s.store.Pipeline(ctx, u.PipelineID); err != nil {
 		return Version{}, err
@@ -73,9 +73,9 @@ func (s *Service) read(ctx context.Context, u Upload) (Version, []byte, error) {
 	}
 	switch {
 	case name == "":
-		return Version{}, nil, fault.New(fault.Invalid, "the pipeline needs a name")
+		return Version{}, nil, apierr.New(apierr.Invalid, "the pipeline needs a name")
 	case utf8.RuneCountInString(name) > MaxName:
-		return Version{}, nil, fault.New(fault.Invalid, "the name has %d characters; at most %d are allowed",
+		return Version{}, nil, apierr.New(apierr.Invalid, "the name has %d characters; at most %d are allowed",
 			utf8.RuneCountInString(name), MaxName)
 	}
 	manifest, err := pkgfile.Read(u.FileName, u.Data)

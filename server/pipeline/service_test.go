@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
@@ -45,18 +45,18 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		upload pipeline.Upload
-		kind   fault.Kind
+		kind   apierr.Kind
 		want   string
 	}{
-		"no name":      {pipeline.Upload{Data: []byte("x")}, fault.Invalid, "needs a name"},
-		"a long name":  {upload(strings.Repeat("é", 101)), fault.Invalid, "the name has 101 characters; at most 100"},
-		"a taken name": {upload("taken"), fault.Conflict, `a pipeline named "taken" exists already`},
-		"no tarball":   {pipeline.Upload{FileName: "a.tar.gz", Data: []byte("x")}, fault.Invalid, "neither a tarball"},
-		"no workflow":  {pipeline.Upload{FileName: "a.yaml", Data: []byte("kind: Pod")}, fault.Invalid, `of kind "Pod"`},
+		"no name":      {pipeline.Upload{Data: []byte("x")}, apierr.Invalid, "needs a name"},
+		"a long name":  {upload(strings.Repeat("é", 101)), apierr.Invalid, "the name has 101 characters; at most 100"},
+		"a taken name": {upload("taken"), apierr.Conflict, `a pipeline named "taken" exists already`},
+		"no tarball":   {pipeline.Upload{FileName: "a.tar.gz", Data: []byte("x")}, apierr.Invalid, "neither a tarball"},
+		"no workflow":  {pipeline.Upload{FileName: "a.yaml", Data: []byte("kind: Pod")}, apierr.Invalid, `of kind "Pod"`},
 	} {
 		_, err := s.Create(t.Context(), c.upload)
 		require.ErrorContains(t, err, c.want, name)
-		require.Equal(t, c.kind, fault.KindOf(err), name)
+		require.Equal(t, c.kind, apierr.KindOf(err), name)
 		c.upload.PipelineID = p.ID
 		_, err = s.CreateVersion(t.Context(), c.upload)
 		require.Error(t, err, name)
@@ -66,7 +66,7 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 	u := upload("x")
 	u.PipelineID = "none"
 	_, err = s.CreateVersion(t.Context(), u)
-	require.Equal(t, fault.NotFound, fault.KindOf(err))
+	require.Equal(t, apierr.NotFound, apierr.KindOf(err))
 
 	list, err := s.List(t.Context(), page.Query{Size: 10})
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestDefaultExperimentGoesByItsName(t *testing.T) {
 	again, err := s.Default(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, first.ID, again.ID)
-	require.Equal(t, fault.Aborted, fault.KindOf(s.Delete(t.Context(), first.ID)))
+	require.Equal(t, apierr.Aborted, apierr.KindOf(s.Delete(t.Context(), first.ID)))
 
 	s = enginetest.New(t).Experiments
 	byHand, err := s.Create(t.Context(), " Default ", "mine")
@@ -93,5 +93,5 @@ func TestDefaultExperimentGoesByItsName(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, byHand.ID, again.ID, "one made by hand serves as well")
 	_, err = s.Create(t.Context(), " ", "")
-	require.Equal(t, fault.Invalid, fault.KindOf(err))
+	require.Equal(t, apierr.Invalid, apierr.KindOf(err))
 }

@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -27,7 +27,7 @@ func deleteHeld(t *testing.T, b *enginetest.Bundle, r run.Run) {
 func TestHeldUntilRecorded(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)
-	b.Artifacts.Break(fault.New(fault.Unavailable, "the artifact store is away"))
+	b.Artifacts.Break(apierr.New(apierr.Unavailable, "the artifact store is away"))
 	stop := start(t, b)
 	r := b.Start(t)
 	makePod(t, b, r.Workflow, corev1.PodSucceeded, ran())
@@ -63,7 +63,7 @@ func TestDeletedBeforeItsEnd(t *testing.T) {
 		wf.Status.Nodes = wfv1.Nodes{wf.Name: {ID: wf.Name, Name: wf.Name, DisplayName: "step", Type: wfv1.NodeTypePod, Phase: wfv1.NodeRunning, HostNodeName: "local"}}
 	})
 	deleteHeld(t, b, r)
-	b.Artifacts.Break(fault.New(fault.Unavailable, "the artifact store is away"))
+	b.Artifacts.Break(apierr.New(apierr.Unavailable, "the artifact store is away"))
 	start(t, b)
 	got := b.Until(t, r.ID, func(r run.Run) bool { return run.Final(r.Status) })
 	require.Equal(t, run.Error, got.Status)

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/metric"
 	"github.com/argosy-ml/argosy/server/run"
@@ -119,9 +119,9 @@ func (r *Reconciler) tolerate(ctx context.Context, of run.Run, n run.Node, attem
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	switch fault.KindOf(err) {
-	case fault.NotFound, fault.Invalid:
-	case fault.Unavailable:
+	switch apierr.KindOf(err) {
+	case apierr.NotFound, apierr.Invalid:
+	case apierr.Unavailable:
 		return err
 	default:
 		if attempt < maxAttempts {

@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/artifact"
 	"github.com/argosy-ml/argosy/server/cache"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -144,7 +144,7 @@ func (r *Reconciler) record(ctx context.Context, id string, _ int) error {
 
 func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, known bool) error {
 	before, err := r.c.Store.Run(ctx, id)
-	if err != nil && fault.KindOf(err) == fault.NotFound && s.Deleting {
+	if err != nil && apierr.KindOf(err) == apierr.NotFound && s.Deleting {
 		return r.c.Cluster.Release(ctx, s.Namespace, s.Workflow) // no run records it
 	}
 	if err != nil {
@@ -293,7 +293,7 @@ func (r *Reconciler) putBack(id string, s run.Seen) {
 }
 
 func ignoreMissing(err error) error {
-	if err != nil && fault.KindOf(err) == fault.NotFound {
+	if err != nil && apierr.KindOf(err) == apierr.NotFound {
 		return nil
 	}
 	return err

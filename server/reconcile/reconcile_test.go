@@ -19,8 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/storetest"
@@ -96,7 +97,7 @@ func archivedLog(t *testing.T, b *enginetest.Bundle, r run.Run) string {
 	require.Len(t, nodes, 1)
 	require.True(t, nodes[0].Harvested)
 	require.NotEmpty(t, nodes[0].LogKey)
-	log, err := b.Runs.Log(t.Context(), r.ID, nodes[0].ID, false)
+	log, err := b.Runs.Logs.Text(t.Context(), logs.Query{RunID: r.ID, NodeID: nodes[0].ID}, false)
 	require.NoError(t, err)
 	defer log.Close()
 	text, err := io.ReadAll(log)
@@ -155,7 +156,7 @@ func TestWhatHappenedWhileTheServerWasDown(t *testing.T) {
 func TestHarvestGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)
-	b.Artifacts.Break(fault.New(fault.Unavailable, "the artifact store is away"))
+	b.Artifacts.Break(apierr.New(apierr.Unavailable, "the artifact store is away"))
 	stop := start(t, b)
 	r := b.Start(t)
 	makePod(t, b, r.Workflow, corev1.PodSucceeded, ran())
@@ -202,7 +203,7 @@ func TestStopIsSaidUntilItIsHeard(t *testing.T) {
 		deaf--
 		return deaf >= 0, nil, apierrors.NewServiceUnavailable("away")
 	})
-	require.NoError(t, b.Runs.Terminate(t.Context(), r.ID))
+	require.NoError(t, b.Runs.Changer.Terminate(t.Context(), r.ID))
 	require.Empty(t, b.Workflow(t, r).Spec.Shutdown)
 	start(t, b)
 	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, time.Minute, 10*time.Millisecond)
@@ -272,7 +273,7 @@ func TestStepFromTheCache(t *testing.T) {
 	got := b.Until(t, r.ID, settled)
 	require.Empty(t, got.Warnings)
 	require.Len(t, got.Metrics, 1)
-	_, err := b.Runs.Log(t.Context(), r.ID, r.Workflow, true)
+	_, err := b.Runs.Logs.Text(t.Context(), logs.Query{RunID: r.ID, NodeID: r.Workflow, Follow: true}, false)
 	require.EqualError(t, err, "step step ran nothing, so it has no log: it was taken from the cache steps, key v1")
 }
 

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -34,23 +34,23 @@ func TestRetry(t *testing.T) {
 	b.Argo.PrependReactor("update", "workflows", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return away.Load(), nil, apierrors.NewServiceUnavailable("starting")
 	})
-	require.NoError(t, b.Runs.Retry(t.Context(), r.ID), "accepted, though the cluster does not answer")
+	require.NoError(t, b.Runs.Changer.Retry(t.Context(), r.ID), "accepted, though the cluster does not answer")
 	away.Store(false)
 	b.Update(t, r, func(wf *wfv1.Workflow) { wf.Labels["touched"] = "yes" }) // an event of the old attempt
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- b.Runs.Run(ctx) }()
+	go func() { done <- b.Runs.Outbox.Run(ctx) }()
 	defer func() { cancel(); require.NoError(t, <-done) }()
 	require.Eventually(t, func() bool { return b.Workflow(t, r).Status.Phase != wfv1.WorkflowFailed }, time.Minute, 5*time.Millisecond)
-	got, err := b.Runs.Get(t.Context(), r.ID)
+	got, err := b.Runs.Reader.Get(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{false, int64(1), false}, []any{run.Final(got.Status), got.Attempt, got.Settled})
 	end(t, b, r, wfv1.WorkflowSucceeded, "")
 	got = b.Until(t, r.ID, settled)
 	require.Equal(t, run.Succeeded, got.Status)
 	require.Equal(t, "true", b.Workflow(t, r).Labels["pipeline/persistedFinalState"])
-	err = b.Runs.Retry(t.Context(), r.ID)
-	require.Equal(t, fault.Aborted, fault.KindOf(err), "%v", err)
+	err = b.Runs.Changer.Retry(t.Context(), r.ID)
+	require.Equal(t, apierr.Aborted, apierr.KindOf(err), "%v", err)
 }
 
 // lateStore gives a run as it was before its retry to the first who asks, as when the retry comes between two looks.
@@ -79,7 +79,7 @@ func TestRetryBetweenTwoLooks(t *testing.T) {
 	end(t, b, r, wfv1.WorkflowFailed, "")
 	failed := b.Until(t, r.ID, settled)
 	stop()
-	require.NoError(t, b.Runs.Retry(t.Context(), r.ID))
+	require.NoError(t, b.Runs.Changer.Retry(t.Context(), r.ID))
 	b.Update(t, r, func(wf *wfv1.Workflow) { wf.Status.Phase = wfv1.WorkflowRunning })
 
 	for name, was := range map[string]func(*run.Run){"settled": func(*run.Run) {}, "not settled": func(r *run.Run) { r.Settled = false }} {

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cache"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -107,7 +107,7 @@ func (r *Reconciler) find(ctx context.Context, s cache.Step) (cache.Entry, bool,
 		switch err := r.c.Cache.Reuse(ctx, s.RunID, s.NodeID, e); {
 		case err == nil:
 			return e, true, nil
-		case fault.KindOf(err) != fault.NotFound: // otherwise it has just gone
+		case apierr.KindOf(err) != apierr.NotFound: // otherwise it has just gone
 			return none, false, err
 		}
 	}
@@ -120,7 +120,7 @@ func (r *Reconciler) present(ctx context.Context, keys []string) (there []string
 		switch _, err := r.c.Artifacts.Size(ctx, key); {
 		case err == nil:
 			there = append(there, key)
-		case fault.KindOf(err) != fault.NotFound:
+		case apierr.KindOf(err) != apierr.NotFound:
 			return nil, err
 		}
 	}

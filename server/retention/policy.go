@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // Rule says what is kept of one kind. The zero Rule keeps everything.
@@ -38,7 +38,7 @@ func Keep(text string) (r Rule, err error) {
 		case numberErr != nil && ageErr == nil && age > 0 && r.Age == 0:
 			r.Age = age
 		default:
-			return Rule{}, fault.New(fault.Invalid, "%q is not a valid limit: give an age, a number of runs, or both, as in 90d,1000", text)
+			return Rule{}, apierr.New(apierr.Invalid, "%q is not a valid limit: give an age, a number of runs, or both, as in 90d,1000", text)
 		}
 	}
 	return r, nil

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -38,7 +38,7 @@ type Store interface {
 // Pruner removes what a policy does not keep.
 type Pruner struct {
 	Store  Store
-	Runs   *run.Service
+	Runs   *run.Changer
 	Policy Policy // of the server
 	Log    *slog.Logger
 	Every  time.Duration    // how often Run prunes, the first time that long after its start; 0: every hour
@@ -67,7 +67,7 @@ func (p *Pruner) pruneAt(ctx context.Context, policy Policy, now time.Time, dry 
 			last = c
 			parts := run.Parts{Run: runs.beyond(c), Artifacts: artifacts.beyond(c) && !c.ArtifactsGone, Logs: logs.beyond(c) && !c.LogsGone}
 			pruned, err := p.Runs.Prune(ctx, c.ID, parts, policy.String(), dry)
-			if err != nil && fault.KindOf(err) == fault.NotFound {
+			if err != nil && apierr.KindOf(err) == apierr.NotFound {
 				continue // somebody else deleted it
 			}
 			if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cache"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -62,7 +62,7 @@ type bench struct {
 
 func newBench(t *testing.T) bench {
 	b := enginetest.New(t)
-	return bench{b, &retention.Pruner{Store: b.Store, Runs: b.Runs, Log: b.Log}}
+	return bench{b, &retention.Pruner{Store: b.Store, Runs: b.Runs.Changer, Log: b.Log}}
 }
 
 // ended makes a run that ended a time ago, and left a file, a folder, a file at a fixed place, and a log.
@@ -101,7 +101,7 @@ func (b bench) gone(t *testing.T, r run.Run) bool {
 	t.Helper()
 	_, err := b.Store.Run(t.Context(), r.ID)
 	if err != nil {
-		require.Equal(t, fault.NotFound, fault.KindOf(err))
+		require.Equal(t, apierr.NotFound, apierr.KindOf(err))
 	}
 	return err != nil
 }
@@ -140,7 +140,7 @@ func TestWhatStays(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	going, kept := b.Start(t), b.ended(t, 1000*time.Hour)
-	require.NoError(t, b.Runs.Archive(t.Context(), kept.ID, true))
+	require.NoError(t, b.Runs.Changer.Archive(t.Context(), kept.ID, true))
 	var all []run.Run
 	for i := range 5 {
 		all = append(all, b.ended(t, time.Duration(5-i)*time.Hour))
@@ -262,6 +262,6 @@ func TestEveryHour(t *testing.T) {
 	cancel()
 	require.NoError(t, <-done)
 
-	idle := &retention.Pruner{Store: b.Store, Runs: b.Runs, Log: b.Log, Every: time.Millisecond}
+	idle := &retention.Pruner{Store: b.Store, Runs: b.Runs.Changer, Log: b.Log, Every: time.Millisecond}
 	require.NoError(t, idle.Run(ctx), "without a policy nothing is ever removed")
 }

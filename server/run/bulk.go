@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 )
 
@@ -52,7 +52,7 @@ type Selection struct {
 
 // Bulk does something with each of many runs, and tells of each what became of it; more says that there are further ones.
 // Doing it again is harmless. In a dry run nothing is done.
-func (s *Service) Bulk(ctx context.Context, a Action, chosen Selection, dryRun bool) (results []Result, more bool, err error) {
+func (s *Changer) Bulk(ctx context.Context, a Action, chosen Selection, dryRun bool) (results []Result, more bool, err error) {
 	runs, more, err := s.choose(ctx, chosen)
 	if err != nil {
 		return nil, false, err
@@ -72,9 +72,9 @@ func (s *Service) Bulk(ctx context.Context, a Action, chosen Selection, dryRun b
 }
 
 // choose gives the runs that are meant; one that is not there has an id alone.
-func (s *Service) choose(ctx context.Context, chosen Selection) (runs []Run, more bool, err error) {
+func (s *Changer) choose(ctx context.Context, chosen Selection) (runs []Run, more bool, err error) {
 	if len(chosen.IDs) > MaxBulk {
-		return nil, false, fault.New(fault.Invalid, "run_ids has %d runs; at most %d can be named at once", len(chosen.IDs), MaxBulk)
+		return nil, false, apierr.New(apierr.Invalid, "run_ids has %d runs; at most %d can be named at once", len(chosen.IDs), MaxBulk)
 	}
 	limit := chosen.Limit
 	if limit <= 0 || limit > MaxBulk {
@@ -88,7 +88,7 @@ func (s *Service) choose(ctx context.Context, chosen Selection) (runs []Run, mor
 			}
 			seen[id] = true
 			r, err := s.c.Store.Run(ctx, id)
-			if err != nil && fault.KindOf(err) != fault.NotFound {
+			if err != nil && apierr.KindOf(err) != apierr.NotFound {
 				return nil, false, err
 			}
 			r.ID = id
@@ -112,7 +112,7 @@ func (s *Service) choose(ctx context.Context, chosen Selection) (runs []Run, mor
 }
 
 // one does something with one run.
-func (s *Service) one(ctx context.Context, a Action, r Run, dryRun bool) Result {
+func (s *Changer) one(ctx context.Context, a Action, r Run, dryRun bool) Result {
 	result := Result{RunID: r.ID, Name: r.Name, Outcome: Done}
 	unchanged := func(why string) Result {
 		result.Outcome, result.Message = Unchanged, why
@@ -152,7 +152,7 @@ func (s *Service) one(ctx context.Context, a Action, r Run, dryRun bool) Result 
 		if err == nil {
 			err = s.Delete(ctx, r.ID)
 		}
-		if err != nil && fault.KindOf(err) == fault.NotFound {
+		if err != nil && apierr.KindOf(err) == apierr.NotFound {
 			return unchanged("the run is not there")
 		}
 	case ArchiveAll, UnarchiveAll:

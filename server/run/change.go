@@ -40,5 +40,5 @@ type Changes interface {
 	Delta(ctx context.Context, id string, after, until int64) (Delta, error)
 }
 
-// KeptRemovals is for how many revisions the store knows what was removed. Whoever has seen less begins anew.
+// KeptRemovals is for how many revisions the store knows what was removed. A reader that is further behind begins anew.
 const KeptRemovals = 1 << 20

@@ -28,7 +28,7 @@ func (p Prepared) Warnings() (texts []string) {
 
 // Check does all of Create that leaves no trace: it resolves and prepares the run, and compares its steps with the cluster. The run
 // has no id, and no experiment unless the request names one.
-func (s *Service) Check(ctx context.Context, q Request) (Run, Prepared, error) {
+func (s *Creator) Check(ctx context.Context, q Request) (Run, Prepared, error) {
 	r, manifest, err := s.draft(ctx, q)
 	if err == nil && q.ExperimentID != "" {
 		err = s.enter(ctx, q, &r)

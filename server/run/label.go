@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 const maxLabels = 64
@@ -18,9 +18,9 @@ var (
 )
 
 // SetLabels sets the labels of a run in place of those it has, and gives the run.
-func (s *Service) SetLabels(ctx context.Context, id string, labels map[string]string) (Run, error) {
+func (s *Changer) SetLabels(ctx context.Context, id string, labels map[string]string) (Run, error) {
 	if len(labels) > maxLabels {
-		return Run{}, fault.New(fault.Invalid, "there are %d labels; a run can have %d", len(labels), maxLabels)
+		return Run{}, apierr.New(apierr.Invalid, "there are %d labels; a run can have %d", len(labels), maxLabels)
 	}
 	for name, value := range labels {
 		domain, part, prefixed := strings.Cut(name, "/")
@@ -28,10 +28,10 @@ func (s *Service) SetLabels(ctx context.Context, id string, labels map[string]st
 			part = domain
 		}
 		if !labelPart.MatchString(part) || prefixed && !labelDomain.MatchString(domain) {
-			return Run{}, fault.New(fault.Invalid, "label name %q: it can have up to 63 letters, digits, '-', '_' and '.', begin and end with one of the first two, and have a domain and '/' in front", name)
+			return Run{}, apierr.New(apierr.Invalid, "label name %q: it can have up to 63 letters, digits, '-', '_' and '.', begin and end with one of the first two, and have a domain and '/' in front", name)
 		}
 		if value != "" && !labelPart.MatchString(value) {
-			return Run{}, fault.New(fault.Invalid, "label %s=%q: a value can have up to 63 letters, digits, '-', '_' and '.', and begins and ends with one of the first two", name, value)
+			return Run{}, apierr.New(apierr.Invalid, "label %s=%q: a value can have up to 63 letters, digits, '-', '_' and '.', and begins and ends with one of the first two", name, value)
 		}
 	}
 	if err := s.c.Store.SetLabels(ctx, id, labels); err != nil {

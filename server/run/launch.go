@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // promptWait is how long a caller waits, unless the configuration says otherwise, to be told that the cluster refuses its run. The run
@@ -13,7 +13,7 @@ import (
 const promptWait = 250 * time.Millisecond
 
 // launch prepares and accepts a run and hands it to the cluster. A cluster that takes its time does not hold up the caller.
-func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAccount string, o *Occasion) error {
+func (s *Creator) launch(ctx context.Context, r *Run, manifest []byte, serviceAccount string, o *Tick) error {
 	prepared, err := s.c.Engine.Prepare(ctx, manifest, s.options(*r, serviceAccount, o))
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAc
 		r.Parameters = prepared.Parameters
 	}
 
-	unlock := s.locks.lock(r.ID)
+	unlock := s.outbox.locks.lock(r.ID)
 	if err := s.c.Store.Accept(ctx, *r, manifest, prepared.Workflow); err != nil {
 		unlock()
 		return err
@@ -33,7 +33,7 @@ func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAc
 	answer, left := make(chan error), make(chan struct{})
 	defer close(left)
 	accepted := Accepted{RunID: r.ID, Workflow: prepared.Workflow}
-	s.handing.Go(func() {
+	s.outbox.handing.Go(func() {
 		defer unlock()
 		s.handOver(context.WithoutCancel(ctx), accepted, answer, left)
 	})
@@ -54,14 +54,14 @@ func (s *Service) launch(ctx context.Context, r *Run, manifest []byte, serviceAc
 }
 
 // handOver gives an accepted run to the cluster and answers the caller, if it has not left yet.
-func (s *Service) handOver(ctx context.Context, a Accepted, answer chan<- error, left <-chan struct{}) {
+func (s *Creator) handOver(ctx context.Context, a Accepted, answer chan<- error, left <-chan struct{}) {
 	bounded, cancel := context.WithTimeout(ctx, promptTimeout)
 	defer cancel()
-	err := s.submit(bounded, a)
-	kind := fault.KindOf(err)
-	if err != nil && (kind == fault.Unavailable || kind == fault.Internal) { // it may have been created all the same
+	err := s.outbox.submit(bounded, a)
+	kind := apierr.KindOf(err)
+	if err != nil && (kind == apierr.Unavailable || kind == apierr.Internal) { // it may have been created all the same
 		s.c.Log.Warn("run waits for the cluster", "run", a.RunID, "error", err)
-		s.nudge()
+		s.outbox.nudge()
 		err = nil
 	}
 	select {
@@ -74,7 +74,7 @@ func (s *Service) handOver(ctx context.Context, a Accepted, answer chan<- error,
 	if err == nil {
 		return
 	}
-	if failed := s.abandon(ctx, a.RunID, "the cluster refuses the workflow: "+err.Error()); failed != nil {
+	if failed := s.outbox.abandon(ctx, a.RunID, "the cluster refuses the workflow: "+err.Error()); failed != nil {
 		s.c.Log.Error("a refused run could not be ended", "run", a.RunID, "error", failed)
 	}
 }

@@ -8,39 +8,39 @@ import (
 	"strings"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 )
 
 // pollNode is how often a step whose pod is not known yet is looked at again, should no word of it come.
 const pollNode = 500 * time.Millisecond
 
-// Log gives the log of a step's main container as text. With follow it waits for the step to start, and goes on until
-// the container ends.
-func (s *Service) Log(ctx context.Context, id, nodeID string, follow bool) (io.ReadCloser, error) {
-	return s.LogText(ctx, logs.Query{RunID: id, NodeID: nodeID, Follow: follow}, false)
+// Logs reads the logs of steps.
+type Logs struct {
+	c      *Config
+	reader *Reader
 }
 
-// LogText gives a log as text. With times, the time that a line was printed stands in front of it.
-func (s *Service) LogText(ctx context.Context, q logs.Query, times bool) (io.ReadCloser, error) {
-	n, err := s.node(ctx, q.RunID, q.NodeID)
+// Text gives a log as text. With times, the time that a line was printed stands in front of it.
+func (s *Logs) Text(ctx context.Context, q logs.Query, times bool) (io.ReadCloser, error) {
+	n, err := s.reader.node(ctx, q.RunID, q.NodeID)
 	if err != nil {
 		return nil, err
 	}
 	if logs.IsPlain(n.LogKey) && q == (logs.Query{RunID: q.RunID, NodeID: q.NodeID, Follow: q.Follow}) {
 		return logs.OpenPlain(ctx, s.c.Artifacts, n.LogKey)
 	}
-	d, err := s.OpenLog(ctx, q)
+	d, err := s.Open(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	return d.Text(ctx, times), nil
 }
 
-// LogLines gives a log line by line, those of earlier servers too. It is for who goes on behind a line: with From and
+// Lines gives a log line by line, those of earlier servers too. It is for who goes on behind a line: with From and
 // Follow each line comes once, beside one that has no end yet and grows.
-func (s *Service) LogLines(ctx context.Context, q logs.Query) (logs.Lines, error) {
-	n, err := s.node(ctx, q.RunID, q.NodeID)
+func (s *Logs) Lines(ctx context.Context, q logs.Query) (logs.Lines, error) {
+	n, err := s.reader.node(ctx, q.RunID, q.NodeID)
 	if err != nil {
 		return nil, err
 	}
@@ -51,16 +51,16 @@ func (s *Service) LogLines(ctx context.Context, q logs.Query) (logs.Lines, error
 		}
 		return logs.PlainLines(text, q.From), nil
 	}
-	d, err := s.OpenLog(ctx, q)
+	d, err := s.Open(ctx, q)
 	if err != nil {
 		return nil, err // not d: a nil reader is no nil Lines
 	}
 	return d, nil
 }
 
-// FindInLog finds the lines of a log that hold a text; see logs.Find.
-func (s *Service) FindInLog(ctx context.Context, q logs.Query, text string, skip, most int64) (logs.Found, error) {
-	lines, err := s.LogLines(ctx, q)
+// Find finds the lines of a log that hold a text; see logs.Find.
+func (s *Logs) Find(ctx context.Context, q logs.Query, text string, skip, most int64) (logs.Found, error) {
+	lines, err := s.Lines(ctx, q)
 	if err != nil {
 		return logs.Found{}, err
 	}
@@ -68,28 +68,28 @@ func (s *Service) FindInLog(ctx context.Context, q logs.Query, text string, skip
 	return logs.Find(ctx, lines, text, skip, most)
 }
 
-// OpenLog opens a log of a step. With Follow it waits for the step to start. The caller closes the reader.
-func (s *Service) OpenLog(ctx context.Context, q logs.Query) (*logs.Reader, error) {
+// Open opens a log of a step. With Follow it waits for the step to start. The caller closes the reader.
+func (s *Logs) Open(ctx context.Context, q logs.Query) (*logs.Reader, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
 	for {
-		d, wait, err := s.tryLog(ctx, q)
+		d, wait, err := s.try(ctx, q)
 		if !wait {
 			return d, err
 		}
 	}
 }
 
-// tryLog opens a log; when it is worth waiting for, it waits until something has changed.
-func (s *Service) tryLog(ctx context.Context, q logs.Query) (d *logs.Reader, again bool, err error) {
+// try opens a log; when it is worth waiting for, it waits until something has changed.
+func (s *Logs) try(ctx context.Context, q logs.Query) (d *logs.Reader, again bool, err error) {
 	changed, stop := s.c.Logs.Watch(q.RunID) // before the look, so that no change falls between
 	defer stop()
 	r, err := s.c.Store.Run(ctx, q.RunID)
 	if err != nil {
 		return nil, false, err
 	}
-	n, err := s.node(ctx, q.RunID, q.NodeID)
+	n, err := s.reader.node(ctx, q.RunID, q.NodeID)
 	if err != nil {
 		return nil, false, err
 	}
@@ -102,7 +102,7 @@ func (s *Service) tryLog(ctx context.Context, q logs.Query) (d *logs.Reader, aga
 		q.Container = logs.Main
 	}
 	if newest && n.CachedFrom != nil && n.LogKey == "" {
-		d, err := s.cachedLog(ctx, q, n)
+		d, err := s.cached(ctx, q, n)
 		return d, false, err
 	}
 	if newest {
@@ -118,7 +118,7 @@ func (s *Service) tryLog(ctx context.Context, q logs.Query) (d *logs.Reader, aga
 	}
 	closing := Final(n.Phase) && !n.Harvested // it is just being read
 	if n.Harvested || !q.Follow && !closing || Final(r.Status) && r.Settled {
-		return nil, false, s.noLog(ctx, asked, n)
+		return nil, false, s.none(ctx, asked, n)
 	}
 	select {
 	case <-ctx.Done():
@@ -129,13 +129,13 @@ func (s *Service) tryLog(ctx context.Context, q logs.Query) (d *logs.Reader, aga
 	return nil, true, nil
 }
 
-// cachedLog opens the log of the step that a step took its outputs from.
-func (s *Service) cachedLog(ctx context.Context, q logs.Query, n Node) (*logs.Reader, error) {
+// cached opens the log of the step that a step took its outputs from.
+func (s *Logs) cached(ctx context.Context, q logs.Query, n Node) (*logs.Reader, error) {
 	from := *n.CachedFrom
 	q.RunID, q.NodeID = from.RunID, from.NodeID
 	d, err := s.c.Logs.Open(ctx, q)
 	if errors.Is(err, logs.ErrNone) {
-		return nil, fault.New(fault.NotFound, "step %s did not run: it took the outputs of step %s of run %s, whose log is gone", n.DisplayName, from.NodeID, from.RunID)
+		return nil, apierr.New(apierr.NotFound, "step %s did not run: it took the outputs of step %s of run %s, whose log is gone", n.DisplayName, from.NodeID, from.RunID)
 	}
 	return d, err
 }
@@ -144,17 +144,17 @@ func (s *Service) cachedLog(ctx context.Context, q logs.Query, n Node) (*logs.Re
 func noPod(n Node) error {
 	switch {
 	case n.Type == "Pod":
-		return fault.New(fault.NotFound, "step %s ran nothing, so it has no log: it was %s", n.DisplayName, n.Message)
+		return apierr.New(apierr.NotFound, "step %s ran nothing, so it has no log: it was %s", n.DisplayName, n.Message)
 	case n.Type == "Skipped" && n.Message != "":
-		return fault.New(fault.NotFound, "step %s was skipped, so it has no log: %s", n.DisplayName, n.Message)
+		return apierr.New(apierr.NotFound, "step %s was skipped, so it has no log: %s", n.DisplayName, n.Message)
 	case n.Type == "Skipped":
-		return fault.New(fault.NotFound, "step %s was skipped, so it has no log", n.DisplayName)
+		return apierr.New(apierr.NotFound, "step %s was skipped, so it has no log", n.DisplayName)
 	}
-	return fault.New(fault.NotFound, "step %s is a %s and runs no container, so it has no log", n.DisplayName, n.Type)
+	return apierr.New(apierr.NotFound, "step %s is a %s and runs no container, so it has no log", n.DisplayName, n.Type)
 }
 
-// noLog says why a step has no such log, as far as is known.
-func (s *Service) noLog(ctx context.Context, q logs.Query, n Node) error {
+// none says why a step has no such log, as far as is known.
+func (s *Logs) none(ctx context.Context, q logs.Query, n Node) error {
 	list, err := s.c.Logs.List(ctx, q.RunID, q.NodeID)
 	if err != nil {
 		return err
@@ -171,17 +171,17 @@ func (s *Service) noLog(ctx context.Context, q logs.Query, n Node) error {
 	}
 	switch {
 	case len(names) > 0:
-		return fault.New(fault.NotFound, "step %s, which is %s, has no such log; it has those of %s", n.DisplayName, n.Phase, strings.Join(names, ", "))
+		return apierr.New(apierr.NotFound, "step %s, which is %s, has no such log; it has those of %s", n.DisplayName, n.Phase, strings.Join(names, ", "))
 	case n.Waiting != "":
-		return fault.New(fault.NotFound, "step %s has no log yet: it has not started: %s", n.DisplayName, n.Waiting)
+		return apierr.New(apierr.NotFound, "step %s has no log yet: it has not started: %s", n.DisplayName, n.Waiting)
 	case n.Message != "":
-		return fault.New(fault.NotFound, "step %s has no log: it is %s: %s", n.DisplayName, n.Phase, n.Message)
+		return apierr.New(apierr.NotFound, "step %s has no log: it is %s: %s", n.DisplayName, n.Phase, n.Message)
 	}
-	return fault.New(fault.NotFound, "step %s, which is %s, has no log: its container has not started", n.DisplayName, n.Phase)
+	return apierr.New(apierr.NotFound, "step %s, which is %s, has no log: its container has not started", n.DisplayName, n.Phase)
 }
 
-// Logs lists what is kept, and being kept, of the containers of a run's steps; of one step when nodeID is given.
-func (s *Service) Logs(ctx context.Context, id, nodeID string) ([]logs.Log, error) {
+// List lists what is kept, and being kept, of the containers of a run's steps; of one step when nodeID is given.
+func (s *Logs) List(ctx context.Context, id, nodeID string) ([]logs.Log, error) {
 	if _, err := s.c.Store.Run(ctx, id); err != nil {
 		return nil, err
 	}
@@ -189,6 +189,6 @@ func (s *Service) Logs(ctx context.Context, id, nodeID string) ([]logs.Log, erro
 	if err != nil || len(list) > 0 || nodeID == "" {
 		return list, err
 	}
-	_, err = s.node(ctx, id, nodeID)
+	_, err = s.reader.node(ctx, id, nodeID)
 	return list, err
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"regexp"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // Results of reporting a metric (KFP v1).
@@ -29,7 +29,7 @@ const maxNodeID = 128
 var metricName = regexp.MustCompile(`^[a-zA-Z]([-_./%a-zA-Z0-9]{0,62}[%a-zA-Z0-9])?$`)
 
 // ReportMetrics stores metrics that a client reports; each is judged by itself, and the first value of a (node, name) stays.
-func (s *Service) ReportMetrics(ctx context.Context, id string, ms []Metric) ([]Report, error) {
+func (s *Changer) ReportMetrics(ctx context.Context, id string, ms []Metric) ([]Report, error) {
 	if _, err := s.c.Store.Run(ctx, id); err != nil {
 		return nil, err
 	}
@@ -71,13 +71,13 @@ func markDuplicates(reports []Report, duplicates []Metric) {
 func checkMetric(m Metric) error {
 	switch {
 	case !metricName.MatchString(m.Name):
-		return fault.New(fault.Invalid, "metric name %q must match %s", m.Name, metricName)
+		return apierr.New(apierr.Invalid, "metric name %q must match %s", m.Name, metricName)
 	case m.NodeID == "":
-		return fault.New(fault.Invalid, "metric %q names no node", m.Name)
+		return apierr.New(apierr.Invalid, "metric %q names no node", m.Name)
 	case len(m.NodeID) > maxNodeID:
-		return fault.New(fault.Invalid, "the node id of metric %q is longer than %d characters", m.Name, maxNodeID)
+		return apierr.New(apierr.Invalid, "the node id of metric %q is longer than %d characters", m.Name, maxNodeID)
 	case math.IsNaN(m.Value) || math.IsInf(m.Value, 0):
-		return fault.New(fault.Invalid, "metric %q is not a finite number", m.Name)
+		return apierr.New(apierr.Invalid, "metric %q is not a finite number", m.Name)
 	}
 	return nil
 }

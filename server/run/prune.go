@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 )
 
@@ -43,8 +43,8 @@ func (p Pruned) Bytes() (sum int64) {
 // Prune removes parts of a run that is settled and not archived: first what it left in the artifact store, then its Workflow
 // and its rows, so that a prune that was broken off is completed by the next. With dry it only tells. Artifacts that other
 // runs took over from this one stay as long as these have theirs, and the run with them. Why is kept with a run that stays.
-func (s *Service) Prune(ctx context.Context, id string, parts Parts, why string, dry bool) (Pruned, error) {
-	defer s.locks.lock(id)()
+func (s *Changer) Prune(ctx context.Context, id string, parts Parts, why string, dry bool) (Pruned, error) {
+	defer s.outbox.locks.lock(id)()
 	r, err := s.c.Store.Run(ctx, id)
 	if err != nil {
 		return Pruned{}, err
@@ -55,7 +55,7 @@ func (s *Service) Prune(ctx context.Context, id string, parts Parts, why string,
 		return p, nil
 	}
 	if !dry && (parts.Run || parts.Artifacts) {
-		if err := s.c.Store.DropCacheEntries(ctx, id); err != nil { // from here on nobody can take anything from it
+		if err := s.c.Store.DropCacheEntries(ctx, id); err != nil { // from here on no run can take anything from it
 			return p, err
 		}
 	}
@@ -87,25 +87,25 @@ func (s *Service) Prune(ctx context.Context, id string, parts Parts, why string,
 }
 
 // severable reports whether the artifacts of a run may be removed: it makes no more of them, and no other run uses them.
-func (s *Service) severable(ctx context.Context, r Run) error {
+func (s *Changer) severable(ctx context.Context, r Run) error {
 	if !r.Settled {
-		return fault.New(fault.Aborted, "the run has not ended, or is still being recorded: it may leave more artifacts; terminate it first")
+		return apierr.New(apierr.Aborted, "the run has not ended, or is still being recorded: it may leave more artifacts; terminate it first")
 	}
 	takers, err := s.c.Store.Takers(ctx, r.ID)
 	if err == nil && len(takers) > 0 {
-		err = fault.New(fault.Aborted, "run %s took over what it left; delete that run first, or this one without its artifacts", takers[0])
+		err = apierr.New(apierr.Aborted, "run %s took over what it left; delete that run first, or this one without its artifacts", takers[0])
 	}
 	return err
 }
 
 // dropArtifacts removes what a run left in the artifact store, where only it puts anything.
-func (s *Service) dropArtifacts(ctx context.Context, id string) error {
-	defer s.locks.lock(id)()
+func (s *Changer) dropArtifacts(ctx context.Context, id string) error {
+	defer s.outbox.locks.lock(id)()
 	r, err := s.c.Store.Run(ctx, id)
 	if err != nil {
 		return err
 	}
-	if err := s.c.Store.DropCacheEntries(ctx, id); err != nil { // from here on nobody can take anything from it
+	if err := s.c.Store.DropCacheEntries(ctx, id); err != nil { // from here on no run can take anything from it
 		return err
 	}
 	if err := s.severable(ctx, r); err != nil {
@@ -136,7 +136,7 @@ func (p Pruned) gone(why string) string {
 }
 
 // survey finds what is to go, and what has to stay.
-func (s *Service) survey(ctx context.Context, p *Pruned) error {
+func (s *Changer) survey(ctx context.Context, p *Pruned) error {
 	nodes, err := s.c.Store.Nodes(ctx, p.Run.ID)
 	if err != nil {
 		return err
@@ -183,13 +183,13 @@ func ownKey(r Run, n Node, key string) bool {
 }
 
 // measure adds an object to a list, once, if it is there.
-func (s *Service) measure(ctx context.Context, list *[]Object, seen map[string]bool, key string) error {
+func (s *Changer) measure(ctx context.Context, list *[]Object, seen map[string]bool, key string) error {
 	if key == "" || seen[key] {
 		return nil
 	}
 	seen[key] = true
 	size, err := s.c.Artifacts.Size(ctx, key)
-	if err != nil && fault.KindOf(err) == fault.NotFound {
+	if err != nil && apierr.KindOf(err) == apierr.NotFound {
 		return nil
 	}
 	if err == nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // settleTimeout is how long a retry waits for a run that has just ended to be recorded whole.
@@ -12,18 +12,18 @@ const settleTimeout = 15 * time.Second
 
 // Retry goes on with a run that failed: the steps that failed run again, and those after them; what succeeded stays.
 // A cluster that does not answer delays it.
-func (s *Service) Retry(ctx context.Context, id string) error {
+func (s *Changer) Retry(ctx context.Context, id string) error {
 	_, _, err := s.RetryFrom(ctx, id, From{}, false)
 	return err
 }
 
 // RetryFrom goes on with a run that has ended, from where it failed or from a step on, and tells what runs again and which
 // attempt that is. In a dry run it only tells.
-func (s *Service) RetryFrom(ctx context.Context, id string, from From, dryRun bool) (Again, int64, error) {
+func (s *Changer) RetryFrom(ctx context.Context, id string, from From, dryRun bool) (Again, int64, error) {
 	if err := s.awaitSettled(ctx, id, from); err != nil {
 		return Again{}, 0, err
 	}
-	defer s.locks.lock(id)()
+	defer s.outbox.locks.lock(id)()
 	r, err := s.c.Store.Run(ctx, id)
 	if err != nil {
 		return Again{}, 0, err
@@ -46,9 +46,9 @@ func (s *Service) RetryFrom(ctx context.Context, id string, from From, dryRun bo
 	// From here on the retry is accepted, and goes on even when the caller hangs up.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), promptTimeout)
 	defer cancel()
-	if err := s.submit(ctx, Accepted{RunID: id, Workflow: again.Workflow}); err != nil {
+	if err := s.outbox.submit(ctx, Accepted{RunID: id, Workflow: again.Workflow}); err != nil {
 		s.c.Log.Warn("retry waits for the cluster", "run", id, "error", err)
-		s.nudge()
+		s.outbox.nudge()
 	}
 	return again, r.Attempt + 1, nil
 }
@@ -59,7 +59,7 @@ func retryable(r Run, from From) bool {
 }
 
 // awaitSettled waits until the logs and metrics of a run that ended are in: a retry replaces the pods that they come from.
-func (s *Service) awaitSettled(ctx context.Context, id string, from From) error {
+func (s *Changer) awaitSettled(ctx context.Context, id string, from From) error {
 	changes := s.c.Feed.Subscribe(id)
 	defer changes.Close()
 	limit := time.NewTimer(settleTimeout)
@@ -78,7 +78,7 @@ func (s *Service) awaitSettled(ctx context.Context, id string, from From) error 
 		case <-changes.C():
 			changes.Changed()
 		case <-limit.C:
-			return fault.New(fault.Unavailable, "the logs and metrics of the run are still being read; try again in a moment")
+			return apierr.New(apierr.Unavailable, "the logs and metrics of the run are still being read; try again in a moment")
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -91,7 +91,7 @@ func notRetryable(r Run, from From) error {
 		status = "accepted"
 	}
 	if from.Step != "" {
-		return fault.New(fault.Aborted, "the run is %s; it can go on from a step only when it has ended", status)
+		return apierr.New(apierr.Aborted, "the run is %s; it can go on from a step only when it has ended", status)
 	}
-	return fault.New(fault.Aborted, "the run is %s; only a run that has failed can be retried", status)
+	return apierr.New(apierr.Aborted, "the run is %s; only a run that has failed can be retried", status)
 }

@@ -166,7 +166,7 @@ type Accepted struct {
 	Workflow []byte
 }
 
-// Store keeps runs. Errors are *fault.Error.
+// Store keeps runs. Errors are *apierr.Error.
 type Store interface {
 	Changes
 	Curves
@@ -233,16 +233,16 @@ type Options struct {
 	Parameters     []Parameter
 	ServiceAccount string // empty: the manifest's, else pipeline-runner
 	Namespace      string
-	Bucket         string    // of artifacts, which {{kfp-default-bucket}} stands for; empty: it stays as it is
-	Occasion       *Occasion // nil for runs that no schedule starts
+	Bucket         string // of artifacts, which {{kfp-default-bucket}} stands for; empty: it stays as it is
+	Tick           *Tick  // nil for runs that no schedule starts
 	// Reusable returns the families of templates (see cache.Entry) with cached results. Nil: steps always run.
 	Reusable func(ctx context.Context, families []string) ([]string, error)
 	Concerns bool // look for what the steps refer to and what is not there
 }
 
-// Occasion is one time that a schedule starts a run.
-type Occasion struct {
-	Workflow string // the name of the Workflow, the same whenever the occasion is tried again
+// Tick is one time that a schedule starts a run.
+type Tick struct {
+	Workflow string // the name of the Workflow, the same whenever the tick is tried again
 	Schedule string // the name that the schedule goes by in the cluster
 	Index    int64  // of the run among those of the schedule, from 1
 	At       time.Time

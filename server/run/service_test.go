@@ -19,9 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
@@ -52,17 +53,17 @@ func work(t *testing.T, b *enginetest.Bundle) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- b.Runs.Run(ctx) }()
+	go func() { done <- b.Runs.Outbox.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)
 	})
 }
 
-func requireKind(t *testing.T, kind fault.Kind, err error) {
+func requireKind(t *testing.T, kind apierr.Kind, err error) {
 	t.Helper()
 	require.Error(t, err)
-	require.Equal(t, kind, fault.KindOf(err), "%v", err)
+	require.Equal(t, kind, apierr.KindOf(err), "%v", err)
 }
 
 func TestCreateFromAPipeline(t *testing.T) {
@@ -76,9 +77,9 @@ func TestCreateFromAPipeline(t *testing.T) {
 	require.NoError(t, err)
 	parameters := []run.Parameter{{Name: "greeting", Value: "hi [[RunUUID]]"}}
 
-	r, err := b.Runs.Create(t.Context(), run.Request{Name: " named ", PipelineID: p.ID, VersionID: p.Default.ID, Parameters: parameters})
+	r, err := b.Runs.Creator.Create(t.Context(), run.Request{Name: " named ", PipelineID: p.ID, VersionID: p.Default.ID, Parameters: parameters})
 	require.NoError(t, err)
-	got, err := b.Runs.Get(t.Context(), r.ID)
+	got, err := b.Runs.Reader.Get(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, "named", got.Name)
 	require.Equal(t, experiment.DefaultName, got.ExperimentName)
@@ -89,11 +90,11 @@ func TestCreateFromAPipeline(t *testing.T) {
 	require.NotNil(t, wf)
 	require.Equal(t, got.Workflow, wf.Name)
 	require.Equal(t, "hi "+r.ID, wf.Spec.Arguments.Parameters[0].Value.String())
-	manifest, err := b.Runs.Manifest(t.Context(), r.ID)
+	manifest, err := b.Runs.Reader.Manifest(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, enginetest.Manifest, string(manifest))
 
-	r, err = b.Runs.Create(t.Context(), run.Request{PipelineID: p.ID})
+	r, err = b.Runs.Creator.Create(t.Context(), run.Request{PipelineID: p.ID})
 	require.NoError(t, err)
 	require.Equal(t, v2.ID, r.VersionID, "the default version")
 	require.True(t, strings.HasPrefix(r.Name, "hello.yaml 20"), r.Name)
@@ -112,39 +113,39 @@ func TestCreateRefuses(t *testing.T) {
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		request run.Request
-		kind    fault.Kind
+		kind    apierr.Kind
 		message string
 	}{
-		"nothing":            {run.Request{}, fault.Invalid, "the run needs a pipeline"},
-		"both":               {run.Request{PipelineID: p.ID, Manifest: []byte(enginetest.Manifest)}, fault.Invalid, "not both"},
-		"another's version":  {run.Request{PipelineID: p.ID, VersionID: q.ID}, fault.Invalid, "does not belong"},
-		"unknown pipeline":   {run.Request{PipelineID: "none"}, fault.NotFound, "pipeline none not found"},
-		"unknown version":    {run.Request{VersionID: "none"}, fault.NotFound, "version none not found"},
-		"unknown experiment": {run.Request{PipelineID: p.ID, ExperimentID: "none"}, fault.NotFound, "experiment none not found"},
-		"unknown parameter":  {run.Request{PipelineID: p.ID, Parameters: []run.Parameter{{Name: "x"}}}, fault.Invalid, "Unrecognized input parameter: x"},
-		"no workflow":        {run.Request{Manifest: []byte("hello")}, fault.Invalid, "it is no Workflow"},
+		"nothing":            {run.Request{}, apierr.Invalid, "the run needs a pipeline"},
+		"both":               {run.Request{PipelineID: p.ID, Manifest: []byte(enginetest.Manifest)}, apierr.Invalid, "not both"},
+		"another's version":  {run.Request{PipelineID: p.ID, VersionID: q.ID}, apierr.Invalid, "does not belong"},
+		"unknown pipeline":   {run.Request{PipelineID: "none"}, apierr.NotFound, "pipeline none not found"},
+		"unknown version":    {run.Request{VersionID: "none"}, apierr.NotFound, "version none not found"},
+		"unknown experiment": {run.Request{PipelineID: p.ID, ExperimentID: "none"}, apierr.NotFound, "experiment none not found"},
+		"unknown parameter":  {run.Request{PipelineID: p.ID, Parameters: []run.Parameter{{Name: "x"}}}, apierr.Invalid, "Unrecognized input parameter: x"},
+		"no workflow":        {run.Request{Manifest: []byte("hello")}, apierr.Invalid, "it is no Workflow"},
 	} {
-		_, err := b.Runs.Create(t.Context(), c.request)
+		_, err := b.Runs.Creator.Create(t.Context(), c.request)
 		requireKind(t, c.kind, err)
 		require.ErrorContains(t, err, c.message, name)
 	}
-	list, err := b.Runs.List(t.Context(), page.Query{Size: 10}, run.Scope{})
+	list, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 10}, run.Scope{})
 	require.NoError(t, err)
 	require.Zero(t, list.Total, "a refused run leaves nothing")
 
 	require.NoError(t, b.Pipelines.DeleteVersion(t.Context(), p.ID))
-	_, err = b.Runs.Create(t.Context(), run.Request{PipelineID: p.ID})
-	requireKind(t, fault.Invalid, err)
+	_, err = b.Runs.Creator.Create(t.Context(), run.Request{PipelineID: p.ID})
+	requireKind(t, apierr.Invalid, err)
 }
 
 func TestCreateThatTheClusterRefusesLeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)
 	failCreates(b, 1, apierrors.NewForbidden(schema.GroupResource{Resource: "workflows"}, "x", errors.New("over quota")), false)
-	_, err := b.Runs.Create(t.Context(), run.Request{Manifest: []byte(enginetest.Manifest)})
-	requireKind(t, fault.Invalid, err)
+	_, err := b.Runs.Creator.Create(t.Context(), run.Request{Manifest: []byte(enginetest.Manifest)})
+	requireKind(t, apierr.Invalid, err)
 	require.ErrorContains(t, err, "over quota")
-	list, err := b.Runs.List(t.Context(), page.Query{Size: 10}, run.Scope{})
+	list, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 10}, run.Scope{})
 	require.NoError(t, err)
 	require.Zero(t, list.Total)
 }
@@ -163,7 +164,7 @@ func TestCreateTakesAnotherNameWhenOneIsTaken(t *testing.T) {
 	})
 	r := b.Start(t)
 	require.Equal(t, r.Workflow, b.Workflow(t, r).Name)
-	list, err := b.Runs.List(t.Context(), page.Query{Size: 10}, run.Scope{})
+	list, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 10}, run.Scope{})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, list.Total)
 }
@@ -172,18 +173,18 @@ func TestTerminate(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)
 	r := b.Start(t)
-	require.NoError(t, b.Runs.Terminate(t.Context(), r.ID))
-	got, err := b.Runs.Get(t.Context(), r.ID)
+	require.NoError(t, b.Runs.Changer.Terminate(t.Context(), r.ID))
+	got, err := b.Runs.Reader.Get(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, run.Terminating, got.Status)
 	require.Equal(t, wfv1.ShutdownStrategyTerminate, b.Workflow(t, r).Spec.Shutdown, "it has no exit handler")
-	require.NoError(t, b.Runs.Terminate(t.Context(), r.ID), "asking twice is no error")
+	require.NoError(t, b.Runs.Changer.Terminate(t.Context(), r.ID), "asking twice is no error")
 
 	require.NoError(t, b.Store.SetStatus(t.Context(), r.ID, run.Succeeded, ""))
-	err = b.Runs.Terminate(t.Context(), r.ID)
-	requireKind(t, fault.Invalid, err)
+	err = b.Runs.Changer.Terminate(t.Context(), r.ID)
+	requireKind(t, apierr.Invalid, err)
 	require.ErrorContains(t, err, "the run has ended (Succeeded)")
-	requireKind(t, fault.NotFound, b.Runs.Terminate(t.Context(), "none"))
+	requireKind(t, apierr.NotFound, b.Runs.Changer.Terminate(t.Context(), "none"))
 }
 
 func TestTerminateBeforeTheWorkflowIsMade(t *testing.T) {
@@ -191,8 +192,8 @@ func TestTerminateBeforeTheWorkflowIsMade(t *testing.T) {
 	b := enginetest.New(t)
 	failCreates(b, 1, apierrors.NewServiceUnavailable("starting"), false)
 	r := b.Start(t)
-	require.NoError(t, b.Runs.Terminate(t.Context(), r.ID))
-	got, err := b.Runs.Get(t.Context(), r.ID)
+	require.NoError(t, b.Runs.Changer.Terminate(t.Context(), r.ID))
+	got, err := b.Runs.Reader.Get(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{run.Terminated, "terminated before its workflow was created", true}, []any{got.Status, got.Message, got.Settled})
 	left, err := b.Store.Unsubmitted(t.Context())
@@ -210,8 +211,8 @@ func TestTerminateWhileTheClusterIsAway(t *testing.T) {
 		away--
 		return away >= 0, nil, apierrors.NewServiceUnavailable("still starting")
 	})
-	require.NoError(t, b.Runs.Terminate(t.Context(), r.ID))
-	got, err := b.Runs.Get(t.Context(), r.ID)
+	require.NoError(t, b.Runs.Changer.Terminate(t.Context(), r.ID))
+	got, err := b.Runs.Reader.Get(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, run.Terminating, got.Status)
 	work(t, b)
@@ -232,14 +233,14 @@ func TestDelete(t *testing.T) {
 	b.Argo.PrependReactor("delete", "workflows", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewServiceUnavailable("away")
 	})
-	requireKind(t, fault.Unavailable, b.Runs.Delete(t.Context(), r.ID)) // what runs must not be forgotten
+	requireKind(t, apierr.Unavailable, b.Runs.Changer.Delete(t.Context(), r.ID)) // what runs must not be forgotten
 	b.Argo.ReactionChain = b.Argo.ReactionChain[1:]
-	require.NoError(t, b.Runs.Delete(t.Context(), r.ID))
+	require.NoError(t, b.Runs.Changer.Delete(t.Context(), r.ID))
 	require.Nil(t, b.Workflow(t, r), "a run that is going is stopped")
 	require.Zero(t, b.Artifacts.Keys())
-	_, err = b.Runs.Get(t.Context(), r.ID)
-	requireKind(t, fault.NotFound, err)
-	requireKind(t, fault.NotFound, b.Runs.Delete(t.Context(), r.ID))
+	_, err = b.Runs.Reader.Get(t.Context(), r.ID)
+	requireKind(t, apierr.NotFound, err)
+	requireKind(t, apierr.NotFound, b.Runs.Changer.Delete(t.Context(), r.ID))
 }
 
 func TestReportMetrics(t *testing.T) {
@@ -249,7 +250,7 @@ func TestReportMetrics(t *testing.T) {
 	of := func(node, name string, value float64) run.Metric {
 		return run.Metric{NodeID: node, Name: name, Value: value, Format: run.Raw}
 	}
-	reports, err := b.Runs.ReportMetrics(t.Context(), r.ID, []run.Metric{
+	reports, err := b.Runs.Changer.ReportMetrics(t.Context(), r.ID, []run.Metric{
 		of("n", "accuracy", 0.9), of("n", "images/sec", 134), of("n", "accuracy", 0.8), of("n", "1st", 1), of("n", "", 1), of("n", "a b", 1),
 		of("", "loss", 1), of(strings.Repeat("n", 129), "loss", 1), of("n", "nan", math.NaN()), of("n", strings.Repeat("x", 65), 1),
 	})
@@ -261,11 +262,11 @@ func TestReportMetrics(t *testing.T) {
 	}
 	bad := run.ReportInvalid
 	require.Equal(t, []string{run.ReportOK, run.ReportOK, run.ReportDuplicate, bad, bad, bad, bad, bad, bad, bad}, statuses)
-	reports, err = b.Runs.ReportMetrics(t.Context(), r.ID, []run.Metric{of("n", "accuracy", 1), of("m", "accuracy", 1)})
+	reports, err = b.Runs.Changer.ReportMetrics(t.Context(), r.ID, []run.Metric{of("n", "accuracy", 1), of("m", "accuracy", 1)})
 	require.NoError(t, err)
 	require.Equal(t, []string{run.ReportDuplicate, run.ReportOK}, []string{reports[0].Status, reports[1].Status})
-	_, err = b.Runs.ReportMetrics(t.Context(), "none", nil)
-	requireKind(t, fault.NotFound, err)
+	_, err = b.Runs.Changer.ReportMetrics(t.Context(), "none", nil)
+	requireKind(t, apierr.NotFound, err)
 }
 
 // pod makes the pod of a node, whose main container is in a state.
@@ -298,17 +299,17 @@ func TestLog(t *testing.T) {
 	go func() { archived <- b.Logs.Run(ctx) }()
 	enginetest.Await(t, watched)
 	defer func() { cancel(); require.NoError(t, <-archived) }()
-	_, err = b.Runs.Log(t.Context(), r.ID, "none", false)
-	requireKind(t, fault.NotFound, err)
-	_, err = b.Runs.Log(t.Context(), r.ID, "dag", true)
+	_, err = b.Runs.Logs.Text(t.Context(), logs.Query{RunID: r.ID, NodeID: "none"}, false)
+	requireKind(t, apierr.NotFound, err)
+	_, err = b.Runs.Logs.Text(t.Context(), logs.Query{RunID: r.ID, NodeID: "dag", Follow: true}, false)
 	require.ErrorContains(t, err, "step all is a DAG and runs no container")
-	_, err = b.Runs.Log(t.Context(), r.ID, "n", false)
+	_, err = b.Runs.Logs.Text(t.Context(), logs.Query{RunID: r.ID, NodeID: "n"}, false)
 	require.ErrorContains(t, err, "step step has no log: it is Pending: ErrImagePull")
 
 	// A follower that comes too early gets the log once the container starts.
 	text := make(chan string, 1)
 	go func() {
-		log, err := b.Runs.Log(t.Context(), r.ID, "n", true)
+		log, err := b.Runs.Logs.Text(t.Context(), logs.Query{RunID: r.ID, NodeID: "n", Follow: true}, false)
 		if err != nil {
 			text <- err.Error()
 			return
@@ -318,8 +319,8 @@ func TestLog(t *testing.T) {
 		text <- string(all)
 	}()
 	pod(t, b, r.ID, "p", corev1.PodPending, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
-	_, err = b.Runs.Log(t.Context(), r.ID, "n", false)
-	requireKind(t, fault.NotFound, err)
+	_, err = b.Runs.Logs.Text(t.Context(), logs.Query{RunID: r.ID, NodeID: "n"}, false)
+	requireKind(t, apierr.NotFound, err)
 	pod(t, b, r.ID, "p", corev1.PodRunning, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
 	pod(t, b, r.ID, "p", corev1.PodSucceeded, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}})
 	require.Equal(t, "fake logs", <-text)
@@ -333,7 +334,7 @@ func TestLogFollowEndsWithItsCaller(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err = b.Runs.Log(ctx, r.ID, "n", true)
+	_, err = b.Runs.Logs.Text(ctx, logs.Query{RunID: r.ID, NodeID: "n", Follow: true}, false)
 	require.Error(t, err)
 }
 
@@ -344,13 +345,13 @@ func TestReadArtifact(t *testing.T) {
 	_, err := b.Store.Record(t.Context(), r.ID, run.State{Nodes: []run.Node{{ID: "n", Artifacts: []run.Artifact{{Name: "model", Key: "k"}}}}})
 	require.NoError(t, err)
 	require.NoError(t, b.Artifacts.Put(t.Context(), "k", strings.NewReader("weights"), 7))
-	object, err := b.Runs.ReadArtifact(t.Context(), r.ID, "n", "model")
+	object, err := b.Runs.Reader.ReadArtifact(t.Context(), r.ID, "n", "model")
 	require.NoError(t, err)
 	data, err := io.ReadAll(object)
 	require.NoError(t, err)
 	require.Equal(t, "weights", string(data))
-	_, err = b.Runs.ReadArtifact(t.Context(), r.ID, "n", "none")
-	requireKind(t, fault.NotFound, err)
+	_, err = b.Runs.Reader.ReadArtifact(t.Context(), r.ID, "n", "none")
+	requireKind(t, apierr.NotFound, err)
 }
 
 func TestFeed(t *testing.T) {

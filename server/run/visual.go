@@ -22,7 +22,7 @@ type Visuals interface {
 
 // Visuals gives what the steps of a run left to draw: of one node whole, of all nodes without bodies, with the names by which
 // people know the steps.
-func (s *Service) Visuals(ctx context.Context, id, nodeID string) ([]Visual, map[string]string, error) {
+func (s *Reader) Visuals(ctx context.Context, id, nodeID string) ([]Visual, map[string]string, error) {
 	if _, err := s.c.Store.Run(ctx, id); err != nil {
 		return nil, nil, err
 	}

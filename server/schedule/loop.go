@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -24,7 +24,7 @@ const (
 // Run starts runs when they are due, until ctx ends. All it knows is in the store, so it may be stopped at any moment:
 // the next one starts what was missed, and nothing twice.
 func (s *Service) Run(ctx context.Context) error {
-	changes := s.c.Runs.Subscribe("")
+	changes := s.c.Runs.Reader.Subscribe("")
 	defer changes.Close()
 	for {
 		wait, waiting, err := s.look(ctx)
@@ -62,7 +62,7 @@ func (s *Service) look(ctx context.Context) (wait time.Duration, waiting bool, e
 	wait = lookEvery
 	for _, one := range enabled {
 		next, blocked, err := s.serve(ctx, one)
-		if fault.KindOf(err) == fault.NotFound && err != nil {
+		if apierr.KindOf(err) == apierr.NotFound && err != nil {
 			continue // deleted meanwhile
 		}
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) serve(ctx context.Context, one Schedule) (next time.Time, bloc
 // it is found and not started again. A run that can never be started gives a message instead.
 func (s *Service) start(ctx context.Context, one Schedule, due time.Time) (message string, err error) {
 	id := uuid.NewSHA1(uuid.MustParse(one.ID), fmt.Append(nil, one.LastIndex)).String()
-	if _, err := s.c.Runs.Get(ctx, id); err == nil || fault.KindOf(err) != fault.NotFound {
+	if _, err := s.c.Runs.Reader.Get(ctx, id); err == nil || apierr.KindOf(err) != apierr.NotFound {
 		return "", err
 	}
 	manifest, err := s.c.Store.ScheduleManifest(ctx, one.ID)
@@ -118,13 +118,13 @@ func (s *Service) start(ctx context.Context, one Schedule, due time.Time) (messa
 		return "", err
 	}
 	workflow := workflowName(one.Resource, one.LastIndex)
-	err = s.c.Runs.Launch(ctx, run.Run{
+	err = s.c.Runs.Creator.Launch(ctx, run.Run{
 		ID: id, Name: workflow, Description: one.Description, ExperimentID: one.ExperimentID,
 		PipelineID: one.PipelineID, PipelineName: one.PipelineName, VersionID: one.VersionID, VersionName: one.VersionName,
 		ServiceAccount: one.ServiceAccount, ScheduleID: one.ID, ScheduleName: one.Name, ScheduledAt: due, Parameters: one.Parameters,
-	}, manifest, run.Occasion{Workflow: workflow, Schedule: one.Resource, Index: one.LastIndex, At: due})
-	switch fault.KindOf(err) {
-	case fault.Invalid, fault.NotFound, fault.Conflict:
+	}, manifest, run.Tick{Workflow: workflow, Schedule: one.Resource, Index: one.LastIndex, At: due})
+	switch apierr.KindOf(err) {
+	case apierr.Invalid, apierr.NotFound, apierr.Conflict:
 		s.c.Log.Warn("a scheduled run could not be started", "schedule", one.ID, "name", one.Name, "due", due, "error", err)
 		return fmt.Sprintf("the run of %s could not be started: %s", due.UTC().Format(time.RFC3339), err), nil
 	}

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 func warm(t *testing.T) {
 	t.Helper()
 	b := enginetest.New(t)
-	_, err := b.Runs.Manifest(t.Context(), b.Start(t).ID)
+	_, err := b.Runs.Reader.Manifest(t.Context(), b.Start(t).ID)
 	require.NoError(t, err)
 }
 
@@ -59,14 +59,14 @@ func request(trigger schedule.Trigger, concurrency int64) schedule.Request {
 // greetings gives what the Workflows of a schedule were started with, in order.
 func greetings(t *testing.T, b *enginetest.Bundle, id string) []string {
 	t.Helper()
-	p, err := b.Runs.List(t.Context(), page.Query{Size: 100}, run.Scope{ScheduleID: id})
+	p, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 100}, run.Scope{ScheduleID: id})
 	require.NoError(t, err)
 	var all []string
 	for _, r := range p.Items {
 		wf := b.Workflow(t, r)
 		require.NotNil(t, wf, r.Name)
 		require.Equal(t, r.Name, wf.Name)
-		require.Equal(t, wf.Spec.Arguments.Parameters[0].Value.String(), r.Parameters[0].Value, "a run lists what its occasion made of the macros")
+		require.Equal(t, wf.Spec.Arguments.Parameters[0].Value.String(), r.Parameters[0].Value, "a run lists what its tick made of the macros")
 		all = append(all, wf.Spec.Arguments.Parameters[0].Value.String())
 	}
 	slices.Sort(all)
@@ -101,7 +101,7 @@ func TestEveryHour(t *testing.T) {
 		require.Len(t, greetings(t, b, made.ID), 5, "and the end is the end")
 		stop()
 
-		r, err := b.Runs.List(t.Context(), page.Query{Size: 1}, run.Scope{ScheduleID: made.ID})
+		r, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 1}, run.Scope{ScheduleID: made.ID})
 		require.NoError(t, err)
 		kept, err := b.Schedules.Get(t.Context(), made.ID)
 		require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestConcurrency(t *testing.T) {
 		time.Sleep(10*time.Minute + time.Second)
 		synctest.Wait()
 		require.Len(t, greetings(t, b, made.ID), 2)
-		p, err := b.Runs.List(t.Context(), page.Query{Size: 1}, run.Scope{ScheduleID: made.ID})
+		p, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 1}, run.Scope{ScheduleID: made.ID})
 		require.NoError(t, err)
 		require.NoError(t, b.Store.SetStatus(t.Context(), p.Items[0].ID, run.Succeeded, ""))
 		b.Feed.Publish(p.Items[0].ID)
@@ -175,7 +175,7 @@ func TestNothingTwice(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, before.LastIndex, "the note was lost")
 
-		p, err := b.Runs.List(t.Context(), page.Query{Size: 1}, run.Scope{})
+		p, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 1}, run.Scope{})
 		require.NoError(t, err)
 		require.NoError(t, b.Store.SetStatus(t.Context(), p.Items[0].ID, run.Succeeded, ""))
 		stop := start(t, b)
@@ -196,7 +196,7 @@ func (forgetful) AdvanceSchedule(context.Context, string, time.Time, int64, stri
 	return errors.New("the disk is full")
 }
 
-// TestClusterRefuses: the run of an occasion that can never be made is told of, and the schedule goes on.
+// TestClusterRefuses: a schedule reports a run that can never be made, and goes on.
 func TestClusterRefuses(t *testing.T) {
 	t.Parallel()
 	warm(t)

@@ -29,7 +29,7 @@ type Schedule struct {
 	LastIndex                    int64     // of its newest run, from 1
 }
 
-// Store keeps schedules. Errors are *fault.Error: NotFound for an unknown id.
+// Store keeps schedules. Errors are *apierr.Error: NotFound for an unknown id.
 type Store interface {
 	CreateSchedule(ctx context.Context, s Schedule, manifest []byte) error
 	Schedule(ctx context.Context, id string) (Schedule, error)

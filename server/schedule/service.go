@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -28,24 +28,15 @@ type Request struct {
 	NoCatchup      bool
 }
 
-// Runs is what schedules need of runs; *run.Service implements it.
-type Runs interface {
-	// Plan resolves and checks a request without starting anything.
-	Plan(ctx context.Context, q run.Request) (run.Run, []byte, error)
-	Launch(ctx context.Context, r run.Run, manifest []byte, o run.Occasion) error
-	Get(ctx context.Context, id string) (run.Run, error)
-	Subscribe(id string) *run.Subscription
-}
-
 // Config holds what the service needs; all of it is required.
 type Config struct {
 	Store Store
-	Runs  Runs
+	Runs  *run.Service
 	Now   func() time.Time
 	Log   *slog.Logger
 }
 
-// Service is what the API offers on schedules. Errors are *fault.Error.
+// Service is what the API offers on schedules. Errors are *apierr.Error.
 type Service struct {
 	c    Config
 	wake chan struct{} // a schedule changed
@@ -59,15 +50,15 @@ func NewService(c Config) *Service {
 // Create stores a schedule whose manifest and parameters would make a run now.
 func (s *Service) Create(ctx context.Context, q Request) (Schedule, error) {
 	if strings.TrimSpace(q.Run.Name) == "" {
-		return Schedule{}, fault.New(fault.Invalid, "the job needs a name")
+		return Schedule{}, apierr.New(apierr.Invalid, "the job needs a name")
 	}
 	if q.MaxConcurrency < minConcurrency || q.MaxConcurrency > maxConcurrency {
-		return Schedule{}, fault.New(fault.Invalid, "max_concurrency is %d; it must be from %d to %d", q.MaxConcurrency, minConcurrency, maxConcurrency)
+		return Schedule{}, apierr.New(apierr.Invalid, "max_concurrency is %d; it must be from %d to %d", q.MaxConcurrency, minConcurrency, maxConcurrency)
 	}
 	if err := q.Trigger.check(); err != nil {
 		return Schedule{}, err
 	}
-	r, manifest, err := s.c.Runs.Plan(ctx, q.Run)
+	r, manifest, err := s.c.Runs.Creator.Plan(ctx, q.Run)
 	if err != nil {
 		return Schedule{}, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // Trigger says when runs start: by Cron, by Interval, or with neither once, when the schedule is made. Times are UTC.
@@ -22,18 +22,18 @@ var expression = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | 
 
 func (t Trigger) check() error {
 	if t.Cron != "" && t.Interval != 0 {
-		return fault.New(fault.Invalid, "a trigger is either a cron_schedule or a periodic_schedule, not both")
+		return apierr.New(apierr.Invalid, "a trigger is either a cron_schedule or a periodic_schedule, not both")
 	}
 	if t.Cron != "" {
 		if _, err := expression.Parse(t.Cron); err != nil {
-			return fault.New(fault.Invalid, "cron %q cannot be read: %v; write five fields (minute hour day month weekday), such as 30 9 * * 1, or six with seconds before them", t.Cron, err)
+			return apierr.New(apierr.Invalid, "cron %q cannot be read: %v; write five fields (minute hour day month weekday), such as 30 9 * * 1, or six with seconds before them", t.Cron, err)
 		}
 	}
 	if t.Interval < 0 || t.Interval%time.Second != 0 {
-		return fault.New(fault.Invalid, "interval_second must be at least 1")
+		return apierr.New(apierr.Invalid, "interval_second must be at least 1")
 	}
 	if !t.Start.IsZero() && !t.End.IsZero() && t.End.Before(t.Start) {
-		return fault.New(fault.Invalid, "the trigger ends (%s) before it starts (%s)", t.End.Format(time.RFC3339), t.Start.Format(time.RFC3339))
+		return apierr.New(apierr.Invalid, "the trigger ends (%s) before it starts (%s)", t.End.Format(time.RFC3339), t.Start.Format(time.RFC3339))
 	}
 	return nil
 }

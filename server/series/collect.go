@@ -11,7 +11,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -81,7 +81,7 @@ func (c *Collector) Run(ctx context.Context) error {
 func (c *Collector) look(ctx context.Context, id string) {
 	d, err := c.c.Store.Delta(ctx, id, c.seen[id], 0)
 	if err != nil {
-		if ctx.Err() == nil && fault.KindOf(err) != fault.NotFound {
+		if ctx.Err() == nil && apierr.KindOf(err) != apierr.NotFound {
 			c.c.Log.Warn("a run's metrics cannot be followed now", "run", id, "error", err)
 		}
 		delete(c.seen, id)
@@ -119,7 +119,7 @@ func (c *Collector) follow(ctx context.Context, id string, n run.Node) {
 	pause.InitialInterval, pause.MaxInterval = firstPause, lastPause
 	for {
 		err := c.once(ctx, id, n)
-		if kind := fault.KindOf(err); err == nil || ctx.Err() != nil || kind == fault.NotFound || kind == fault.Aborted {
+		if kind := apierr.KindOf(err); err == nil || ctx.Err() != nil || kind == apierr.NotFound || kind == apierr.Aborted {
 			return
 		}
 		c.c.Log.Debug("metrics broke off; will go on", "run", id, "step", n.DisplayName, "error", err)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -40,9 +40,9 @@ type ComparedSeries struct {
 func (r *Reader) Compare(ctx context.Context, ids, names []string, points int) (Comparison, error) {
 	switch {
 	case len(ids) < 2 || len(ids) > mostCompared:
-		return Comparison{}, fault.New(fault.Invalid, "run_ids has %d runs; from 2 to %d can be compared", len(ids), mostCompared)
+		return Comparison{}, apierr.New(apierr.Invalid, "run_ids has %d runs; from 2 to %d can be compared", len(ids), mostCompared)
 	case points < leastPoints:
-		return Comparison{}, fault.New(fault.Invalid, "points is %d; a series cannot be thinned out to fewer than %d", points, leastPoints)
+		return Comparison{}, apierr.New(apierr.Invalid, "points is %d; a series cannot be thinned out to fewer than %d", points, leastPoints)
 	}
 	c := Comparison{}
 	for i, id := range ids {

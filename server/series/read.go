@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -58,7 +58,7 @@ func (r *Reader) List(ctx context.Context, id string) ([]Curve, error) {
 // Curves gives series with their points. A metric that the run has not is NotFound.
 func (r *Reader) Curves(ctx context.Context, id string, q Query) ([]Curve, error) {
 	if q.Points < leastPoints {
-		return nil, fault.New(fault.Invalid, "points is %d; a series cannot be thinned out to fewer than %d", q.Points, leastPoints)
+		return nil, apierr.New(apierr.Invalid, "points is %d; a series cannot be thinned out to fewer than %d", q.Points, leastPoints)
 	}
 	all, err := r.List(ctx, id)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Reader) Curves(ctx context.Context, id string, q Query) ([]Curve, error
 		return c.Name != q.Name || q.NodeID != "" && c.NodeID != q.NodeID || q.Rank != nil && c.Rank != *q.Rank
 	})
 	if len(chosen) == 0 {
-		return nil, fault.New(fault.NotFound, "run %s has no series of the metric %q; its series are listed at .../runs/%s/metrics", id, q.Name, id)
+		return nil, apierr.New(apierr.NotFound, "run %s has no series of the metric %q; its series are listed at .../runs/%s/metrics", id, q.Name, id)
 	}
 	for i := range chosen {
 		if err := r.fill(ctx, id, &chosen[i], min(q.Points, mostPoints)); err != nil {

@@ -2,7 +2,7 @@
 // output, value by value, as rows in the store.
 //
 // The source is the step's log and the rules are those of its launcher (launcher/scrape). How far a log was scanned is kept
-// beside the points, so that whoever goes on, after a restart or when the log is complete, reads only what came since. A point
+// beside the points: a scan that goes on, after a restart or when the log is complete, reads only what came since. A point
 // is known by its place in its series: reading some lines twice adds what is missing and doubles nothing.
 package series
 

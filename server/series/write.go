@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -39,7 +39,7 @@ func goOn(ctx context.Context, store run.Store, feed *run.Feed, id string, n run
 	var from state
 	if len(kept) > 0 {
 		if err := json.Unmarshal(kept, &from); err != nil {
-			return nil, fault.New(fault.Internal, "how far the log of step %s was scanned cannot be read", n.DisplayName).Because(err)
+			return nil, apierr.New(apierr.Internal, "how far the log of step %s was scanned cannot be read", n.DisplayName).Because(err)
 		}
 	}
 	return &writer{store: store, feed: feed, run: id, node: n, scan: newScanner(n.Scrape, from), marked: from.Read, at: time.Now()}, nil

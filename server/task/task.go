@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 )
 
@@ -27,13 +27,13 @@ type Task struct {
 // Scope narrows a list; empty fields narrow nothing.
 type Scope struct{ Pipeline, Namespace string }
 
-// Store keeps tasks. Errors are *fault.Error: NotFound for an unknown run.
+// Store keeps tasks. Errors are *apierr.Error: NotFound for an unknown run.
 type Store interface {
 	CreateTask(ctx context.Context, t Task) error
 	Tasks(ctx context.Context, q page.Query, sc Scope) (page.Page[Task], error)
 }
 
-// Service is what the API offers on tasks. Errors are *fault.Error.
+// Service is what the API offers on tasks. Errors are *apierr.Error.
 type Service struct{ store Store }
 
 // NewService makes the service.
@@ -42,25 +42,25 @@ func NewService(store Store) *Service { return &Service{store: store} }
 // Create stores a task under a new id, and gives it as it is stored.
 func (s *Service) Create(ctx context.Context, t Task) (Task, error) {
 	if t.ID != "" {
-		return Task{}, fault.New(fault.Invalid, "id is %q; leave it out, the server chooses it", t.ID)
+		return Task{}, apierr.New(apierr.Invalid, "id is %q; leave it out, the server chooses it", t.ID)
 	}
 	for _, required := range []struct{ field, value string }{
 		{"pipelineName", t.Pipeline}, {"runId", t.RunID}, {"mlmdExecutionID", t.Execution}, {"fingerprint", t.Fingerprint},
 	} {
 		if required.value == "" {
-			return Task{}, fault.New(fault.Invalid, "the task needs a value in %s", required.field)
+			return Task{}, apierr.New(apierr.Invalid, "the task needs a value in %s", required.field)
 		}
 	}
 	if t.CreatedAt.IsZero() {
-		return Task{}, fault.New(fault.Invalid, "the task needs a value in created_at")
+		return Task{}, apierr.New(apierr.Invalid, "the task needs a value in created_at")
 	}
 	if rest, namespaced := strings.CutPrefix(t.Pipeline, "namespace/"); namespaced {
 		parts := strings.SplitN(rest, "/", 3)
 		switch {
 		case len(parts) != 3 || parts[1] != "pipeline":
-			return Task{}, fault.New(fault.Invalid, "pipelineName is %q; write it as namespace/NAMESPACE/pipeline/NAME", t.Pipeline)
+			return Task{}, apierr.New(apierr.Invalid, "pipelineName is %q; write it as namespace/NAMESPACE/pipeline/NAME", t.Pipeline)
 		case t.Namespace != "" && t.Namespace != parts[0]:
-			return Task{}, fault.New(fault.Invalid, "namespace is %q, but pipelineName %q names another", t.Namespace, t.Pipeline)
+			return Task{}, apierr.New(apierr.Invalid, "namespace is %q, but pipelineName %q names another", t.Namespace, t.Pipeline)
 		}
 	}
 	t.ID = uuid.NewString()

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -67,7 +67,7 @@ func parsePosition(id string) (position, error) {
 	if id == "" {
 		return position{}, nil
 	}
-	refused := fault.New(fault.Invalid, "%.40q is no id of an event; leave it out to begin anew", id)
+	refused := apierr.New(apierr.Invalid, "%.40q is no id of an event; leave it out to begin anew", id)
 	var p position
 	epoch, rest, named := strings.Cut(id, "_")
 	if !named {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -233,7 +233,7 @@ func (r *reading) read(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case err != nil && fault.KindOf(err) != fault.NotFound:
+		case err != nil && apierr.KindOf(err) != apierr.NotFound:
 			_ = r.push(chunk{err: err}) // the reader ends the call
 			return
 		case whole:
@@ -250,7 +250,7 @@ func (r *reading) read(ctx context.Context) {
 
 // once gives the lines behind the last one that was given, as far as the log goes.
 func (r *reading) once(ctx context.Context) error {
-	log, err := r.w.c.Runs.LogLines(ctx, logs.Query{RunID: r.run, NodeID: r.node, From: r.at + 1, Follow: true})
+	log, err := r.w.c.Runs.Logs.Lines(ctx, logs.Query{RunID: r.run, NodeID: r.node, From: r.at + 1, Follow: true})
 	if err != nil {
 		return err
 	}

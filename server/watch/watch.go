@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -71,7 +71,7 @@ type Options struct {
 // Run sends the events of one run until nothing more will come, ctx ends, or send fails. What has been sent is not sent
 // again to a caller that comes back with its id.
 func (w *Watcher) Run(ctx context.Context, id string, o Options, send func(Event) error) error {
-	changes := w.c.Runs.Subscribe(id) // before the first look, so that no change falls between
+	changes := w.c.Runs.Reader.Subscribe(id) // before the first look, so that no change falls between
 	defer changes.Close()
 	at, lost, _, err := w.position(ctx, o.After)
 	if err != nil {
@@ -105,7 +105,7 @@ func (f *follower) follow(ctx context.Context, changes *run.Subscription) error 
 	}
 	for first := true; ; first = false {
 		settled, err := f.round(ctx, first)
-		if err != nil && !first && fault.KindOf(err) == fault.NotFound {
+		if err != nil && !first && apierr.KindOf(err) == apierr.NotFound {
 			return f.send(Event{End: true}) // it was deleted
 		}
 		if err != nil {
@@ -221,7 +221,7 @@ func (w *Watcher) Runs(ctx context.Context, o Filter, send func(Event) error) er
 	if _, err := w.c.Store.Matching(ctx, []string{""}, o.Predicate, o.Scope); err != nil { // of no run: is the filter one?
 		return err
 	}
-	changes := w.c.Runs.Subscribe("")
+	changes := w.c.Runs.Reader.Subscribe("")
 	defer changes.Close()
 	at, lost, now, err := w.position(ctx, o.After)
 	if err != nil {
@@ -311,7 +311,7 @@ func (w *Watcher) changed(ctx context.Context, o Filter, at position, send func(
 			}
 			if ok && e.Run != nil && o.Nodes {
 				d, err := w.c.Store.Delta(ctx, c.RunID, before, c.Revision)
-				if err != nil && fault.KindOf(err) == fault.NotFound {
+				if err != nil && apierr.KindOf(err) == apierr.NotFound {
 					continue // its removal will be told
 				}
 				if err != nil {

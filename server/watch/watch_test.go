@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -38,7 +38,7 @@ func TestPositions(t *testing.T) {
 	require.Equal(t, "7", position{revision: 7}.String(), "as it was when ids were revisions")
 	for _, text := range []string{"x", "-1", "1.2.3.4.5.6", "1.2.3.4.", "1.2.3.4.a", "1.2.3.4.a:-2", "1..2", "_7", "0_7", "-z_7", "z_", "a_b_7"} {
 		_, err := parsePosition(text)
-		require.Equal(t, fault.Invalid, fault.KindOf(err), text)
+		require.Equal(t, apierr.Invalid, apierr.KindOf(err), text)
 	}
 }
 

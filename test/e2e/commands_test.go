@@ -180,7 +180,7 @@ func (a *argosy) changesRuns(t *testing.T) {
 	script(p, "sleep", "echo asleep; sleep 1000")
 	workflow, err := compiler.Compile(p)
 	require.NoError(t, err)
-	run, err := a.sdk(t).CreateRun(t.Context(), client.NewRun{Name: "endless", Manifest: string(workflow)})
+	run, err := a.sdk(t).Runs.Create(t.Context(), client.NewRun{Name: "endless", Manifest: string(workflow)})
 	require.NoError(t, err)
 	a.awaitLog(t, run.ID, "sleep", "asleep")
 	a.interrupted(t, "sleep Running", "run", "wait", "endless")

@@ -71,7 +71,7 @@ func (a *argosy) imports(t *testing.T) {
 		script(p, "read", `cat "$0"`, dsl.Import[dsl.Dataset](p, missing.source))
 		workflow, err := compiler.Compile(p)
 		require.NoError(t, err)
-		created, err := a.sdk(t).CreateRun(t.Context(), client.NewRun{Name: p.Name(), Manifest: string(workflow)})
+		created, err := a.sdk(t).Runs.Create(t.Context(), client.NewRun{Name: p.Name(), Manifest: string(workflow)})
 		require.NoError(t, err)
 		run := a.await(t, created.ID, 3*time.Minute, runView.final)
 		require.Equal(t, "Error", run.Status)
@@ -87,7 +87,7 @@ func (a *argosy) earlier(t *testing.T) (model, folder string) {
 	s := script(p, "leave", `echo a model > /tmp/model; mkdir -p /tmp/tree/deep; touch /tmp/tree/top /tmp/tree/deep/down`)
 	dsl.OutputFile[dsl.Model](s, "model", "/tmp/model")
 	dsl.OutputFile[dsl.Dataset](s, "tree", "/tmp/tree")
-	run, err := a.sdk(t).Run(t.Context(), a.runs(t, p).ID)
+	run, err := a.sdk(t).Runs.Get(t.Context(), a.runs(t, p).ID)
 	require.NoError(t, err)
 	keys := map[string]string{}
 	for _, n := range run.Nodes {

@@ -76,8 +76,8 @@ func TestKFP(t *testing.T) {
 	t.Run("another client that is not ours, as recorded", func(t *testing.T) { a.replaysSession(t, port) })
 }
 
-// freePort is an address that nothing listens on. Its port lies below those that the kernel gives to whoever asks for any, so that nobody
-// has it before the server does.
+// freePort is an address that nothing listens on. Its port lies below the range from which the kernel chooses free ports, so that no other
+// process has it before the server does.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for {

@@ -75,7 +75,7 @@ func checkDataPipeline(t *testing.T, a *argosy, run runView) {
 
 	c := a.sdk(t)
 	file := func(step, name string) string {
-		data, err := c.ArtifactFile(t.Context(), run.ID, run.Nodes[run.node(t, step)].ID, name)
+		data, err := c.Artifacts.ReadFile(t.Context(), run.ID, run.Nodes[run.node(t, step)].ID, name)
 		require.NoError(t, err)
 		return string(data)
 	}
@@ -143,21 +143,21 @@ disabled schedule five-minutes
 $`, printed)
 
 	c := a.sdk(t)
-	jobs, err := c.Jobs(t.Context(), client.JobListOptions{ListOptions: client.ListOptions{Filter: []client.Predicate{client.Equals("name", "looks")}}})
+	jobs, err := c.Schedules.List(t.Context(), client.ScheduleListOptions{ListOptions: client.ListOptions{Filter: []client.Predicate{client.Equals("name", "looks")}}})
 	require.NoError(t, err)
 	require.Len(t, jobs.Items, 1)
 	require.False(t, jobs.Items[0].Enabled)
-	runs, err := c.JobRuns(t.Context(), jobs.Items[0].ID, client.ListOptions{SortBy: "created_at asc"})
+	runs, err := c.Schedules.Runs(t.Context(), jobs.Items[0].ID, client.ListOptions{SortBy: "created_at asc"})
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, runs.Total, 3)
 	for i, r := range runs.Items {
-		ended, err := c.Wait(t.Context(), r.ID)
+		ended, err := c.Runs.Wait(t.Context(), r.ID)
 		require.NoError(t, err)
 		require.Equal(t, client.Succeeded, ended.Status)
 		require.Zero(t, r.ScheduledAt.Second()%2, "each at a time of its own that the expression matches")
 		require.True(t, i == 0 || r.ScheduledAt.After(runs.Items[i-1].ScheduledAt))
 	}
-	require.NoError(t, c.DeleteJob(t.Context(), jobs.Items[0].ID))
-	_, err = c.Job(t.Context(), jobs.Items[0].ID)
+	require.NoError(t, c.Schedules.Delete(t.Context(), jobs.Items[0].ID))
+	_, err = c.Schedules.Get(t.Context(), jobs.Items[0].ID)
 	require.True(t, client.IsNotFound(err), "%v", err)
 }

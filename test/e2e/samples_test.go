@@ -103,7 +103,7 @@ func (a *argosy) paste(t *testing.T, folder string) string {
 // named is the run of that name.
 func (a *argosy) named(t *testing.T, name string) (run runView) {
 	t.Helper()
-	runs, err := a.sdk(t).Runs(t.Context(), client.RunListOptions{ListOptions: client.ListOptions{Filter: []client.Predicate{client.Equals("name", name)}}})
+	runs, err := a.sdk(t).Runs.List(t.Context(), client.RunListOptions{ListOptions: client.ListOptions{Filter: []client.Predicate{client.Equals("name", name)}}})
 	require.NoError(t, err)
 	require.Len(t, runs.Items, 1, name)
 	a.get(t, "/apis/argosy/v1/runs/"+runs.Items[0].ID, 200, &run)
@@ -137,7 +137,7 @@ func checkPyTorch(t *testing.T, a *argosy, run runView) {
 	require.Contains(t, log, "[worker-0,1]<stdout>:rank 1 of 2: the same weights as rank 0")
 	require.Greater(t, run.metric(t, "accuracy"), 0.5, "ten classes: by chance it would be 0.1")
 	require.Positive(t, run.metric(t, "samples/sec"))
-	curves, err := a.sdk(t).Series(t.Context(), run.ID, "loss", 0)
+	curves, err := a.sdk(t).Series.Get(t.Context(), run.ID, "loss", 0)
 	require.NoError(t, err)
 	require.Len(t, curves, 2, "one of each rank")
 	for _, c := range curves {

@@ -2,7 +2,7 @@
 
 // Command argoexec is Argo's own executor and, beside its commands, two more:
 // quick-init and quick-wait. They are Argo's `init` and `wait`, from the same
-// unmodified library, but are told by the kernel when the step has ended
+// unmodified library, but they wait for the kernel to report the step's end
 // instead of looking every second, and leave it to the kubelet to put the
 // executor into the step's container. cluster/build/argoexec.sh builds it.
 package main

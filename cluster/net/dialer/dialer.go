@@ -1,7 +1,7 @@
 // Package dialer opens connections of the host's network for a process that
 // lives in another network namespace: a broker outside connects, and hands the
-// connected descriptor over a unix socket. Whoever can open that socket can
-// reach whatever the host can, its loopback included; pods must never see it.
+// connected descriptor over a unix socket. A process that can open that socket
+// reaches all that the host reaches, its loopback included; pods never see it.
 package dialer
 
 import (

@@ -123,7 +123,7 @@ func serve(t *testing.T, d *services.Directory, file, upstream string) string {
 			return d.DialContext(ctx, network, upstream)
 		},
 		Log: slog.New(slog.DiscardHandler),
-	}, limits{forward: time.Minute, attempt: time.Minute}) // a busy machine makes nobody wait in vain
+	}, limits{forward: time.Minute, attempt: time.Minute}) // long enough for a busy machine
 	t.Cleanup(s.Stop)
 	return packets.LocalAddr().String()
 }

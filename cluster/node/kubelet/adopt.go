@@ -225,7 +225,7 @@ func (m member) rejoin(restarts int32) (*process.Process, *podlog.Exit) {
 		if err == nil {
 			proc := m.attend(restarts, run, func() {}) // its groups go with the pod
 			if p.isEnding() {
-				// Whoever ended the pod may not have found it.
+				// The process that ended the pod may have missed this container.
 				if err := proc.Signal(proc.Polite, false); err != nil {
 					p.log.Warn("container not told to stop", "container", c.Name, "err", err)
 				}

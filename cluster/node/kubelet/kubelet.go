@@ -55,7 +55,7 @@ const (
 	refreshEvery = 10 * time.Second
 )
 
-// Config says where the kubelet works and whom it serves.
+// Config says where the kubelet works and which clients it serves.
 type Config struct {
 	Nodes     []admission.Node
 	Home      string       // data folder; hidden from pods but for its folder `shared`
@@ -160,7 +160,7 @@ func Run(ctx context.Context, cfg Config) error {
 	return err
 }
 
-// begin takes over the pods there are, and offers the nodes for others. Nobody is served before the pods are known.
+// begin takes over the pods there are, and offers the nodes for others. It serves no request before it knows the pods.
 func (k *Kubelet) begin(ctx, life context.Context, services *sync.WaitGroup, failed chan<- error) error {
 	if err := k.watch(ctx, life, services); err != nil {
 		return err

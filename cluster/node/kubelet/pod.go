@@ -223,8 +223,8 @@ func (p *pod) tearDown() error {
 	return sandbox.UnmountMemory(p.dir)
 }
 
-// terminate ends the pod: its containers are told to, and made to when the
-// grace is over. A reason makes the pod Failed. A later call may only shorten
+// terminate ends the pod: its containers get a signal, and are killed when
+// the grace is over. A reason makes the pod Failed. A later call may only shorten
 // the grace.
 func (p *pod) terminate(grace time.Duration, reason, message string) {
 	p.abandon()

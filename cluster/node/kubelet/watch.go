@@ -85,7 +85,7 @@ func (k *Kubelet) see(obj *corev1.Pod) {
 			if p != nil {
 				p.deleting = true
 			}
-			if g := obj.DeletionGracePeriodSeconds; g == nil || *g > 0 { // else the apiserver waits for nobody, or for others
+			if g := obj.DeletionGracePeriodSeconds; g == nil || *g > 0 { // else the apiserver does not wait, or waits for others
 				k.confirmDeletion(obj, p)
 			}
 		}

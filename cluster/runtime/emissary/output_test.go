@@ -1,25 +1,15 @@
 package emissary
 
 import (
-	"bytes"
 	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/cluster/runtime/pipe/pipetest"
 )
-
-// late takes nothing for a while.
-type late struct {
-	bytes.Buffer
-	from <-chan struct{}
-}
-
-func (l *late) Write(b []byte) (int, error) {
-	<-l.from
-	return l.Buffer.Write(b)
-}
 
 // What a command wrote is kept however slowly it is taken, whether something still has the other end of the pipe or not.
 func TestOutputIsKeptHoweverSlowlyItIsTaken(t *testing.T) {
@@ -30,7 +20,7 @@ func TestOutputIsKeptHoweverSlowlyItIsTaken(t *testing.T) {
 			t.Parallel()
 			var outputs taps
 			from := make(chan struct{})
-			to := &late{from: from}
+			to := &pipetest.Late{From: from}
 			into, err := outputs.open(to)
 			require.NoError(t, err)
 			_, err = io.WriteString(into, text)

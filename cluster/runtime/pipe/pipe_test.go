@@ -1,7 +1,6 @@
 package pipe
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"strings"
@@ -9,18 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/cluster/runtime/pipe/pipetest"
 )
-
-// late takes nothing before it may.
-type late struct {
-	bytes.Buffer
-	from <-chan struct{}
-}
-
-func (l *late) Write(b []byte) (int, error) {
-	<-l.from
-	return l.Buffer.Write(b)
-}
 
 // What was written before the deadline is read, however slowly it is taken, whether something still has the other end open or not.
 func TestWhatHasArrivedIsRead(t *testing.T) {
@@ -39,7 +29,7 @@ func TestWhatHasArrivedIsRead(t *testing.T) {
 				require.NoError(t, w.Close())
 			}
 			from := make(chan struct{})
-			to := &late{from: from}
+			to := &pipetest.Late{From: from}
 			copied := make(chan error, 1)
 			go func() {
 				_, err := io.Copy(to, New(r))

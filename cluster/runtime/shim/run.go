@@ -81,8 +81,8 @@ func (s *server) run(c conn, r request, files []*os.File) error {
 	return ct.tell(c)
 }
 
-// enrol makes a container the latest of its name, unless its life is there already, which is returned then. Whoever comes
-// after the log is begun finds it.
+// enrol makes a container the latest of its name. If that container is there already, enrol returns it. Callers find the
+// container once its log is begun.
 func (s *server) enrol(name string, ct *container) (earlier *container, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -83,7 +83,7 @@ func arp(operation uint16, from, to net.HardwareAddr, addr netip.Addr) []byte {
 	return append(append(frame, to...), ip[:]...)
 }
 
-// listen prints from whom each UDP packet to an address comes, and what it says.
+// listen prints the sender and the content of each UDP packet to an address.
 func listen(addr string) error {
 	c, err := net.ListenPacket("udp4", addr)
 	if err != nil {

@@ -56,7 +56,7 @@ func serve(kind string, l net.Listener) error {
 			http.Error(w, "not well", http.StatusServiceUnavailable)
 		}
 	})
-	// Says whom it was asked for, and prints it.
+	// Answers with the request's host and path, and prints the answer.
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		text := fmt.Sprintf("%s %s %s host=%s test=%s agent=%s", r.RemoteAddr, r.Method, r.URL.Path, r.Host, r.Header.Get("X-Test"), r.UserAgent())
 		fmt.Println(text)

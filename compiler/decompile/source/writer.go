@@ -9,8 +9,8 @@ import (
 )
 
 // writer writes the function of one pipeline. Before it writes, it goes through the graph to find out where each variable
-// is used: where nobody uses one it is left out, and where one is used outside of the function literal that sets it, it
-// is declared before that.
+// is used. It omits variables without a use. A variable that is used outside of the function literal that sets it
+// is declared before that literal.
 type writer struct {
 	b     strings.Builder
 	g     *graph.Pipeline

@@ -1930,11 +1930,11 @@ export interface components {
             id?: string;
             log?: components["schemas"]["argosy.v1.LogLines"];
             points?: components["schemas"]["argosy.v1.Points"];
-            /** @description From here on all changes are told. */
+            /** @description From here on all changes are sent. */
             ready?: components["schemas"]["argosy.v1.Ready"];
             /** @description The id of a run that was deleted, or that the filter keeps no longer. */
             removed?: components["schemas"]["argosy.v1.RemovedRun"];
-            /** @description The id that was given belongs to the past of another store, or lies too far back: forget what was told, and begin anew. */
+            /** @description The id that was given belongs to the past of another store, or lies too far back: forget what was sent, and begin anew. */
             reset?: components["schemas"]["argosy.v1.Reset"];
             /** @description A run as it is now. */
             run?: components["schemas"]["argosy.v1.RunView"];
@@ -2363,7 +2363,7 @@ export interface components {
             printed_at?: string;
             /**
              * Format: int32
-             * @description Of the process that printed it; -1 when nobody in particular did.
+             * @description Of the process that printed it; -1 when no single process did.
              */
             rank?: number;
             run_id?: string;
@@ -2462,7 +2462,7 @@ export interface components {
         "argosy.v1.ResourceUse": {
             /**
              * Format: double
-             * @description What of it pods can ask for.
+             * @description The share that pods can ask for.
              */
             allocatable?: number;
             /**
@@ -2509,7 +2509,7 @@ export interface components {
             miss?: string;
             /**
              * Format: int32
-             * @description Absent: of nobody in particular.
+             * @description Absent: of no single rank.
              */
             rank?: number;
             /** @description The number is one for all ranks. */
@@ -2682,7 +2682,7 @@ export interface components {
             id?: string;
             name?: string;
         };
-        /** @description Waiting says what a run waits for of which no step runs. */
+        /** @description Waiting says what a run waits for while none of its steps runs. */
         "argosy.v1.RunView.Waiting": {
             /** @description One of the steps that wait: those that wait for the same are the most. */
             node_id?: string;
@@ -2920,7 +2920,7 @@ export interface components {
             points?: components["schemas"]["argosy.v1.SeriesPoint"][];
             /**
              * Format: int32
-             * @description Of the process that printed it; -1 when nobody in particular did.
+             * @description Of the process that printed it; -1 when no single process did.
              */
             rank?: number;
             /**
@@ -4024,7 +4024,7 @@ export interface operations {
             query?: {
                 /** @description Only the series of this node; empty for all. */
                 node_id?: string;
-                /** @description Only the series of this rank; -1 is nobody's. Absent for all. */
+                /** @description Only the series of this rank; -1: the series without a rank. Absent for all. */
                 rank?: number;
                 /** @description At most so many points of each series: 0 means 500, more than 10000 means 10000, and fewer than 4 are refused. */
                 points?: number;
@@ -4400,7 +4400,7 @@ export interface operations {
                     limit?: number;
                     metric?: string[];
                     parameter?: string[];
-                    /** @description These runs, at most 1000. Without them, those that fit the rest, of which something must be said. */
+                    /** @description These runs, at most 1000. Without them, the runs that fit the other fields; at least one of these must be set. */
                     run_ids?: string[];
                     schedule_id?: string;
                     status?: string[];
@@ -4496,7 +4496,7 @@ export interface operations {
                     limit?: number;
                     metric?: string[];
                     parameter?: string[];
-                    /** @description These runs, at most 1000. Without them, those that fit the rest, of which something must be said. */
+                    /** @description These runs, at most 1000. Without them, the runs that fit the other fields; at least one of these must be set. */
                     run_ids?: string[];
                     schedule_id?: string;
                     status?: string[];
@@ -4627,7 +4627,7 @@ export interface operations {
                     limit?: number;
                     metric?: string[];
                     parameter?: string[];
-                    /** @description These runs, at most 1000. Without them, those that fit the rest, of which something must be said. */
+                    /** @description These runs, at most 1000. Without them, the runs that fit the other fields; at least one of these must be set. */
                     run_ids?: string[];
                     schedule_id?: string;
                     status?: string[];
@@ -4685,7 +4685,7 @@ export interface operations {
                     limit?: number;
                     metric?: string[];
                     parameter?: string[];
-                    /** @description These runs, at most 1000. Without them, those that fit the rest, of which something must be said. */
+                    /** @description These runs, at most 1000. Without them, the runs that fit the other fields; at least one of these must be set. */
                     run_ids?: string[];
                     schedule_id?: string;
                     status?: string[];

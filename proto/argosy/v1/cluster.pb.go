@@ -306,7 +306,7 @@ type ResourceUse struct {
 	Resource string `protobuf:"bytes,1,opt,name=resource,proto3" json:"resource,omitempty"`
 	// What the machine has.
 	Capacity float64 `protobuf:"fixed64,2,opt,name=capacity,proto3" json:"capacity,omitempty"`
-	// What of it pods can ask for.
+	// The share that pods can ask for.
 	Allocatable float64 `protobuf:"fixed64,3,opt,name=allocatable,proto3" json:"allocatable,omitempty"`
 	// What the pods on the node ask for.
 	Requested float64 `protobuf:"fixed64,4,opt,name=requested,proto3" json:"requested,omitempty"`

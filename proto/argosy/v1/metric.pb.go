@@ -119,7 +119,7 @@ type GetSeriesRequest struct {
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Only the series of this node; empty for all.
 	NodeId string `protobuf:"bytes,3,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
-	// Only the series of this rank; -1 is nobody's. Absent for all.
+	// Only the series of this rank; -1: the series without a rank. Absent for all.
 	Rank *int32 `protobuf:"zigzag32,4,opt,name=rank,proto3,oneof" json:"rank,omitempty"`
 	// At most so many points of each series: 0 means 500, more than 10000 means 10000, and fewer than 4 are refused.
 	Points        int32 `protobuf:"varint,5,opt,name=points,proto3" json:"points,omitempty"`
@@ -244,7 +244,7 @@ type Series struct {
 	StepName string `protobuf:"bytes,2,opt,name=step_name,json=stepName,proto3" json:"step_name,omitempty"`
 	// The metric's.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Of the process that printed it; -1 when nobody in particular did.
+	// Of the process that printed it; -1 when no single process did.
 	Rank int32 `protobuf:"zigzag32,4,opt,name=rank,proto3" json:"rank,omitempty"`
 	// RAW or PERCENTAGE.
 	Format string `protobuf:"bytes,5,opt,name=format,proto3" json:"format,omitempty"`
@@ -1223,7 +1223,7 @@ type RuleLine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// From 1.
 	Line int32 `protobuf:"varint,1,opt,name=line,proto3" json:"line,omitempty"`
-	// Absent: of nobody in particular.
+	// Absent: of no single rank.
 	Rank *int32 `protobuf:"varint,2,opt,name=rank,proto3,oneof" json:"rank,omitempty"`
 	// Without the rank's tag; at most 200 bytes.
 	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`

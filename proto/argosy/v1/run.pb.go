@@ -179,7 +179,7 @@ type WatchRunsRequest struct {
 	ExperimentId string `protobuf:"bytes,2,opt,name=experiment_id,json=experimentId,proto3" json:"experiment_id,omitempty"`
 	// Only the runs of this schedule (a v1beta1 job); empty for all.
 	ScheduleId string `protobuf:"bytes,3,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
-	// As in ListRuns. A run that ceases to fit is told as removed.
+	// As in ListRuns. A run that ceases to fit is sent as removed.
 	Filter string `protobuf:"bytes,4,opt,name=filter,proto3" json:"filter,omitempty"`
 	// With the nodes that changed.
 	Nodes bool `protobuf:"varint,5,opt,name=nodes,proto3" json:"nodes,omitempty"`
@@ -410,12 +410,12 @@ type Event_Removed struct {
 }
 
 type Event_Ready struct {
-	// From here on all changes are told.
+	// From here on all changes are sent.
 	Ready *Ready `protobuf:"bytes,6,opt,name=ready,proto3,oneof"`
 }
 
 type Event_Reset_ struct {
-	// The id that was given belongs to the past of another store, or lies too far back: forget what was told, and begin anew.
+	// The id that was given belongs to the past of another store, or lies too far back: forget what was sent, and begin anew.
 	Reset_ *Reset `protobuf:"bytes,7,opt,name=reset,proto3,oneof"`
 }
 
@@ -722,7 +722,7 @@ type Point struct {
 	NodeId string                 `protobuf:"bytes,2,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
 	// The metric's.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Of the process that printed it; -1 when nobody in particular did.
+	// Of the process that printed it; -1 when no single process did.
 	Rank int32 `protobuf:"zigzag32,4,opt,name=rank,proto3" json:"rank,omitempty"`
 	// As printed beside the value, or counted from 1.
 	Step int64 `protobuf:"varint,5,opt,name=step,proto3" json:"step,omitempty"`
@@ -1979,7 +1979,7 @@ func (x *SetRunLabelsRequest) GetLabels() map[string]string {
 // BulkRequest chooses runs, by id or as ListRuns does, and says what is to be done with all of them.
 type BulkRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// These runs, at most 1000. Without them, those that fit the rest, of which something must be said.
+	// These runs, at most 1000. Without them, the runs that fit the other fields; at least one of these must be set.
 	RunIds []string `protobuf:"bytes,1,rep,name=run_ids,json=runIds,proto3" json:"run_ids,omitempty"`
 	// These are as in ListRuns.
 	Filter       string   `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
@@ -3099,7 +3099,7 @@ func (x *Metric) GetFormat() string {
 	return ""
 }
 
-// Waiting says what a run waits for of which no step runs.
+// Waiting says what a run waits for while none of its steps runs.
 type RunView_Waiting struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One of the steps that wait: those that wait for the same are the most.

@@ -47,15 +47,15 @@ func schedule(ctx context.Context, server *client.Client, file, name, image, cro
 		return err
 	}
 	defer f.Close()
-	pipeline, err := server.Upload(ctx, name, f)
+	pipeline, err := server.Pipelines.Upload(ctx, name, f)
 	if client.IsConflict(err) { // it was uploaded before
-		pipeline, err = server.PipelineByName(ctx, name)
+		pipeline, err = server.Pipelines.ByName(ctx, name)
 	}
 	if err != nil {
 		return err
 	}
 	// Brackets stand for what differs from run to run.
-	job, err := server.CreateJob(ctx, client.NewJob{
+	job, err := server.Schedules.Create(ctx, client.NewSchedule{
 		NewRun: client.NewRun{Name: name, PipelineID: pipeline.ID, Parameters: []client.Parameter{
 			{Name: "image", Value: image}, {Name: "due", Value: "[[ScheduledTime.2006-01-02T15:04:05Z]]"}, {Name: "number", Value: "[[Index]]"},
 		}},
@@ -71,10 +71,10 @@ func schedule(ctx context.Context, server *client.Client, file, name, image, cro
 			return err
 		}
 	}
-	if err := server.DisableJob(ctx, job.ID); err != nil {
+	if err := server.Schedules.Disable(ctx, job.ID); err != nil {
 		return err
 	}
-	job, err = server.Job(ctx, job.ID)
+	job, err = server.Schedules.Get(ctx, job.ID)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func follow(ctx context.Context, server *client.Client, jobID string, i int) err
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		page, err := server.JobRuns(ctx, jobID, client.ListOptions{SortBy: "created_at asc"})
+		page, err := server.Schedules.Runs(ctx, jobID, client.ListOptions{SortBy: "created_at asc"})
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func follow(ctx context.Context, server *client.Client, jobID string, i int) err
 }
 
 func end(ctx context.Context, server *client.Client, r client.Run) error {
-	ended, err := server.Wait(ctx, r.ID)
+	ended, err := server.Runs.Wait(ctx, r.ID)
 	if err != nil {
 		return err
 	}

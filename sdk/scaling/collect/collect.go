@@ -20,7 +20,7 @@ func Runs(ctx context.Context, c *client.Client, m Metric, ids ...string) ([]sca
 	const most = 100 // at a time
 	var all []scaling.Run
 	for chunk := range slices.Chunk(ids, most) {
-		found, err := c.Compare(ctx, chunk...)
+		found, err := c.Runs.Compare(ctx, chunk...)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func Runs(ctx context.Context, c *client.Client, m Metric, ids ...string) ([]sca
 
 // ranks reads what each rank printed of the metric; nil when not all did.
 func ranks(ctx context.Context, c *client.Client, r *client.Run, m Metric) ([]float64, error) {
-	series, err := c.Series(ctx, r.ID, m.Name, record.Points)
+	series, err := c.Series.Get(ctx, r.ID, m.Name, record.Points)
 	if client.IsNotFound(err) {
 		return nil, nil
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/artifact"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 var _ artifact.Store = (*Store)(nil)
@@ -79,7 +79,7 @@ func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 // Delete removes an object; one that is not there is success.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	err := explain("delete", key, s.client.RemoveObject(ctx, s.bucket, key, minio.RemoveObjectOptions{}))
-	if err != nil && fault.KindOf(err) == fault.NotFound {
+	if err != nil && apierr.KindOf(err) == apierr.NotFound {
 		return nil
 	}
 	return err
@@ -91,7 +91,7 @@ func (s *Store) Size(ctx context.Context, key string) (int64, error) {
 	if err == nil {
 		return object.Size, nil
 	}
-	if err := explain("measure", key, err); fault.KindOf(err) != fault.NotFound {
+	if err := explain("measure", key, err); apierr.KindOf(err) != apierr.NotFound {
 		return 0, err
 	}
 	size, found := int64(0), false
@@ -102,7 +102,7 @@ func (s *Store) Size(ctx context.Context, key string) (int64, error) {
 		size, found = size+object.Size, true
 	}
 	if !found {
-		return 0, fault.New(fault.NotFound, "the artifact store has no %s", key)
+		return 0, apierr.New(apierr.NotFound, "the artifact store has no %s", key)
 	}
 	return size, nil
 }
@@ -119,7 +119,7 @@ func (s *Store) DeleteAll(ctx context.Context, key string) error {
 	}
 	if _, err := s.client.StatObject(ctx, s.bucket, key, minio.StatObjectOptions{}); err != nil {
 		err = explain("delete", key, err)
-		if fault.KindOf(err) == fault.NotFound {
+		if apierr.KindOf(err) == apierr.NotFound {
 			return nil // stores that keep folders as such refuse to delete one as an object, even when nothing is left in it
 		}
 		return err
@@ -140,10 +140,10 @@ func explain(doing, key string, err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case answer.Code == minio.NoSuchKey:
-		return fault.New(fault.NotFound, "the artifact store has no %s", key).Because(err)
+		return apierr.New(apierr.NotFound, "the artifact store has no %s", key).Because(err)
 	case answer.StatusCode == 0 || answer.StatusCode >= 500:
-		return fault.New(fault.Unavailable, "the artifact store does not answer: %s %s", doing, key).Because(err)
+		return apierr.New(apierr.Unavailable, "the artifact store does not answer: %s %s", doing, key).Because(err)
 	default:
-		return fault.New(fault.Internal, "the artifact store refuses to %s %s: %s", doing, key, answer.Code).Because(err)
+		return apierr.New(apierr.Internal, "the artifact store refuses to %s %s: %s", doing, key, answer.Code).Because(err)
 	}
 }

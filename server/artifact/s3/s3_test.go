@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/artifact/s3"
-	"github.com/argosy-ml/argosy/server/fault"
 )
 
 // open makes a store on a server that answers as given. The end-to-end test uses a whole one; this is about what its answers mean.
@@ -74,23 +74,23 @@ func TestFaults(t *testing.T) {
 	}
 	missing := open(t, answer(http.StatusNotFound, "NoSuchKey"))
 	_, err := missing.Get(t.Context(), "k")
-	require.Equal(t, fault.NotFound, fault.KindOf(err), "%v", err)
+	require.Equal(t, apierr.NotFound, apierr.KindOf(err), "%v", err)
 	require.ErrorContains(t, err, "the artifact store has no k")
 	require.NoError(t, missing.Delete(t.Context(), "k"))
 
 	denied := open(t, answer(http.StatusForbidden, "AccessDenied"))
 	_, err = denied.Get(t.Context(), "k")
-	require.Equal(t, fault.Internal, fault.KindOf(err), "%v", err)
+	require.Equal(t, apierr.Internal, apierr.KindOf(err), "%v", err)
 	require.ErrorContains(t, err, "refuses to read k")
 
 	s, err := s3.New(s3.Config{Endpoint: "127.0.0.1:1", AccessKey: "a", SecretKey: "b", Bucket: "mlpipeline"})
 	require.NoError(t, err)
 	_, err = s.Get(t.Context(), "k")
-	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
+	require.Equal(t, apierr.Unavailable, apierr.KindOf(err), "%v", err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	_, err = s.Get(ctx, "k")
-	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
+	require.Equal(t, apierr.Unavailable, apierr.KindOf(err), "%v", err)
 
 	_, err = s3.New(s3.Config{Endpoint: "http://"})
 	require.Error(t, err)

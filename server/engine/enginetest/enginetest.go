@@ -23,9 +23,9 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/argosy-ml/argosy/launcher/job"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
@@ -115,7 +115,7 @@ func (b *Bundle) Archive() *logs.Archive {
 // Start creates a run of Manifest.
 func (b *Bundle) Start(t *testing.T) run.Run {
 	t.Helper()
-	r, err := b.Runs.Create(t.Context(), run.Request{Name: "a run", Manifest: []byte(Manifest)})
+	r, err := b.Runs.Creator.Create(t.Context(), run.Request{Name: "a run", Manifest: []byte(Manifest)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func (o *Objects) Put(_ context.Context, key string, r io.Reader, size int64) er
 		return o.err
 	}
 	if size >= 0 && size != int64(len(data)) {
-		return fault.New(fault.Internal, "%s: %d bytes were announced and %d came", key, size, len(data))
+		return apierr.New(apierr.Internal, "%s: %d bytes were announced and %d came", key, size, len(data))
 	}
 	if o.objects == nil {
 		o.objects = map[string][]byte{}
@@ -222,7 +222,7 @@ func (o *Objects) Get(_ context.Context, key string) (io.ReadCloser, error) {
 	}
 	data, ok := o.objects[key]
 	if !ok {
-		return nil, fault.New(fault.NotFound, "the artifact store has no %s", key)
+		return nil, apierr.New(apierr.NotFound, "the artifact store has no %s", key)
 	}
 	return io.NopCloser(bytes.NewReader(data)), nil
 }
@@ -252,7 +252,7 @@ func (o *Objects) Size(_ context.Context, key string) (int64, error) {
 		}
 	}
 	if !found {
-		return 0, fault.New(fault.NotFound, "the artifact store has no %s", key)
+		return 0, apierr.New(apierr.NotFound, "the artifact store has no %s", key)
 	}
 	return size, nil
 }

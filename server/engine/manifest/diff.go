@@ -324,8 +324,8 @@ func nameOf(m map[string]any) string {
 	return name
 }
 
-// lists compares lists: those whose elements have names by these, those of which the order means nothing without it, and
-// all else in order.
+// lists compares lists: elements that have names are matched by name, lists without a meaning of order as sets, and
+// all other lists in order.
 func (d *differ) lists(step, path string, a, b []any) {
 	left, leftNamed := byName(a)
 	right, rightNamed := byName(b)

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 )
 
@@ -220,7 +220,7 @@ func (c *Cluster) FindPod(_ context.Context, _, name string) (logs.Pod, error) {
 	if p := c.pods[name]; p != nil {
 		return p.Pod, nil
 	}
-	return logs.Pod{}, fault.New(fault.NotFound, "pod %s not found", name)
+	return logs.Pod{}, apierr.New(apierr.NotFound, "pod %s not found", name)
 }
 
 // ReadLog implements logs.Cluster.
@@ -230,11 +230,11 @@ func (c *Cluster) ReadLog(ctx context.Context, r logs.ReadRequest) (io.ReadClose
 	c.requests++
 	p := c.pods[r.Pod]
 	if p == nil {
-		return nil, fault.New(fault.NotFound, "pod %s not found", r.Pod)
+		return nil, apierr.New(apierr.NotFound, "pod %s not found", r.Pod)
 	}
 	n := slices.IndexFunc(p.Containers, func(k logs.Container) bool { return k.Name == r.Container })
 	if n < 0 || !p.Containers[n].Begun {
-		return nil, fault.New(fault.Invalid, "container %s is waiting to start", r.Container)
+		return nil, apierr.New(apierr.Invalid, "container %s is waiting to start", r.Container)
 	}
 	id := life{r.Container, p.Containers[n].Restarts}
 	if r.Previous {

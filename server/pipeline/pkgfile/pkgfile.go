@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 // Limits of a package. MaxSize is KFP's; MaxManifest bounds what a small archive may unpack to.
@@ -31,7 +31,7 @@ var (
 	gzipMagic = []byte{0x1f, 0x8b}
 )
 
-// Read gives the manifest inside a package. Errors are *fault.Error of kind Invalid, worded for the user.
+// Read gives the manifest inside a package. Errors are *apierr.Error of kind Invalid, worded for the user.
 func Read(fileName string, data []byte) ([]byte, error) {
 	switch {
 	case len(data) == 0:
@@ -168,9 +168,9 @@ func checkEntry(fileName, entry string) error {
 	return refuse(fileName, "the archive holds no Workflow: there is no %s, and its first file %q does not end in .yaml or .yml", manifestName, entry)
 }
 
-func refuse(fileName, format string, args ...any) *fault.Error {
+func refuse(fileName, format string, args ...any) *apierr.Error {
 	if fileName == "" {
 		fileName = "upload"
 	}
-	return fault.New(fault.Invalid, "%s: %s", fileName, fmt.Sprintf(format, args...))
+	return apierr.New(apierr.Invalid, "%s: %s", fileName, fmt.Sprintf(format, args...))
 }

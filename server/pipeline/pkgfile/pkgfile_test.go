@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
 
@@ -124,7 +124,7 @@ func TestReadRefuses(t *testing.T) {
 			t.Parallel()
 			_, err := pkgfile.Read(c.file, c.data)
 			require.ErrorContains(t, err, c.want)
-			require.Equal(t, fault.Invalid, fault.KindOf(err))
+			require.Equal(t, apierr.Invalid, apierr.KindOf(err))
 		})
 	}
 }
@@ -138,7 +138,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
 		manifest, err := pkgfile.Read(name, data)
 		if err != nil {
-			require.Equal(t, fault.Invalid, fault.KindOf(err), "%v", err)
+			require.Equal(t, apierr.Invalid, apierr.KindOf(err), "%v", err)
 			return
 		}
 		require.NotEmpty(t, manifest)

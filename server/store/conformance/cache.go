@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cache"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -22,7 +22,7 @@ func cached(t *testing.T, s Store) {
 		return e
 	}
 	none := entry(9, "k")
-	requireKind(t, fault.NotFound, s.PutCacheEntry(ctx, none))
+	requireKind(t, apierr.NotFound, s.PutCacheEntry(ctx, none))
 	for i := range 2 {
 		require.NoError(t, s.PutCacheEntry(ctx, entry(i, "k")))
 		require.NoError(t, s.PutCacheEntry(ctx, entry(i, "k")), "again")
@@ -42,8 +42,8 @@ func cached(t *testing.T, s Store) {
 	require.Equal(t, []cache.Entry{entry(1, "k")}, found)
 
 	taker := newRun(2).ID
-	requireKind(t, fault.NotFound, s.Reuse(ctx, "no such run", "m", found[0]))
-	requireKind(t, fault.NotFound, s.Reuse(ctx, taker, "m", none))
+	requireKind(t, apierr.NotFound, s.Reuse(ctx, "no such run", "m", found[0]))
+	requireKind(t, apierr.NotFound, s.Reuse(ctx, taker, "m", none))
 	require.NoError(t, s.Reuse(ctx, taker, "m", entry(0, "k")))
 	require.NoError(t, s.Reuse(ctx, taker, "m", found[0]), "the last one counts")
 	attempt := int64(0)
@@ -73,7 +73,7 @@ func cached(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Empty(t, found, "nor does what it left before count")
 	require.NoError(t, s.DropCacheEntry(ctx, newRun(0).ID, "n"))
-	requireKind(t, fault.NotFound, s.Reuse(ctx, taker, "m", entry(0, "k")))
+	requireKind(t, apierr.NotFound, s.Reuse(ctx, taker, "m", entry(0, "k")))
 }
 
 func entryOf(i int) cache.Entry {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -86,7 +86,7 @@ func changes(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Empty(t, found)
 	_, err = s.Matching(ctx, []string{"run-000"}, []page.Predicate{{Key: "nonsense", Op: page.Equals, Values: []any{"x"}}}, run.Scope{})
-	requireKind(t, fault.Invalid, err)
+	requireKind(t, apierr.Invalid, err)
 }
 
 func changesOfNodes(t *testing.T, s Store) {
@@ -118,7 +118,7 @@ func changesOfNodes(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Empty(t, both.Nodes, "what changed up to then has changed again since")
 	_, err = s.Delta(ctx, "none", 0, 0)
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 }
 
 // nodesOfARetry: what stays keeps the name of its pod, whatever the next attempt would call it; what runs again is gone at once.
@@ -151,7 +151,7 @@ func nodesOfARetry(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Equal(t, []any{"wf-another", false}, []any{n.PodName, n.Harvested}, "it ran again after all")
 	_, err = s.Node(ctx, "run-001", "none")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 }
 
 func series(t *testing.T, s Store) {
@@ -172,11 +172,11 @@ func series(t *testing.T, s Store) {
 	require.Equal(t, 2, add(point("loss", 0, 0, 4), point("loss", 0, 1, 3), point("loss", 0, 2, math.NaN()), point("acc", run.Unranked, 0, 0.5)), "what is there is passed over")
 	require.Zero(t, add(point("loss", 0, 2, 9)))
 	_, err = s.AddPoints(ctx, "run-001", "step", "wf-step-1", []run.Point{point("loss", 0, 7, 1)})
-	requireKind(t, fault.Internal, err)
+	requireKind(t, apierr.Internal, err)
 	_, err = s.AddPoints(ctx, "run-001", "step", "another", []run.Point{point("loss", 0, 3, 1)})
-	requireKind(t, fault.Aborted, err)
+	requireKind(t, apierr.Aborted, err)
 	_, err = s.AddPoints(ctx, "run-001", "none", "p", nil)
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 
 	all, err := s.Series(ctx, "run-001")
 	require.NoError(t, err)
@@ -235,8 +235,8 @@ func scans(t *testing.T, s Store) {
 		require.Equal(t, state, scanned("wf-step-1"))
 	}
 	require.Empty(t, scanned("another"), "of a pod that is not the step's any more")
-	requireKind(t, fault.Aborted, s.SetScanned(ctx, "run-001", "step", "another", nil))
-	requireKind(t, fault.NotFound, s.SetScanned(ctx, "run-001", "none", "p", nil))
+	requireKind(t, apierr.Aborted, s.SetScanned(ctx, "run-001", "step", "another", nil))
+	requireKind(t, apierr.NotFound, s.SetScanned(ctx, "run-001", "none", "p", nil))
 	require.NoError(t, s.Retry(ctx, "run-001", 1, run.Again{Workflow: []byte("{}"), Dropped: []string{"step"}}))
 	require.Empty(t, scanned("wf-step-1"), "a step that runs again is scanned from the beginning of its log")
 }
@@ -278,7 +278,7 @@ func visuals(t *testing.T, s Store) {
 		v.Body = nil
 	}
 	require.Equal(t, []run.Visual{other, table, pie}, all())
-	requireKind(t, fault.NotFound, s.PutVisuals(ctx, "none", "step", nil))
+	requireKind(t, apierr.NotFound, s.PutVisuals(ctx, "none", "step", nil))
 
 	_, err = s.Record(ctx, "run-001", newState(run.Failed))
 	require.NoError(t, err)

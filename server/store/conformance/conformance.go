@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cache"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
@@ -96,10 +96,10 @@ func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.
 
 func ignoreOrder() cmp.Option { return cmpopts.EquateEmpty() }
 
-func requireKind(t *testing.T, kind fault.Kind, err error) {
+func requireKind(t *testing.T, kind apierr.Kind, err error) {
 	t.Helper()
 	require.Error(t, err)
-	require.Equal(t, kind, fault.KindOf(err), "%v", err)
+	require.Equal(t, kind, apierr.KindOf(err), "%v", err)
 }
 
 func newRun(i int) run.Run {
@@ -150,7 +150,7 @@ func acceptedRun(t *testing.T, s Store) {
 	want.Parameters = []run.Parameter{{Name: "workers", Value: "2"}, {Name: "data"}}
 	want.Defaults = []run.Parameter{{Name: "gpus", Value: "1"}}
 	accept(t, s, want)
-	requireKind(t, fault.Conflict, s.Accept(ctx, want, []byte("m"), []byte("w")))
+	requireKind(t, apierr.Conflict, s.Accept(ctx, want, []byte("m"), []byte("w")))
 
 	got, err := s.Run(ctx, want.ID)
 	require.NoError(t, err)
@@ -180,7 +180,7 @@ func acceptedRun(t *testing.T, s Store) {
 		"AddMetrics":  func() error { _, err := s.AddMetrics(ctx, "none", nil); return err },
 	} {
 		err := read()
-		require.Equal(t, fault.NotFound, fault.KindOf(err), "%s: %v", name, err)
+		require.Equal(t, apierr.NotFound, apierr.KindOf(err), "%s: %v", name, err)
 	}
 }
 
@@ -248,7 +248,7 @@ func record(t *testing.T, s Store) {
 	require.Equal(t, first.Revision, again.Revision)
 
 	require.NoError(t, s.SetHarvested(ctx, "run-001", "step", "runs/run-001/step/main.log"))
-	requireKind(t, fault.NotFound, s.SetHarvested(ctx, "run-001", "none", "k"))
+	requireKind(t, apierr.NotFound, s.SetHarvested(ctx, "run-001", "none", "k"))
 	state = newState(run.Succeeded)
 	state.FinishedAt = at(9)
 	state.Nodes = state.Nodes[:2]
@@ -366,9 +366,9 @@ func deleteRun(t *testing.T, s Store) {
 	_, err = s.AddMetrics(ctx, "run-001", []run.Metric{{NodeID: "n", Name: "m", Format: run.Raw}})
 	require.NoError(t, err)
 	require.NoError(t, s.DeleteRun(ctx, "run-001"))
-	requireKind(t, fault.NotFound, s.DeleteRun(ctx, "run-001"))
+	requireKind(t, apierr.NotFound, s.DeleteRun(ctx, "run-001"))
 	_, err = s.Nodes(ctx, "run-001")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	left, err := s.Unsubmitted(ctx)
 	require.NoError(t, err)
 	require.Empty(t, left)

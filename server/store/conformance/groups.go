@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
@@ -19,7 +19,7 @@ func experiments(t *testing.T, s Store) {
 	ctx := context.Background()
 	want := experiment.Experiment{ID: "e1", Name: "first", Description: "d", CreatedAt: at(0)}
 	require.NoError(t, s.CreateExperiment(ctx, want))
-	requireKind(t, fault.Conflict, s.CreateExperiment(ctx, experiment.Experiment{ID: "e2", Name: "first"}))
+	requireKind(t, apierr.Conflict, s.CreateExperiment(ctx, experiment.Experiment{ID: "e2", Name: "first"}))
 
 	got, err := s.Experiment(ctx, "e1")
 	require.NoError(t, err)
@@ -28,9 +28,9 @@ func experiments(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(want, got))
 	_, err = s.Experiment(ctx, "none")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	_, err = s.ExperimentByName(ctx, "none")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 
 	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "e0", Name: "second", CreatedAt: at(1)}))
 	p, err := s.Experiments(ctx, page.Query{Size: 1})
@@ -43,12 +43,12 @@ func experiments(t *testing.T, s Store) {
 	require.Nil(t, p.Next)
 
 	require.NoError(t, s.DeleteExperiment(ctx, "e1"))
-	requireKind(t, fault.NotFound, s.DeleteExperiment(ctx, "e1"))
+	requireKind(t, apierr.NotFound, s.DeleteExperiment(ctx, "e1"))
 	other := experiment.Experiment{ID: "e3", Name: "first", CreatedAt: at(2)}
 	require.NoError(t, s.CreateExperiment(ctx, other), "the name is free again")
 
 	_, err = s.RestoreExperiment(ctx, "e1")
-	requireKind(t, fault.Conflict, err)
+	requireKind(t, apierr.Conflict, err)
 	require.NoError(t, s.DeleteExperiment(ctx, "e3"))
 	restored, err := s.RestoreExperiment(ctx, "first")
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func experiments(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(want, restored))
 	_, err = s.RestoreExperiment(ctx, "e1")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 }
 
 // deletedExperiment: what an experiment was is remembered while something belongs to it.
@@ -69,7 +69,7 @@ func deletedExperiment(t *testing.T, s Store) {
 	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "empty", Name: "empty", CreatedAt: at(0)}))
 	accept(t, s, newRun(1))
 	_, err := s.DeletedExperiment(ctx, "e")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	require.NoError(t, s.DeleteExperiment(ctx, "e"))
 	require.NoError(t, s.DeleteExperiment(ctx, "empty"))
 	deleted, total, err := s.DeletedExperiments(ctx, 1)
@@ -83,13 +83,13 @@ func deletedExperiment(t *testing.T, s Store) {
 	require.Equal(t, []int{0, 1}, []int{deleted[0].Runs, deleted[1].Runs})
 	require.False(t, deleted[1].DeletedAt.IsZero())
 	_, err = s.Experiment(ctx, "e")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	got, err := s.DeletedExperiment(ctx, "e")
 	require.NoError(t, err)
 	want.Archived = true
 	require.Equal(t, want, got)
 	_, err = s.DeletedExperiment(ctx, "empty")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "e2", Name: "gone", CreatedAt: at(1)}), "the name is free")
 	r, err := s.Run(ctx, newRun(1).ID)
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func deletedExperiment(t *testing.T, s Store) {
 	require.Equal(t, "gone", list.Items[0].ExperimentName)
 	require.NoError(t, s.DeleteRun(ctx, r.ID))
 	_, err = s.DeletedExperiment(ctx, "e")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 }
 
 // manifests are read for a page at once, each once.
@@ -158,8 +158,8 @@ func archiveExperiment(t *testing.T, s Store) {
 	require.NoError(t, s.ArchiveRun(ctx, "run-001", false))
 	require.False(t, archived("run-001"))
 
-	requireKind(t, fault.NotFound, s.ArchiveExperiment(ctx, "none", true))
-	requireKind(t, fault.NotFound, s.ArchiveRun(ctx, "none", true))
+	requireKind(t, apierr.NotFound, s.ArchiveExperiment(ctx, "none", true))
+	requireKind(t, apierr.NotFound, s.ArchiveRun(ctx, "none", true))
 	require.NoError(t, s.DeleteExperiment(ctx, "e"))
 	r, err := s.Run(ctx, "run-001")
 	require.NoError(t, err, "deleting an experiment leaves its runs")
@@ -181,9 +181,9 @@ func pipelines(t *testing.T, s Store) {
 	ctx := context.Background()
 	want := newPipeline("p1", "mpi-run", 0)
 	require.NoError(t, s.CreatePipeline(ctx, want, []byte("kind: Workflow")))
-	requireKind(t, fault.Conflict, s.CreatePipeline(ctx, newPipeline("p2", "mpi-run", 1), []byte("x")))
+	requireKind(t, apierr.Conflict, s.CreatePipeline(ctx, newPipeline("p2", "mpi-run", 1), []byte("x")))
 	_, err := s.Version(ctx, "p2")
-	requireKind(t, fault.NotFound, err) // a refused pipeline leaves nothing
+	requireKind(t, apierr.NotFound, err) // a refused pipeline leaves nothing
 
 	got, err := s.Pipeline(ctx, "p1")
 	require.NoError(t, err)
@@ -202,15 +202,15 @@ func pipelines(t *testing.T, s Store) {
 	require.Empty(t, cmp.Diff(want, p.Items[1]))
 
 	require.NoError(t, s.DeletePipeline(ctx, "p1"))
-	requireKind(t, fault.NotFound, s.DeletePipeline(ctx, "p1"))
+	requireKind(t, apierr.NotFound, s.DeletePipeline(ctx, "p1"))
 	_, err = s.Version(ctx, "p1")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	_, err = s.VersionManifest(ctx, "p1")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	_, err = s.Pipeline(ctx, "p1")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	_, err = s.PipelineByName(ctx, "mpi-run")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 }
 
 func versions(t *testing.T, s Store) {
@@ -219,8 +219,8 @@ func versions(t *testing.T, s Store) {
 	require.NoError(t, s.CreatePipeline(ctx, newPipeline("q", "q", 0), []byte("one")))
 	two := newVersion("p", "v2", "two", 1)
 	require.NoError(t, s.CreateVersion(ctx, two, []byte("two")))
-	requireKind(t, fault.Conflict, s.CreateVersion(ctx, newVersion("p", "v3", "two", 2), []byte("x")))
-	requireKind(t, fault.NotFound, s.CreateVersion(ctx, newVersion("none", "v4", "four", 2), []byte("x")))
+	requireKind(t, apierr.Conflict, s.CreateVersion(ctx, newVersion("p", "v3", "two", 2), []byte("x")))
+	requireKind(t, apierr.NotFound, s.CreateVersion(ctx, newVersion("none", "v4", "four", 2), []byte("x")))
 	require.NoError(t, s.CreateVersion(ctx, newVersion("q", "qv", "two", 2), []byte("x")), "names are free in another pipeline")
 
 	defaultOf := func() string {
@@ -239,14 +239,14 @@ func versions(t *testing.T, s Store) {
 
 	require.NoError(t, s.SetDefaultVersion(ctx, "p", "p"))
 	require.Equal(t, "p", defaultOf())
-	requireKind(t, fault.Invalid, s.SetDefaultVersion(ctx, "p", "q"))
-	requireKind(t, fault.NotFound, s.SetDefaultVersion(ctx, "p", "none"))
+	requireKind(t, apierr.Invalid, s.SetDefaultVersion(ctx, "p", "q"))
+	requireKind(t, apierr.NotFound, s.SetDefaultVersion(ctx, "p", "none"))
 
 	require.NoError(t, s.DeleteVersion(ctx, "p"))
 	require.Equal(t, "v2", defaultOf(), "the newest that is left")
 	require.NoError(t, s.DeleteVersion(ctx, "v2"))
 	require.Empty(t, defaultOf())
-	requireKind(t, fault.NotFound, s.DeleteVersion(ctx, "v2"))
+	requireKind(t, apierr.NotFound, s.DeleteVersion(ctx, "v2"))
 }
 
 func sharedManifest(t *testing.T, s Store) {

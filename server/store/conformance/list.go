@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -184,10 +184,10 @@ func refusedQueries(t *testing.T, s Store) {
 	} {
 		_, err := s.Runs(context.Background(), q, run.Scope{})
 		require.Error(t, err, name)
-		require.Equal(t, fault.Invalid, fault.KindOf(err), "%s: %v", name, err)
+		require.Equal(t, apierr.Invalid, apierr.KindOf(err), "%s: %v", name, err)
 	}
 	_, err := s.Pipelines(context.Background(), page.Query{Size: 1, SortBy: "metric:a"})
-	requireKind(t, fault.Invalid, err)
+	requireKind(t, apierr.Invalid, err)
 }
 
 // pagingWhileRowsCome: rows added or removed between two pages neither repeat nor hide others.
@@ -247,14 +247,14 @@ func together(t *testing.T, s Store) {
 		wg.Go(func() { // two of each id
 			switch err := s.Accept(ctx, newRun(i/2), []byte("m"), []byte("{}")); {
 			case err == nil:
-			case fault.KindOf(err) == fault.Conflict:
+			case apierr.KindOf(err) == apierr.Conflict:
 				taken.Add(1)
 			default:
 				t.Error(err)
 			}
 		})
 		wg.Go(func() {
-			if err := s.SetStatus(ctx, fmt.Sprintf("none-%d", i), run.Failed, ""); fault.KindOf(err) == fault.NotFound && err != nil {
+			if err := s.SetStatus(ctx, fmt.Sprintf("none-%d", i), run.Failed, ""); apierr.KindOf(err) == apierr.NotFound && err != nil {
 				missing.Add(1)
 			}
 		})

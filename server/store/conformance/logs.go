@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -50,10 +50,10 @@ func keptLogs(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Empty(t, of)
 	_, _, err = s.PodLogs(t.Context(), "no such run", "uid-p")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	stray := main
 	stray.RunID = "no such run"
-	requireKind(t, fault.NotFound, s.PutLog(t.Context(), stray, nil))
+	requireKind(t, apierr.NotFound, s.PutLog(t.Context(), stray, nil))
 }
 
 func logParts(t *testing.T, s Store) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -71,7 +71,7 @@ func prunable(t *testing.T, s Store) {
 	found, err := s.Prunable(ctx, old, all, all, retention.Candidate{}, 9)
 	require.NoError(t, err)
 	require.Equal(t, retention.Candidate{ID: id(0), FinishedAt: at(0), ArtifactsGone: true, LogsGone: true}, found[0])
-	requireKind(t, fault.NotFound, s.SetPruned(ctx, "none", true, true, ""))
+	requireKind(t, apierr.NotFound, s.SetPruned(ctx, "none", true, true, ""))
 }
 
 func takers(t *testing.T, s Store) {

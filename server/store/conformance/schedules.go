@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
@@ -24,7 +24,7 @@ func schedules(t *testing.T, s Store) {
 		MaxConcurrency: 2, Enabled: true, NoCatchup: true, Parameters: []run.Parameter{{Name: "a", Value: "<b>"}}, CreatedAt: at(0), UpdatedAt: at(0),
 	}
 	require.NoError(t, s.CreateSchedule(ctx, want, []byte("manifest")))
-	requireKind(t, fault.Conflict, s.CreateSchedule(ctx, want, []byte("manifest")))
+	requireKind(t, apierr.Conflict, s.CreateSchedule(ctx, want, []byte("manifest")))
 	cron := schedule.Schedule{ID: "s2", Name: "cron", ExperimentID: "other", Trigger: schedule.Trigger{Cron: "* * * * * *"}, MaxConcurrency: 1, CreatedAt: at(1), UpdatedAt: at(1)}
 	require.NoError(t, s.CreateSchedule(ctx, cron, []byte("other")))
 	got, err := s.Schedule(ctx, "s1")
@@ -70,12 +70,12 @@ func schedules(t *testing.T, s Store) {
 	for _, err := range []error{
 		s.DeleteSchedule(ctx, "s1"), s.EnableSchedule(ctx, "s1", true, at(0)), s.AdvanceSchedule(ctx, "s1", at(0), 1, ""),
 	} {
-		requireKind(t, fault.NotFound, err)
+		requireKind(t, apierr.NotFound, err)
 	}
 	_, err = s.Schedule(ctx, "s1")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	_, err = s.ScheduleManifest(ctx, "s1")
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	_, err = s.RunManifest(ctx, "run-000")
 	require.NoError(t, err, "the runs stay, and their manifest with them")
 }
@@ -106,5 +106,5 @@ func retry(t *testing.T, s Store) {
 	changed, err = s.Record(ctx, "run-001", run.State{Status: run.Succeeded, FinishedAt: at(19), Attempt: 1})
 	require.NoError(t, err)
 	require.True(t, changed, "the run may end anew")
-	requireKind(t, fault.NotFound, s.Retry(ctx, "none", 1, run.Again{}))
+	requireKind(t, apierr.NotFound, s.Retry(ctx, "none", 1, run.Again{}))
 }

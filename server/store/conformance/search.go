@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -60,7 +60,7 @@ func searchRuns(t *testing.T, s Store) {
 		{Key: "parameter:", Op: page.Equals, Values: []any{"1"}},
 	} {
 		_, err := s.Runs(t.Context(), page.Query{Size: 1, Filter: []page.Predicate{p}}, run.Scope{})
-		requireKind(t, fault.Invalid, err)
+		requireKind(t, apierr.Invalid, err)
 	}
 
 	byID := []page.Predicate{
@@ -75,13 +75,13 @@ func searchRuns(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"a": "", "b": "c"}, after.Labels)
 	require.Greater(t, after.Revision, before.Revision)
-	requireKind(t, fault.NotFound, s.SetLabels(t.Context(), "none", nil))
+	requireKind(t, apierr.NotFound, s.SetLabels(t.Context(), "none", nil))
 
 	require.NoError(t, s.Retry(t.Context(), "run-000", 1, run.Again{Workflow: []byte("{}"), Parameters: []run.Parameter{{Name: "p", Value: "0.2"}}}))
 	after, err = s.Run(t.Context(), "run-000")
 	require.NoError(t, err)
 	require.Equal(t, []run.Parameter{{Name: "p", Value: "0.2"}}, after.Parameters)
-	requireKind(t, fault.NotFound, s.Retry(t.Context(), "run-000", 2, run.Again{Workflow: []byte("{}"), Parameters: []run.Parameter{{Name: "none"}}}))
+	requireKind(t, apierr.NotFound, s.Retry(t.Context(), "run-000", 2, run.Again{Workflow: []byte("{}"), Parameters: []run.Parameter{{Name: "none"}}}))
 }
 
 func nodeIndex(s run.State, id string) int {
@@ -126,7 +126,7 @@ func listNodes(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.False(t, changed, "and costs nothing while it waits on")
 	_, err = s.ListNodes(t.Context(), "none", run.NodeQuery{Size: 1})
-	requireKind(t, fault.NotFound, err)
+	requireKind(t, apierr.NotFound, err)
 	names, err := s.StepNames(t.Context(), "run-001", []string{"step", "none"})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"step": "step"}, names)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/task"
 )
@@ -18,8 +18,8 @@ func tasks(t *testing.T, s Store) {
 	two := task.Task{ID: "t2", Pipeline: "pipeline/p", RunID: "run-001", Execution: "8", Fingerprint: "f", CreatedAt: at(3)}
 	require.NoError(t, s.CreateTask(ctx, one))
 	require.NoError(t, s.CreateTask(ctx, two))
-	requireKind(t, fault.Conflict, s.CreateTask(ctx, one))
-	requireKind(t, fault.NotFound, s.CreateTask(ctx, task.Task{ID: "t3", RunID: "none", CreatedAt: at(1)}))
+	requireKind(t, apierr.Conflict, s.CreateTask(ctx, one))
+	requireKind(t, apierr.NotFound, s.CreateTask(ctx, task.Task{ID: "t3", RunID: "none", CreatedAt: at(1)}))
 
 	list := func(q page.Query, sc task.Scope) []task.Task {
 		p, err := s.Tasks(ctx, q, sc)

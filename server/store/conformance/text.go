@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
@@ -40,8 +40,8 @@ func texts(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"nul\uFFFDnul", "cut \uFFFD off", "\uFFFD\uFFFD"}, []string{got.Name, got.Description, got.Parameters[0].Value})
 	_, err = s.Run(ctx, "nul\x00nul")
-	requireKind(t, fault.NotFound, err)
-	requireKind(t, fault.NotFound, s.ArchiveRun(ctx, "\xff", true))
+	requireKind(t, apierr.NotFound, err)
+	requireKind(t, apierr.NotFound, s.ArchiveRun(ctx, "\xff", true))
 }
 
 // longNames: what is taken has room in every index, and what has none is refused. The text does not compress.
@@ -55,15 +55,15 @@ func longNames(t *testing.T, s Store) {
 	name := long.String()[:2001]
 	r := newRun(1)
 	r.Name, r.ExperimentID = name, "e"
-	requireKind(t, fault.Invalid, s.Accept(ctx, r, []byte("m"), []byte("{}")))
-	requireKind(t, fault.Invalid, s.CreateExperiment(ctx, experiment.Experiment{ID: "e", Name: name}))
-	requireKind(t, fault.Invalid, s.CreatePipeline(ctx, newPipeline("p", name, 0), []byte("m")))
-	requireKind(t, fault.Invalid, s.CreateSchedule(ctx, schedule.Schedule{ID: "s", Name: name}, []byte("m")))
+	requireKind(t, apierr.Invalid, s.Accept(ctx, r, []byte("m"), []byte("{}")))
+	requireKind(t, apierr.Invalid, s.CreateExperiment(ctx, experiment.Experiment{ID: "e", Name: name}))
+	requireKind(t, apierr.Invalid, s.CreatePipeline(ctx, newPipeline("p", name, 0), []byte("m")))
+	requireKind(t, apierr.Invalid, s.CreateSchedule(ctx, schedule.Schedule{ID: "s", Name: name}, []byte("m")))
 	name = name[:2000]
 	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "e", Name: name}))
-	requireKind(t, fault.Conflict, s.CreateExperiment(ctx, experiment.Experiment{ID: "f", Name: name}))
+	requireKind(t, apierr.Conflict, s.CreateExperiment(ctx, experiment.Experiment{ID: "f", Name: name}))
 	require.NoError(t, s.CreatePipeline(ctx, newPipeline("p", name, 0), []byte("m")))
-	requireKind(t, fault.Invalid, s.CreateVersion(ctx, newVersion("p", "v", name+"x", 0), []byte("m")))
+	requireKind(t, apierr.Invalid, s.CreateVersion(ctx, newVersion("p", "v", name+"x", 0), []byte("m")))
 	require.NoError(t, s.CreateVersion(ctx, newVersion("p", "v", "x"+name[1:], 0), []byte("m")))
 	r.Name, r.Description = name, long.String() // a description is as long as it is
 	accept(t, s, r)

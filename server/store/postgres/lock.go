@@ -13,8 +13,8 @@ import (
 // The lock that tells that a process has the store open; its second part is the schema, as one database may hold several stores.
 const lockKey = 0x4172676f // "Argo"
 
-// lock gives what a connection does before it may write: it takes the lock, for as long as it lives. Whoever lost its
-// connection has thereby lost the lock, and can write again only if no other process has taken it.
+// lock gives what a connection does before it may write: it takes the lock, for as long as it lives. A process that
+// loses its connection loses the lock with it, and writes again only if no other process has taken the lock.
 func lock(patience time.Duration) func(context.Context, *pgx.Conn) error {
 	return func(ctx context.Context, c *pgx.Conn) error {
 		err := takeLock(ctx, c, patience)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/fault"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/postgres"
 	"github.com/argosy-ml/argosy/server/store/postgres/pgtest"
@@ -98,7 +98,7 @@ func TestLostLock(t *testing.T) {
 
 	err = first.Accept(t.Context(), run.Run{ID: "after"}, []byte("m"), []byte("{}"))
 	require.ErrorContains(t, err, "another Argosy has the store open")
-	require.Equal(t, fault.Unavailable, fault.KindOf(err))
+	require.Equal(t, apierr.Unavailable, apierr.KindOf(err))
 	require.ErrorContains(t, first.Keep(t.Context()), "another Argosy has the store open")
 	_, err = first.Run(t.Context(), "before")
 	require.NoError(t, err, "it can still read")
@@ -136,15 +136,15 @@ func TestOutage(t *testing.T) {
 	accept(t, s, "before")
 	server.Stop(t)
 	err := s.Submitted(t.Context(), "before")
-	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
+	require.Equal(t, apierr.Unavailable, apierr.KindOf(err), "%v", err)
 	require.ErrorContains(t, err, "try again")
 	_, err = s.Run(t.Context(), "before")
-	require.Equal(t, fault.Unavailable, fault.KindOf(err), "%v", err)
+	require.Equal(t, apierr.Unavailable, apierr.KindOf(err), "%v", err)
 	begin := time.Now()
 	var calls sync.WaitGroup
 	for range 30 {
 		calls.Go(func() {
-			if err := s.Submitted(t.Context(), "before"); err == nil || fault.KindOf(err) != fault.Unavailable {
+			if err := s.Submitted(t.Context(), "before"); err == nil || apierr.KindOf(err) != apierr.Unavailable {
 				t.Error(err)
 			}
 		})
@@ -155,7 +155,7 @@ func TestOutage(t *testing.T) {
 	go func() {
 		for {
 			err := s.Accept(t.Context(), run.Run{ID: "during", CreatedAt: noon}, []byte("m"), []byte("{}"))
-			if err == nil || fault.KindOf(err) != fault.Unavailable { // it waits for some seconds; a start may take longer
+			if err == nil || apierr.KindOf(err) != apierr.Unavailable { // it waits for some seconds; a start may take longer
 				written <- err
 				return
 			}

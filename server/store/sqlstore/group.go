@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
@@ -88,7 +88,7 @@ func (s *db) work() {
 	done := 0
 	defer func() {
 		for _, j := range jobs[done:] { // after a panic
-			j.err = fault.New(fault.Internal, "the store failed")
+			j.err = apierr.New(apierr.Internal, "the store failed")
 			close(j.done)
 		}
 		<-s.commits.turn
@@ -100,7 +100,7 @@ func (s *db) work() {
 		case down != nil:
 			j.err = down
 		case !shared:
-			if j.err = s.alone(j.ctx, j.f); j.err != nil && fault.KindOf(j.err) == fault.Unavailable {
+			if j.err = s.alone(j.ctx, j.f); j.err != nil && apierr.KindOf(j.err) == apierr.Unavailable {
 				down = j.err
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 )
 
@@ -128,7 +128,7 @@ func (l listing) statement(where []condition, q page.Query, limit int) (string, 
 	}
 	f, ok := l.sortField(sortBy)
 	if !ok {
-		return "", nil, fault.New(fault.Invalid, "%s cannot be sorted by %q; %s", l.noun(), sortBy, l.known())
+		return "", nil, apierr.New(apierr.Invalid, "%s cannot be sorted by %q; %s", l.noun(), sortBy, l.known())
 	}
 	direction, compare := direction(q.Desc)
 	if q.Start != nil {
@@ -188,10 +188,10 @@ func (l listing) predicate(p page.Predicate) (condition, error) {
 	}
 	f, ok := l.fields[p.Key]
 	if !ok {
-		return condition{}, fault.New(fault.Invalid, "%s cannot be filtered by %q; %s", l.noun(), p.Key, l.known())
+		return condition{}, apierr.New(apierr.Invalid, "%s cannot be filtered by %q; %s", l.noun(), p.Key, l.known())
 	}
 	if len(p.Values) != 1 && p.Op != page.In {
-		return condition{}, fault.New(fault.Invalid, "the filter on %q needs exactly one value", p.Key)
+		return condition{}, apierr.New(apierr.Invalid, "the filter on %q needs exactly one value", p.Key)
 	}
 	if f.kind == moment {
 		return f.moment(p)
@@ -200,7 +200,7 @@ func (l listing) predicate(p page.Predicate) (condition, error) {
 	for i, v := range p.Values {
 		s, ok := v.(string)
 		if !ok {
-			return condition{}, fault.New(fault.Invalid, "the filter on %q needs a string value", p.Key)
+			return condition{}, apierr.New(apierr.Invalid, "the filter on %q needs a string value", p.Key)
 		}
 		values[i] = s
 	}
@@ -231,7 +231,7 @@ func (f field) moment(p page.Predicate) (condition, error) {
 	for i, v := range p.Values {
 		var ok bool
 		if starts[i], ok = second(v); !ok {
-			return condition{}, fault.New(fault.Invalid, "the filter on %q needs a timestamp", p.Key)
+			return condition{}, apierr.New(apierr.Invalid, "the filter on %q needs a timestamp", p.Key)
 		}
 	}
 	within := fmt.Sprintf("%s BETWEEN ? AND ?", f.column)
@@ -274,7 +274,7 @@ func second(v any) (micros int64, ok bool) {
 }
 
 func unknownOp(p page.Predicate) error {
-	return fault.New(fault.Invalid, "the filter on %q cannot use operator %d", p.Key, p.Op)
+	return apierr.New(apierr.Invalid, "the filter on %q cannot use operator %d", p.Key, p.Op)
 }
 
 // cursorValue reads a cursor's value, which may have been through JSON.
@@ -301,7 +301,7 @@ func (f field) cursorValue(v any) (any, error) {
 }
 
 func staleCursor() error {
-	return fault.New(fault.Invalid, "the page token does not fit the sort order; start again from the first page")
+	return apierr.New(apierr.Invalid, "the page token does not fit the sort order; start again from the first page")
 }
 
 // noun is what the rows are called on the wire.

@@ -6,7 +6,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
@@ -202,7 +202,7 @@ func (s *pipelines) SetDefaultVersion(ctx context.Context, pipelineID, versionID
 			return missing("pipeline version", versionID, err)
 		}
 		if v.PipelineID != pipelineID {
-			return fault.New(fault.Invalid, "version %s does not belong to pipeline %s", versionID, pipelineID)
+			return apierr.New(apierr.Invalid, "version %s does not belong to pipeline %s", versionID, pipelineID)
 		}
 		_, err = q.SetDefaultVersion(ctx, query.SetDefaultVersionParams{ID: pipelineID, DefaultVersion: versionID})
 		return trouble("set default version", err)

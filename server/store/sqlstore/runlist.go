@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/columns"
@@ -75,7 +75,7 @@ func newRunList(db conn, q page.Query, sc run.Scope) (*runList, error) {
 		l.q.SortBy = defaultSort
 	}
 	if _, ok := runFields[l.q.SortBy]; !ok && !byMetric(l.q.SortBy) {
-		return nil, fault.New(fault.Invalid, "runs cannot be sorted by %q; %s", q.SortBy, allowed.known())
+		return nil, apierr.New(apierr.Invalid, "runs cannot be sorted by %q; %s", q.SortBy, allowed.known())
 	}
 	return l, nil
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/page"
 )
 
@@ -29,7 +29,7 @@ func search(p page.Predicate) (c condition, ok bool, err error) {
 	case p.Key == anyText:
 		text, isText := single(p).(string)
 		if p.Op != page.Substring || !isText {
-			return c, true, fault.New(fault.Invalid, "the filter on text is IS_SUBSTRING with a string")
+			return c, true, apierr.New(apierr.Invalid, "the filter on text is IS_SUBSTRING with a string")
 		}
 		pattern := containing(text)
 		return condition{`(runs.name LIKE ? ESCAPE '\' OR runs.description LIKE ? ESCAPE '\' OR runs.id LIKE ? ESCAPE '\')`, []any{pattern, pattern, pattern}}, true, nil
@@ -78,11 +78,11 @@ func limitOf(p page.Predicate) (float64, error) {
 	case string:
 		value, ok := numberIn(v)
 		if !ok {
-			return 0, fault.New(fault.Invalid, "the filter on %q needs a number, not %q", p.Key, v)
+			return 0, apierr.New(apierr.Invalid, "the filter on %q needs a number, not %q", p.Key, v)
 		}
 		return value, nil
 	}
-	return 0, fault.New(fault.Invalid, "the filter on %q needs one number", p.Key)
+	return 0, apierr.New(apierr.Invalid, "the filter on %q needs one number", p.Key)
 }
 
 // numberIn reads a text that is a number with a place among the others.
@@ -106,7 +106,7 @@ func beside(table, is string, op page.Op, name string, value any) condition {
 func textIs(table, name string, p page.Predicate) (condition, error) {
 	text, ok := single(p).(string)
 	if !ok {
-		return condition{}, fault.New(fault.Invalid, "the filter on %q needs one string", p.Key)
+		return condition{}, apierr.New(apierr.Invalid, "the filter on %q needs one string", p.Key)
 	}
 	switch p.Op {
 	case page.Equals, page.NotEquals:
@@ -114,7 +114,7 @@ func textIs(table, name string, p page.Predicate) (condition, error) {
 	case page.Substring:
 		return beside(table, `value LIKE ? ESCAPE '\'`, p.Op, name, containing(text)), nil
 	}
-	return condition{}, fault.New(fault.Invalid, "the filter on %q can be EQUALS, NOT_EQUALS or IS_SUBSTRING, and of a parameter also an order of numbers", p.Key)
+	return condition{}, apierr.New(apierr.Invalid, "the filter on %q can be EQUALS, NOT_EQUALS or IS_SUBSTRING, and of a parameter also an order of numbers", p.Key)
 }
 
 // single is the value of a predicate that has one.

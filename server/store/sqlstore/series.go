@@ -6,7 +6,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
@@ -25,7 +25,7 @@ func (s *points) AddPoints(ctx context.Context, id, nodeID, pod string, points [
 			return missing("step", nodeID, err)
 		}
 		if of != pod {
-			return fault.New(fault.Aborted, "step %s runs again", nodeID)
+			return apierr.New(apierr.Aborted, "step %s runs again", nodeID)
 		}
 		rows, err := q.SeriesOfNode(ctx, query.SeriesOfNodeParams{Run: row.Seq, NodeID: nodeID})
 		if err != nil {
@@ -51,7 +51,7 @@ func (s *points) AddPoints(ctx context.Context, id, nodeID, pod string, points [
 				*size++
 				fresh = append(fresh, p)
 			case p.Index > *size:
-				return fault.New(fault.Internal, "point %d of %s comes before point %d", p.Index, p.Name, *size)
+				return apierr.New(apierr.Internal, "point %d of %s comes before point %d", p.Index, p.Name, *size)
 			}
 		}
 		if added = len(fresh); added == 0 {
@@ -97,7 +97,7 @@ func (s *points) SetScanned(ctx context.Context, id, nodeID, pod string, state [
 			return missing("step", nodeID, err)
 		}
 		if of != pod {
-			return fault.New(fault.Aborted, "step %s runs again", nodeID)
+			return apierr.New(apierr.Aborted, "step %s runs again", nodeID)
 		}
 		return trouble("keep a scan", q.SetScan(ctx, query.SetScanParams{Run: row.Seq, NodeID: nodeID, Pod: pod, State: string(state)}))
 	})

@@ -15,7 +15,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
@@ -146,13 +146,13 @@ func missing(what, id string, err error) error {
 }
 
 func notFound(what, id string) error {
-	return fault.New(fault.NotFound, "%s %s not found", what, id)
+	return apierr.New(apierr.NotFound, "%s %s not found", what, id)
 }
 
 // taken turns a broken UNIQUE rule on column into a Conflict.
 func (s *db) taken(err error, column, format string, args ...any) error {
 	if err != nil && s.driver.Taken(err, column) {
-		return fault.New(fault.Conflict, format, args...).Because(err)
+		return apierr.New(apierr.Conflict, format, args...).Because(err)
 	}
 	return trouble("insert", err)
 }
@@ -162,7 +162,7 @@ const maxName = 2000
 
 func checkName(what, name string) error {
 	if len(name) > maxName {
-		return fault.New(fault.Invalid, "the name of %s may be %d bytes long; this one has %d", what, maxName, len(name))
+		return apierr.New(apierr.Invalid, "the name of %s may be %d bytes long; this one has %d", what, maxName, len(name))
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/argosy-ml/argosy/server/fault"
+	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
@@ -45,7 +45,7 @@ func (s *db) transaction(ctx context.Context, f func(*query.Queries) error) (aga
 	tx, err := s.writes.BeginTx(ctx, &s.driver.Write)
 	if err != nil {
 		if s.driver.InUse != nil && s.driver.InUse(err) {
-			return false, fault.New(fault.Unavailable, "%v", err)
+			return false, apierr.New(apierr.Unavailable, "%v", err)
 		}
 		return unreachable(err), trouble("begin", err)
 	}
@@ -86,12 +86,12 @@ func trouble(doing string, err error) error {
 	}
 	because := fmt.Errorf("store: %s: %w", doing, err)
 	if unreachable(err) {
-		return fault.New(fault.Unavailable, "the store does not answer; try again in a moment").Because(because)
+		return apierr.New(apierr.Unavailable, "the store does not answer; try again in a moment").Because(because)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return fault.New(fault.Internal, "the store failed").Because(because)
+	return apierr.New(apierr.Internal, "the store failed").Because(because)
 }
 
 // stateOf gives the SQLSTATE of an error; empty when it has none, as those of SQLite.

@@ -75,7 +75,7 @@ var (
 	}
 )
 
-// leaves are types below which nobody looks: each of their parents' fields is seen to as a whole.
+// leaves are types whose fields the test does not list: each is handled as a whole where it is used.
 var leaves = []string{
 	"Affinity", "Toleration", "TopologySpreadConstraint", "PodSchedulingGate", "PodResourceClaim", "PersistentVolumeClaimTemplate", "ContainerRestartRule",
 	"ContainerResizePolicy", "SELinuxOptions", "WindowsSecurityContextOptions", "FileKeySelector", "ClusterTrustBundleProjection", "PodCertificateProjection", "ResourceClaim",

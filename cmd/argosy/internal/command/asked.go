@@ -53,8 +53,8 @@ func (r *runFlags) resolve(ctx context.Context, cl *client.Client) (client.NewRu
 		n.Name = client.RunName(p.Name)
 	}
 	if r.version != "" {
-		v, err := find(ctx, r.version, cl.Version, func(ctx context.Context, name string) (*client.PipelineVersion, error) {
-			return cl.VersionByName(ctx, p.ID, name)
+		v, err := find(ctx, r.version, cl.Versions.Get, func(ctx context.Context, name string) (*client.PipelineVersion, error) {
+			return cl.Versions.ByName(ctx, p.ID, name)
 		})
 		if err != nil {
 			return n, err
@@ -62,7 +62,7 @@ func (r *runFlags) resolve(ctx context.Context, cl *client.Client) (client.NewRu
 		n.VersionID = v.ID
 	}
 	if r.experiment != "" {
-		e, err := find(ctx, r.experiment, cl.Experiment, cl.EnsureExperiment)
+		e, err := find(ctx, r.experiment, cl.Experiments.Get, cl.Experiments.Ensure)
 		if err != nil {
 			return n, err
 		}

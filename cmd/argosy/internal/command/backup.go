@@ -140,10 +140,10 @@ func (c backups) askServer(ctx context.Context) (*serverHas, error) {
 		return nil, err
 	}
 	one := client.ListOptions{SortBy: newestFirst.SortBy, PageSize: 1}
-	runs, errRuns := cl.Runs(ctx, client.RunListOptions{ListOptions: one})
-	pipelines, errPipelines := cl.Pipelines(ctx, one)
-	jobs, errJobs := cl.Jobs(ctx, client.JobListOptions{ListOptions: one})
-	experiments, errExperiments := cl.Experiments(ctx, one)
+	runs, errRuns := cl.Runs.List(ctx, client.RunListOptions{ListOptions: one})
+	pipelines, errPipelines := cl.Pipelines.List(ctx, one)
+	jobs, errJobs := cl.Schedules.List(ctx, client.ScheduleListOptions{ListOptions: one})
+	experiments, errExperiments := cl.Experiments.List(ctx, one)
 	if err := errors.Join(errRuns, errPipelines, errJobs, errExperiments); client.IsUnreachable(err) {
 		fmt.Fprintf(c.err, "no server answers at %s: whether it has this store is not known\n", cl.URL())
 		return nil, nil
@@ -153,7 +153,7 @@ func (c backups) askServer(ctx context.Context) (*serverHas, error) {
 	return &serverHas{url: cl.URL(), newest: []newest{
 		newestOf("run", runs, func(r client.Run) (string, string) { return r.ID, r.Name }),
 		newestOf("pipeline", pipelines, func(p client.Pipeline) (string, string) { return p.ID, p.Name }),
-		newestOf("schedule", jobs, func(j client.Job) (string, string) { return j.ID, j.Name }),
+		newestOf("schedule", jobs, func(j client.Schedule) (string, string) { return j.ID, j.Name }),
 		newestOf("experiment", experiments, func(e client.Experiment) (string, string) { return e.ID, e.Name }),
 	}}, nil
 }

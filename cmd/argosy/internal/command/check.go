@@ -24,7 +24,7 @@ func (c *cli) checkRun(ctx context.Context, cl *client.Client, flags *runFlags) 
 			return err
 		}
 	}
-	check, err := cl.CheckRun(ctx, n)
+	check, err := cl.Runs.Check(ctx, n)
 	if err != nil {
 		return err
 	}

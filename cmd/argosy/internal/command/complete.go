@@ -54,13 +54,13 @@ var newestFirst = client.ListOptions{SortBy: "created_at desc", PageSize: comple
 
 func (c *cli) completePipelines(several bool) completion {
 	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Pipeline, error] {
-		return cl.AllPipelines(ctx, newestFirst)
+		return cl.Pipelines.All(ctx, newestFirst)
 	}, func(p client.Pipeline) []cobra.Completion { return offer(p.Description, p.Name) })
 }
 
 func (c *cli) completeExperiments(several bool) completion {
 	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Experiment, error] {
-		return cl.AllExperiments(ctx, newestFirst)
+		return cl.Experiments.All(ctx, newestFirst)
 	}, func(e client.Experiment) []cobra.Completion { return offer(e.Description, e.Name) })
 }
 
@@ -80,13 +80,13 @@ func (c *cli) completeOf(cmd *cobra.Command, run string, words func(*client.Run)
 }
 
 func (c *cli) completeSchedules(several bool) completion {
-	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Job, error] {
-		return cl.AllJobs(ctx, client.JobListOptions{ListOptions: newestFirst})
-	}, func(j client.Job) []cobra.Completion { return offer(j.Status+", "+j.Trigger.String(), j.Name) })
+	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Schedule, error] {
+		return cl.Schedules.All(ctx, client.ScheduleListOptions{ListOptions: newestFirst})
+	}, func(j client.Schedule) []cobra.Completion { return offer(j.Status+", "+j.Trigger.String(), j.Name) })
 }
 
 func (c *cli) completeRuns(several bool) completion {
 	return completeFrom(c, several, func(cl *client.Client, ctx context.Context) iter.Seq2[client.Run, error] {
-		return cl.AllRuns(ctx, client.RunListOptions{ListOptions: newestFirst})
+		return cl.Runs.All(ctx, client.RunListOptions{ListOptions: newestFirst})
 	}, func(r client.Run) []cobra.Completion { return offer(r.Name+" "+r.Status, r.Name, r.ID) })
 }

@@ -29,7 +29,7 @@ func TestConfirmOnATerminal(t *testing.T) {
 	}
 }
 
-// TestConfirmWithoutATerminal has nobody to ask.
+// TestConfirmWithoutATerminal: without a terminal there is no one to ask.
 func TestConfirmWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()

@@ -106,7 +106,7 @@ func hostFolders() embedded.Finding {
 	return f
 }
 
-// callers tells whom the server will answer.
+// callers names the callers that the server will answer.
 func callers() embedded.Finding {
 	f := embedded.Finding{Check: "callers", Level: embedded.OK, Says: "the server answers your account and root alone"}
 	switch {

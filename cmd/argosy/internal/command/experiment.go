@@ -32,7 +32,7 @@ func (c experiments) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			items, err := take(&flags, cl.AllExperiments(cmd.Context(), o))
+			items, err := take(&flags, cl.Experiments.All(cmd.Context(), o))
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func (c experiments) create() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := cl.CreateExperiment(cmd.Context(), args[0], description)
+			e, err := cl.Experiments.Create(cmd.Context(), args[0], description)
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func (c experiments) get() *cobra.Command {
 			}
 			o := client.RunListOptions{ListOptions: newestFirst, ExperimentID: e.ID}
 			o.PageSize = 20
-			held, err := cl.Runs(cmd.Context(), o)
+			held, err := cl.Runs.List(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -127,7 +127,7 @@ func (c experiments) delete() *cobra.Command {
 						return err
 					}
 				}
-				if err := cl.DeleteExperiment(cmd.Context(), e.ID); err != nil {
+				if err := cl.Experiments.Delete(cmd.Context(), e.ID); err != nil {
 					return err
 				}
 				fmt.Fprintf(c.err, "argosy experiment restore %s brings %q back\n", e.ID, e.Name)
@@ -142,11 +142,11 @@ func (c experiments) delete() *cobra.Command {
 // confirmDelete asks before runs lose their experiment; without a terminal it refuses.
 func (c *cli) confirmDelete(ctx context.Context, cl *client.Client, e *client.Experiment) error {
 	one := client.ListOptions{PageSize: 1}
-	runs, err := cl.Runs(ctx, client.RunListOptions{ListOptions: one, ExperimentID: e.ID})
+	runs, err := cl.Runs.List(ctx, client.RunListOptions{ListOptions: one, ExperimentID: e.ID})
 	if err != nil {
 		return err
 	}
-	jobs, err := cl.Jobs(ctx, client.JobListOptions{ListOptions: one, ExperimentID: e.ID})
+	jobs, err := cl.Schedules.List(ctx, client.ScheduleListOptions{ListOptions: one, ExperimentID: e.ID})
 	if err != nil || runs.Total+jobs.Total == 0 {
 		return err
 	}
@@ -163,7 +163,7 @@ func (c experiments) restore() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := cl.RestoreExperiment(cmd.Context(), args[0])
+			e, err := cl.Experiments.Restore(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -81,11 +81,11 @@ func find[T any](ctx context.Context, idOrName string, byID, byName func(context
 }
 
 func findPipeline(ctx context.Context, cl *client.Client, name string) (*client.Pipeline, error) {
-	return find(ctx, name, cl.Pipeline, cl.PipelineByName)
+	return find(ctx, name, cl.Pipelines.Get, cl.Pipelines.ByName)
 }
 
 func findExperiment(ctx context.Context, cl *client.Client, name string) (*client.Experiment, error) {
-	return find(ctx, name, cl.Experiment, cl.ExperimentByName)
+	return find(ctx, name, cl.Experiments.Get, cl.Experiments.ByName)
 }
 
 // named finds the newest resources of a name, two at most: other clients may give a name several times.
@@ -96,11 +96,11 @@ func withName(name string) client.ListOptions {
 }
 
 func runsNamed(ctx context.Context, cl *client.Client, name string) (client.Page[client.Run], error) {
-	return cl.Runs(ctx, client.RunListOptions{ListOptions: withName(name)})
+	return cl.Runs.List(ctx, client.RunListOptions{ListOptions: withName(name)})
 }
 
-func jobsNamed(ctx context.Context, cl *client.Client, name string) (client.Page[client.Job], error) {
-	return cl.Jobs(ctx, client.JobListOptions{ListOptions: withName(name)})
+func jobsNamed(ctx context.Context, cl *client.Client, name string) (client.Page[client.Schedule], error) {
+	return cl.Schedules.List(ctx, client.ScheduleListOptions{ListOptions: withName(name)})
 }
 
 // free refuses a name that is taken: commands find runs and schedules by their names.
@@ -129,9 +129,9 @@ func only[T any](ctx context.Context, cl *client.Client, what, name string, find
 	return &page.Items[0], nil
 }
 
-func findSchedule(ctx context.Context, cl *client.Client, name string) (*client.Job, error) {
-	return find(ctx, name, cl.Job, func(ctx context.Context, name string) (*client.Job, error) {
-		return only(ctx, cl, "schedule", name, jobsNamed, func(j client.Job) string { return j.ID }, nil)
+func findSchedule(ctx context.Context, cl *client.Client, name string) (*client.Schedule, error) {
+	return find(ctx, name, cl.Schedules.Get, func(ctx context.Context, name string) (*client.Schedule, error) {
+		return only(ctx, cl, "schedule", name, jobsNamed, func(j client.Schedule) string { return j.ID }, nil)
 	})
 }
 
@@ -146,11 +146,11 @@ func (c *cli) newestRun(ctx context.Context, cl *client.Client, name string) (*c
 }
 
 func runNamed(ctx context.Context, cl *client.Client, name string, errs io.Writer) (*client.Run, error) {
-	return find(ctx, name, cl.Run, func(ctx context.Context, name string) (*client.Run, error) {
+	return find(ctx, name, cl.Runs.Get, func(ctx context.Context, name string) (*client.Run, error) {
 		found, err := only(ctx, cl, "run", name, runsNamed, func(r client.Run) string { return r.ID }, errs)
 		if err != nil {
 			return nil, err
 		}
-		return cl.Run(ctx, found.ID)
+		return cl.Runs.Get(ctx, found.ID)
 	})
 }

@@ -112,7 +112,7 @@ func (f *logFlags) options(cmd *cobra.Command) (client.LogOptions, error) {
 }
 
 func (c runs) listLogs(ctx context.Context, cl *client.Client, run string, n client.Node) error {
-	list, err := cl.ListLogs(ctx, run, n.ID)
+	list, err := cl.Logs.List(ctx, run, n.ID)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (c runs) listLogs(ctx context.Context, cl *client.Client, run string, n cli
 }
 
 func (c runs) copyLog(ctx context.Context, cl *client.Client, to io.Writer, run string, n client.Node, o client.LogOptions) error {
-	log, err := cl.ReadLog(ctx, run, n.ID, o)
+	log, err := cl.Logs.Open(ctx, run, n.ID, o)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (c nodes) command() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := cl.Cluster(cmd.Context())
+			found, err := cl.Cluster.Get(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -148,7 +148,7 @@ func (c runs) events(ctx context.Context, name string, warnings bool) error {
 	if err != nil {
 		return err
 	}
-	found, err := cl.RunEvents(ctx, r.ID)
+	found, err := cl.Cluster.Events(ctx, r.ID)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (c pipelines) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			items, err := take(&flags, cl.AllPipelines(cmd.Context(), o))
+			items, err := take(&flags, cl.Pipelines.All(cmd.Context(), o))
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func (c pipelines) upload() *cobra.Command {
 			if versionOf != "" {
 				return c.uploadVersion(cmd.Context(), cl, versionOf, name, file, options)
 			}
-			uploaded, err := cl.Upload(cmd.Context(), name, file, options...)
+			uploaded, err := cl.Pipelines.Upload(cmd.Context(), name, file, options...)
 			if client.IsConflict(err) {
 				return fmt.Errorf("%w To add a version to it: --version-of %s --name VERSION", err, name)
 			}
@@ -106,7 +106,7 @@ func (c pipelines) uploadVersion(ctx context.Context, cl *client.Client, pipelin
 	if err != nil {
 		return err
 	}
-	version, err := cl.UploadVersion(ctx, owner.ID, name, file, options...)
+	version, err := cl.Versions.Upload(ctx, owner.ID, name, file, options...)
 	if client.IsConflict(err) {
 		return fmt.Errorf("%w Name it with --name VERSION", err)
 	}
@@ -153,7 +153,7 @@ func (c pipelines) get() *cobra.Command {
 				return err
 			}
 			if manifest {
-				text, err := cl.Template(cmd.Context(), found.ID)
+				text, err := cl.Pipelines.Template(cmd.Context(), found.ID)
 				if err == nil {
 					_, err = fmt.Fprintln(c.out, strings.TrimRight(text, "\n"))
 				}
@@ -168,7 +168,7 @@ func (c pipelines) get() *cobra.Command {
 
 func (c pipelines) show(ctx context.Context, cl *client.Client, found *client.Pipeline) error {
 	all := listFlags{}
-	versions, err := take(&all, cl.AllVersions(ctx, found.ID, newestFirst))
+	versions, err := take(&all, cl.Versions.All(ctx, found.ID, newestFirst))
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (c pipelines) delete() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return cl.DeletePipeline(cmd.Context(), found.ID)
+				return cl.Pipelines.Delete(cmd.Context(), found.ID)
 			})
 		},
 	}

@@ -26,7 +26,7 @@ removed, and what would be is told; -o json names every object.`,
 			if err != nil {
 				return err
 			}
-			pruned, err := cl.Prune(cmd.Context(), request)
+			pruned, err := cl.Runs.Prune(cmd.Context(), request)
 			if err != nil {
 				return err
 			}

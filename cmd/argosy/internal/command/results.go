@@ -88,7 +88,7 @@ func (c runs) completeMetrics(cmd *cobra.Command, args []string, toComplete stri
 
 // showSeries lists the curves of a run, or prints the points of those that are named.
 func (c runs) showSeries(ctx context.Context, cl *client.Client, r *client.Run, names []string, points int) error {
-	all, err := cl.AllSeries(ctx, r.ID)
+	all, err := cl.Series.List(ctx, r.ID)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (c runs) showSeries(ctx context.Context, cl *client.Client, r *client.Run, 
 		if !slices.ContainsFunc(all, func(s client.Series) bool { return s.Name == name }) {
 			return exit.With(exit.Refused, fmt.Errorf("run %s has no curve of %q; it has: %s", r.Name, name, runview.SeriesNames(all)))
 		}
-		curves, err := cl.Series(ctx, r.ID, name, points)
+		curves, err := cl.Series.Get(ctx, r.ID, name, points)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (c runs) showSeries(ctx context.Context, cl *client.Client, r *client.Run, 
 // end. There is no header: the table has no known end.
 func (c runs) followMetrics(ctx context.Context, cl *client.Client, id string, names []string) error {
 	f := &metricFollower{cli: c.cli, names: names, told: map[[2]string]bool{}}
-	for e, err := range cl.Events(ctx, id, client.EventOptions{Points: true}) {
+	for e, err := range cl.Runs.Events(ctx, id, client.EventOptions{Points: true}) {
 		if err != nil {
 			return err
 		}
@@ -251,9 +251,9 @@ func (c runs) artifact() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			read := cl.ArtifactFile
+			read := cl.Artifacts.ReadFile
 			if archive {
-				read = cl.Artifact
+				read = cl.Artifacts.Read
 			}
 			data, err := read(cmd.Context(), r.ID, n.ID, args[2])
 			if err != nil {

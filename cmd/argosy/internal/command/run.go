@@ -24,8 +24,8 @@ func (c runs) command() *cobra.Command {
 		c.list(), c.get(), c.pending(), c.create(), c.wait(), c.logs(), c.metrics(), c.visuals(), c.runEvents(), c.compare(), c.artifact(),
 		c.change("terminate", "Stop runs; their distributed jobs are deleted", "terminated run", terminate),
 		c.retry(),
-		c.change("archive", "Archive runs; prune never removes them", "archived run", (*client.Client).ArchiveRun),
-		c.change("unarchive", "Take runs out of the archive", "unarchived run", (*client.Client).UnarchiveRun),
+		c.change("archive", "Archive runs; prune never removes them", "archived run", client.RunsService.Archive),
+		c.change("unarchive", "Take runs out of the archive", "unarchived run", client.RunsService.Unarchive),
 		c.delete())
 }
 
@@ -58,7 +58,7 @@ func (c runs) list() *cobra.Command {
 				}
 				runs.ExperimentID = e.ID
 			}
-			items, err := take(&flags, cl.AllRuns(cmd.Context(), runs))
+			items, err := take(&flags, cl.Runs.All(cmd.Context(), runs))
 			if err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func (c runs) create() *cobra.Command {
 			if err := free(cmd.Context(), cl, "run", n.Name, runsNamed); err != nil {
 				return err
 			}
-			r, err := cl.CreateRun(cmd.Context(), n)
+			r, err := cl.Runs.Create(cmd.Context(), n)
 			if err != nil {
 				return err
 			}
@@ -230,9 +230,9 @@ func (c runs) await(ctx context.Context, cl *client.Client, id string) error {
 func (c runs) retry() *cobra.Command {
 	var from client.From
 	var values []string
-	retry := func(cl *client.Client, ctx context.Context, id string) error { return cl.Retry(ctx, id) }
+	retry := client.RunsService.Retry
 	cmd := c.change("retry", "Run the failed steps of failed runs again, or a step with all that comes after it", "retried run",
-		func(cl *client.Client, ctx context.Context, id string) error { return retry(cl, ctx, id) })
+		func(runs client.RunsService, ctx context.Context, id string) error { return retry(runs, ctx, id) })
 	cmd.Example = "  argosy run retry my-run\n  argosy run retry my-run --from fit -p rate=0.01"
 	cmd.Flags().StringVar(&from.Step, "from", "", "`step` to go on from; what was done before it stays")
 	cmd.Flags().StringArrayVarP(&values, "param", "p", nil, "with --from: set a parameter, as `name=value`; may be repeated")
@@ -246,8 +246,8 @@ func (c runs) retry() *cobra.Command {
 			}
 			return err
 		}
-		retry = func(cl *client.Client, ctx context.Context, id string) error {
-			r, err := cl.Run(ctx, id)
+		retry = func(runs client.RunsService, ctx context.Context, id string) error {
+			r, err := runs.Get(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -257,7 +257,7 @@ func (c runs) retry() *cobra.Command {
 			}
 			step := from
 			step.Step = n.ID
-			retried, err := cl.RetryFrom(ctx, id, step)
+			retried, err := runs.RetryFrom(ctx, id, step)
 			if err != nil {
 				return err
 			}
@@ -273,8 +273,8 @@ func (c runs) retry() *cobra.Command {
 
 // terminate stops a run. KFP calls it an invalid request when the run has ended; here that is a state that does not allow it,
 // as with other commands.
-func terminate(cl *client.Client, ctx context.Context, id string) error {
-	err := cl.Terminate(ctx, id)
+func terminate(runs client.RunsService, ctx context.Context, id string) error {
+	err := runs.Terminate(ctx, id)
 	if client.IsInvalid(err) {
 		return exit.With(exit.Refused, err)
 	}
@@ -284,18 +284,18 @@ func terminate(cl *client.Client, ctx context.Context, id string) error {
 func (c runs) delete() *cobra.Command {
 	var artifacts bool
 	cmd := c.change("delete", "Delete runs with their logs; artifacts stay unless --artifacts is given", "deleted run",
-		func(cl *client.Client, ctx context.Context, id string) error {
+		func(runs client.RunsService, ctx context.Context, id string) error {
 			if artifacts {
-				return cl.Purge(ctx, id)
+				return runs.Purge(ctx, id)
 			}
-			return cl.DeleteRun(ctx, id)
+			return runs.Delete(ctx, id)
 		})
 	cmd.Flags().BoolVar(&artifacts, "artifacts", false, "delete what they left in the artifact store, too; they must have ended")
 	return cmd
 }
 
-// runChange is a command that does something to each run it is given.
-func (c runs) change(use, short, done string, change func(*client.Client, context.Context, string) error) *cobra.Command {
+// change is a command that does something to each run it is given.
+func (c runs) change(use, short, done string, change func(client.RunsService, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " RUN...", Short: short,
 		Args: args(cobra.MinimumNArgs(1), "ids or names of runs"), ValidArgsFunction: c.completeRuns(true),
@@ -305,7 +305,7 @@ func (c runs) change(use, short, done string, change func(*client.Client, contex
 				if err != nil {
 					return err
 				}
-				return change(cl, cmd.Context(), r.ID)
+				return change(cl.Runs, cmd.Context(), r.ID)
 			})
 		},
 	}

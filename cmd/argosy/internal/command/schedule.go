@@ -18,9 +18,9 @@ type schedules struct{ *cli }
 func (c schedules) command() *cobra.Command {
 	return group("schedule", "Schedules, which start runs again and again: list, create, get, enable, disable, delete",
 		c.list(), c.create(), c.get(),
-		c.change("enable", "Let schedules start runs again", "enabled schedule", (*client.Client).EnableJob),
-		c.change("disable", "Keep schedules from starting runs; those that go on are left alone", "disabled schedule", (*client.Client).DisableJob),
-		c.change("delete", "Delete schedules; their runs stay", "deleted schedule", (*client.Client).DeleteJob))
+		c.change("enable", "Let schedules start runs again", "enabled schedule", client.SchedulesService.Enable),
+		c.change("disable", "Keep schedules from starting runs; those that go on are left alone", "disabled schedule", client.SchedulesService.Disable),
+		c.change("delete", "Delete schedules; their runs stay", "deleted schedule", client.SchedulesService.Delete))
 }
 
 func (c schedules) list() *cobra.Command {
@@ -37,7 +37,7 @@ func (c schedules) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			jobs := client.JobListOptions{ListOptions: o}
+			jobs := client.ScheduleListOptions{ListOptions: o}
 			if experiment != "" {
 				e, err := findExperiment(cmd.Context(), cl, experiment)
 				if err != nil {
@@ -45,7 +45,7 @@ func (c schedules) list() *cobra.Command {
 				}
 				jobs.ExperimentID = e.ID
 			}
-			items, err := take(&flags, cl.AllJobs(cmd.Context(), jobs))
+			items, err := take(&flags, cl.Schedules.All(cmd.Context(), jobs))
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func (c schedules) list() *cobra.Command {
 
 func (c schedules) create() *cobra.Command {
 	var flags runFlags
-	var n client.NewJob
+	var n client.NewSchedule
 	var start, end string
 	var once bool
 	cmd := &cobra.Command{
@@ -91,7 +91,7 @@ func (c schedules) create() *cobra.Command {
 			if err := free(cmd.Context(), cl, "schedule", n.Name, jobsNamed); err != nil {
 				return err
 			}
-			j, err := cl.CreateJob(cmd.Context(), n)
+			j, err := cl.Schedules.Create(cmd.Context(), n)
 			if err != nil {
 				return err
 			}
@@ -162,12 +162,12 @@ func (c schedules) get() *cobra.Command {
 			}
 			o := newestFirst
 			o.PageSize = 20
-			runs, err := cl.JobRuns(cmd.Context(), j.ID, o)
+			runs, err := cl.Schedules.Runs(cmd.Context(), j.ID, o)
 			if err != nil {
 				return err
 			}
 			view := struct {
-				*client.Job
+				*client.Schedule
 				Runs []client.Run `json:"runs"`
 			}{j, listed(runs.Items)}
 			p := c.printer()
@@ -190,8 +190,8 @@ func (c schedules) get() *cobra.Command {
 	}
 }
 
-// jobChange is a command that does something to each schedule it is given.
-func (c schedules) change(use, short, done string, change func(*client.Client, context.Context, string) error) *cobra.Command {
+// change is a command that does something to each schedule it is given.
+func (c schedules) change(use, short, done string, change func(client.SchedulesService, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " SCHEDULE...", Short: short,
 		Args: args(cobra.MinimumNArgs(1), "names or ids of schedules"), ValidArgsFunction: c.completeSchedules(true),
@@ -201,7 +201,7 @@ func (c schedules) change(use, short, done string, change func(*client.Client, c
 				if err != nil {
 					return err
 				}
-				return change(cl, cmd.Context(), j.ID)
+				return change(cl.Schedules, cmd.Context(), j.ID)
 			})
 		},
 	}

@@ -51,7 +51,7 @@ func checkFields(ctx context.Context, cl *client.Client, o client.RunListOptions
 	if len(o.Parameters)+len(o.Labels)+len(o.Metrics) == 0 && !byMetric {
 		return nil
 	}
-	known, err := cl.RunFields(ctx)
+	known, err := cl.Runs.Fields(ctx)
 	if err != nil {
 		return err
 	}

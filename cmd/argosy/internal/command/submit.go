@@ -127,13 +127,13 @@ func (s *submission) start(ctx context.Context, manifest string) error {
 	}
 	n := client.NewRun{Name: name, Description: s.description, Manifest: manifest}
 	if s.experiment != "" {
-		e, err := find(ctx, s.experiment, cl.Experiment, cl.EnsureExperiment)
+		e, err := find(ctx, s.experiment, cl.Experiments.Get, cl.Experiments.Ensure)
 		if err != nil {
 			return err
 		}
 		n.ExperimentID = e.ID
 	}
-	r, err := cl.CreateRun(ctx, n)
+	r, err := cl.Runs.Create(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *submission) followToEnd(ctx context.Context, cl *client.Client, r *clie
 	if err := (runs{s.cli}).followLogs(ctx, cl, r.ID); err != nil {
 		return err
 	}
-	r, err := cl.Run(ctx, r.ID)
+	r, err := cl.Runs.Get(ctx, r.ID)
 	if err != nil || r.Status == client.Succeeded {
 		return err
 	}

@@ -32,7 +32,7 @@ matrices in columns, other things as they are. What cannot be drawn is printed w
 				}
 				node = n.ID
 			}
-			visuals, err := cl.Visuals(cmd.Context(), r.ID, node)
+			visuals, err := cl.Artifacts.Visuals(cmd.Context(), r.ID, node)
 			if err != nil {
 				return err
 			}

@@ -161,9 +161,9 @@ func (d *demo) compile(ctx context.Context) (pkg, workflow []byte, detail string
 // upload finds the pipeline with this very workflow, or makes it: a new pipeline, or a new version of the old one.
 func (d *demo) upload(ctx context.Context, pkg, workflow []byte) (request client.NewRun, detail string, err error) {
 	file := client.FileName(d.name + ".tar.gz")
-	p, err := d.Client.PipelineByName(ctx, d.name)
+	p, err := d.Client.Pipelines.ByName(ctx, d.name)
 	if client.IsNotFound(err) {
-		p, err = d.Client.Upload(ctx, d.name, bytes.NewReader(pkg), file, client.Description("The demo of argosy up"))
+		p, err = d.Client.Pipelines.Upload(ctx, d.name, bytes.NewReader(pkg), file, client.Description("The demo of argosy up"))
 		if err != nil {
 			return request, "", err
 		}
@@ -173,7 +173,7 @@ func (d *demo) upload(ctx context.Context, pkg, workflow []byte) (request client
 		return request, "", err
 	}
 	request.PipelineID = p.ID
-	current, err := d.Client.Template(ctx, p.ID)
+	current, err := d.Client.Pipelines.Template(ctx, p.ID)
 	if err != nil {
 		return request, "", err
 	}
@@ -182,9 +182,9 @@ func (d *demo) upload(ctx context.Context, pkg, workflow []byte) (request client
 	}
 	// Versions are named by their content, so that going back to an older source finds the older version.
 	name := fmt.Sprintf("%s-%.6x", d.name, sha256.Sum256(workflow))
-	v, err := d.Client.VersionByName(ctx, p.ID, name)
+	v, err := d.Client.Versions.ByName(ctx, p.ID, name)
 	if client.IsNotFound(err) {
-		v, err = d.Client.UploadVersion(ctx, p.ID, name, bytes.NewReader(pkg), file)
+		v, err = d.Client.Versions.Upload(ctx, p.ID, name, bytes.NewReader(pkg), file)
 	}
 	if err != nil {
 		return request, "", err
@@ -194,7 +194,7 @@ func (d *demo) upload(ctx context.Context, pkg, workflow []byte) (request client
 }
 
 func (d *demo) create(ctx context.Context, n client.NewRun, parameters []client.Parameter, source string) (*client.Run, string, error) {
-	e, err := d.Client.EnsureExperiment(ctx, d.name)
+	e, err := d.Client.Experiments.Ensure(ctx, d.name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -204,7 +204,7 @@ func (d *demo) create(ctx context.Context, n client.NewRun, parameters []client.
 	if source != "" {
 		n.Parameters = append(n.Parameters, client.Parameter{Name: "sync_source", Value: source})
 	}
-	run, err := d.Client.CreateRun(ctx, n)
+	run, err := d.Client.Runs.Create(ctx, n)
 	if err != nil {
 		return nil, "", err
 	}

@@ -72,7 +72,7 @@ func TestUploadAndCreate(t *testing.T) {
 	changed := upload(strings.Replace(workflow, "hello]", "bye]", 1))
 	require.Equal(t, first.PipelineID, changed.PipelineID)
 	require.NotEmpty(t, changed.VersionID)
-	v, err := c.Versions(t.Context(), first.PipelineID, client.ListOptions{})
+	v, err := c.Versions.List(t.Context(), first.PipelineID, client.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, v.Items, 2)
 

@@ -31,7 +31,7 @@ func (e Env) delete() *cobra.Command {
 					return err
 				}
 			}
-			if err := cl.StopRunJob(cmd.Context(), r.ID, j.Name); err != nil {
+			if err := cl.Jobs.Stop(cmd.Context(), r.ID, j.Name); err != nil {
 				return err
 			}
 			fmt.Fprintf(e.Out, "the launcher deletes %s\n", what)

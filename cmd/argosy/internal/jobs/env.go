@@ -81,7 +81,7 @@ func Target(ctx context.Context, cl *client.Client, find func(context.Context, *
 
 // Job finds the distributed job of a run, or of one of its steps.
 func Job(ctx context.Context, cl *client.Client, r *client.Run, step string) (*client.RunJob, error) {
-	found, err := cl.RunJobs(ctx, r.ID)
+	found, err := cl.Jobs.OfRun(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ type room struct {
 	made *unstructured.Unstructured
 }
 
-// furnish has a run with an MPIJob of two workers, one of which runs.
+// furnish has a run with an MPIJob of two workers; one of them runs.
 func furnish(t *testing.T) *room {
 	t.Helper()
 	b := enginetest.New(t)
@@ -65,7 +65,7 @@ func furnish(t *testing.T) *room {
 		if name == "a run" {
 			name = r.run.ID
 		}
-		return cl.Run(ctx, name)
+		return cl.Runs.Get(ctx, name)
 	}
 	r.env = jobs.Env{
 		Client: func() (*client.Client, error) { return cl, nil }, Run: find, Only: find,

@@ -46,7 +46,7 @@ func (e Env) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := cl.ClusterJobs(cmd.Context(), o)
+			found, err := cl.Jobs.List(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func withThroughput(ctx context.Context, cl *client.Client, jobs []client.RunJob
 
 func fast(ctx context.Context, cl *client.Client, j *client.RunJob) (*Throughput, error) {
 	if j.Done() {
-		r, err := cl.Run(ctx, j.RunID)
+		r, err := cl.Runs.Get(ctx, j.RunID)
 		if client.IsNotFound(err) { // deleted meanwhile
 			return nil, nil
 		}

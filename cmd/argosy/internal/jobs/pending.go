@@ -28,7 +28,7 @@ func Pending(e Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := cl.Pending(cmd.Context(), r.ID)
+			found, err := cl.Cluster.Pending(cmd.Context(), r.ID)
 			if err != nil {
 				return err
 			}

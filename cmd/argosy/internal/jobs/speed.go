@@ -62,7 +62,7 @@ func (s *Speed) String() string {
 
 // curves are those of the metric that tells how fast the job of a node is: the one that most ranks print.
 func curves(ctx context.Context, cl *client.Client, runID, nodeID string) ([]client.Series, error) {
-	all, err := cl.AllSeries(ctx, runID)
+	all, err := cl.Series.List(ctx, runID)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func curves(ctx context.Context, cl *client.Client, runID, nodeID string) ([]cli
 	if best == "" {
 		return nil, nil
 	}
-	found, err := cl.Series(ctx, runID, best, 0)
+	found, err := cl.Series.Get(ctx, runID, best, 0)
 	return slices.DeleteFunc(found, func(s client.Series) bool { return s.NodeID != nodeID }), err
 }
 

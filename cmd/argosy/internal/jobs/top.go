@@ -105,7 +105,7 @@ func (e Env) follow(ctx context.Context, cl *client.Client, r *client.Run, j *cl
 
 // look reads what the workers of a job do now.
 func look(ctx context.Context, cl *client.Client, r *client.Run, j *client.RunJob) (*Top, error) {
-	use, err := cl.RunUse(ctx, r.ID)
+	use, err := cl.Cluster.Use(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}

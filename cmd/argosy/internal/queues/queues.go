@@ -44,7 +44,7 @@ func (e Env) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := cl.Queues(cmd.Context())
+			found, err := cl.Queues.List(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func (e Env) create() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			made, err := cl.CreateQueue(cmd.Context(), q)
+			made, err := cl.Queues.Create(cmd.Context(), q)
 			return e.answer(made, "queue "+q.Name+" is there", err)
 		},
 	}
@@ -134,7 +134,7 @@ func (e Env) set() *cobra.Command {
 			if cmd.Flags().NFlag() == 0 {
 				return exit.Usagef("say what to change: --weight, --capability, --deserved, --open or --close")
 			}
-			changed, err := cl.SetQueue(cmd.Context(), q)
+			changed, err := cl.Queues.Set(cmd.Context(), q)
 			return e.answer(changed, "queue "+q.Name+" is changed", err)
 		},
 	}
@@ -182,7 +182,7 @@ func (e Env) delete() *cobra.Command {
 					return err
 				}
 			}
-			if err := cl.DeleteQueue(cmd.Context(), args[0]); err != nil {
+			if err := cl.Queues.Delete(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 			fmt.Fprintf(e.Out, "deleted queue %s\n", args[0])
@@ -200,7 +200,7 @@ func (e Env) complete(cmd *cobra.Command, args []string, _ string) ([]string, co
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
-	found, _ := cl.Queues(ctx)
+	found, _ := cl.Queues.List(ctx)
 	var words []string
 	for _, q := range found {
 		words = append(words, cobra.CompletionWithDesc(q.Name, q.State))

@@ -119,7 +119,7 @@ func (s Selection) ids(ctx context.Context, e Env, cl *client.Client, o *Options
 		}
 	}
 	open := 0
-	for r, err := range cl.AllRuns(ctx, search) {
+	for r, err := range cl.Runs.All(ctx, search) {
 		if err != nil {
 			return nil, err
 		}

@@ -40,7 +40,7 @@ func (f *Follower) Run(ctx context.Context, id string) (*client.Run, error) {
 	logs, cancel := context.WithCancel(ctx)
 	defer f.logs.Wait()
 	defer cancel()
-	run, err := f.Client.Wait(ctx, id, func(r *client.Run) { f.changed(logs, r) })
+	run, err := f.Client.Runs.Wait(ctx, id, func(r *client.Run) { f.changed(logs, r) })
 	if err != nil {
 		return run, err
 	}
@@ -76,7 +76,7 @@ func (f *Follower) read(ctx context.Context, run string, n client.Node) {
 }
 
 func (f *Follower) lines(ctx context.Context, run string, n client.Node) error {
-	log, err := f.Client.Logs(ctx, run, n.ID, true)
+	log, err := f.Client.Logs.Open(ctx, run, n.ID, client.LogOptions{Follow: true})
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func Explain(ctx context.Context, w io.Writer, c *client.Client, r *client.Run) 
 }
 
 func lastLines(ctx context.Context, c *client.Client, run, node string, most int) (string, error) {
-	log, err := c.Logs(ctx, run, node, false)
+	log, err := c.Logs.Open(ctx, run, node, client.LogOptions{})
 	if err != nil {
 		return "", err
 	}

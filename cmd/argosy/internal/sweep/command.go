@@ -173,9 +173,9 @@ func (f *flags) place(ctx context.Context, cl *client.Client, t *target, axes []
 			name += "-" + a.name
 		}
 	}
-	found, err := cl.ExperimentByName(ctx, name)
+	found, err := cl.Experiments.ByName(ctx, name)
 	if client.IsNotFound(err) {
-		return cl.CreateExperiment(ctx, name, line)
+		return cl.Experiments.Create(ctx, name, line)
 	}
 	return found, err
 }

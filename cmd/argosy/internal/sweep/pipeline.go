@@ -33,7 +33,7 @@ func find(ctx context.Context, cl *client.Client, what string) (*target, error) 
 	info, err := os.Stat(what)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		p, err := cl.PipelineByName(ctx, what)
+		p, err := cl.Pipelines.ByName(ctx, what)
 		if client.IsNotFound(err) {
 			return nil, exit.With(exit.Refused, fmt.Errorf("there is no file, folder or pipeline named %s", what))
 		}
@@ -90,9 +90,9 @@ func upload(ctx context.Context, cl *client.Client, file string, data []byte) (*
 	for _, ending := range []string{".tar.gz", ".tgz", ".zip", ".yaml", ".yml", ".json"} {
 		name = strings.TrimSuffix(name, ending)
 	}
-	p, err := cl.PipelineByName(ctx, name)
+	p, err := cl.Pipelines.ByName(ctx, name)
 	if client.IsNotFound(err) {
-		if p, err = cl.Upload(ctx, name, bytes.NewReader(data), client.FileName(file)); err != nil {
+		if p, err = cl.Pipelines.Upload(ctx, name, bytes.NewReader(data), client.FileName(file)); err != nil {
 			return nil, err
 		}
 		return targetOf(p, p.Default), nil
@@ -100,7 +100,7 @@ func upload(ctx context.Context, cl *client.Client, file string, data []byte) (*
 	if err != nil {
 		return nil, err
 	}
-	have, err := cl.Template(ctx, p.ID)
+	have, err := cl.Pipelines.Template(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +108,9 @@ func upload(ctx context.Context, cl *client.Client, file string, data []byte) (*
 		return targetOf(p, p.Default), nil
 	}
 	version := fmt.Sprintf("sweep-%x", sha256.Sum256(text))[:14]
-	v, err := cl.UploadVersion(ctx, p.ID, version, bytes.NewReader(data), client.FileName(file))
+	v, err := cl.Versions.Upload(ctx, p.ID, version, bytes.NewReader(data), client.FileName(file))
 	if client.IsConflict(err) {
-		v, err = cl.VersionByName(ctx, p.ID, version)
+		v, err = cl.Versions.ByName(ctx, p.ID, version)
 	}
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func (s *sweep) parameters(c cell) (map[string]string, error) {
 
 // run makes all runs, one after the other.
 func (s *sweep) run(ctx context.Context) error {
-	for _, slot := range s.slots { // faults of a later cell are told before the first run
+	for _, slot := range s.slots { // report faults of a later cell before the first run
 		if _, err := s.parameters(slot.cell); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (s *sweep) run(ctx context.Context) error {
 func (s *sweep) read(ctx context.Context) error {
 	s.runs = map[string]*client.Run{}
 	all := client.RunListOptions{ListOptions: client.ListOptions{PageSize: 200, SortBy: "created_at"}, ExperimentID: s.experiment.ID}
-	for r, err := range s.client.AllRuns(ctx, all) {
+	for r, err := range s.client.Runs.All(ctx, all) {
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (s *sweep) start(ctx context.Context, name string, parameters map[string]st
 	for _, p := range slices.Sorted(maps.Keys(parameters)) {
 		n.Parameters = append(n.Parameters, client.Parameter{Name: p, Value: parameters[p]})
 	}
-	r, err := s.client.CreateRun(ctx, n)
+	r, err := s.client.Runs.Create(ctx, n)
 	if err != nil {
 		return nil, err
 	}
@@ -164,15 +164,15 @@ func (s *sweep) end(ctx context.Context, r *client.Run) (*client.Run, error) {
 		bounded, cancel = context.WithTimeout(ctx, s.timeout)
 	}
 	defer cancel()
-	ended, err := s.client.Wait(bounded, r.ID)
+	ended, err := s.client.Runs.Wait(bounded, r.ID)
 	if err == nil || ctx.Err() != nil || bounded.Err() == nil {
 		return ended, err
 	}
 	fmt.Fprintf(s.err, "%s: stopped, since it was not done after %s\n", r.Name, s.timeout)
-	if err := s.client.Terminate(ctx, r.ID); err != nil && !client.IsInvalid(err) {
+	if err := s.client.Runs.Terminate(ctx, r.ID); err != nil && !client.IsInvalid(err) {
 		return nil, err
 	}
-	return s.client.Wait(ctx, r.ID)
+	return s.client.Runs.Wait(ctx, r.ID)
 }
 
 func (s *sweep) outcome(r *client.Run) string {

@@ -195,7 +195,7 @@ func (f *fake) command(ctx context.Context, make func(report.Env) *cobra.Command
 					return e, nil
 				}
 			}
-			return cl.ExperimentByName(ctx, name)
+			return cl.Experiments.ByName(ctx, name)
 		},
 		FindRun: func(_ context.Context, _ *client.Client, name string) (*client.Run, error) {
 			for _, r := range f.runs {
@@ -214,7 +214,7 @@ func (f *fake) command(ctx context.Context, make func(report.Env) *cobra.Command
 	return o.String(), e.String(), err
 }
 
-// Whoever repeats the sweep by its command is in the same experiment.
+// A sweep that is repeated by its command stays in the same experiment.
 func TestCommandNamesTheExperiment(t *testing.T) {
 	t.Parallel()
 	f := serve(t, scales)

@@ -19,11 +19,11 @@ func TestJobsStartRuns(t *testing.T) {
 	t.Parallel()
 	b, c := realServer(t)
 	ctx := t.Context()
-	pipeline, err := c.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest))
+	pipeline, err := c.Pipelines.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest))
 	require.NoError(t, err)
-	experiment, err := c.EnsureExperiment(ctx, "nightly")
+	experiment, err := c.Experiments.Ensure(ctx, "nightly")
 	require.NoError(t, err)
-	made, err := c.CreateJob(ctx, client.NewJob{
+	made, err := c.Schedules.Create(ctx, client.NewSchedule{
 		NewRun: client.NewRun{
 			Name: "each second", Description: "quick", PipelineID: pipeline.ID, ExperimentID: experiment.ID,
 			Parameters: []client.Parameter{{Name: "greeting", Value: "run [[Index]]"}},
@@ -38,10 +38,10 @@ func TestJobsStartRuns(t *testing.T) {
 
 	var runs client.Page[client.Run]
 	require.Eventually(t, func() bool {
-		runs, err = c.JobRuns(ctx, made.ID, client.ListOptions{})
+		runs, err = c.Schedules.Runs(ctx, made.ID, client.ListOptions{})
 		return err == nil && runs.Total == 1
 	}, time.Minute, 20*time.Millisecond)
-	require.NoError(t, c.DisableJob(ctx, made.ID))
+	require.NoError(t, c.Schedules.Disable(ctx, made.ID))
 	first := runs.Items[0]
 	require.WithinDuration(t, made.CreatedAt.Add(time.Second), first.ScheduledAt.Truncate(time.Second), 0)
 	require.Zero(t, first.FinishedAt)
@@ -49,25 +49,25 @@ func TestJobsStartRuns(t *testing.T) {
 	state := b.Until(t, first.ID, func(r run.Run) bool { return b.Workflow(t, r) != nil })
 	require.Equal(t, "run 1", b.Workflow(t, state).Spec.Arguments.Parameters[0].Value.String())
 	finish(t, b, state, wfv1.WorkflowSucceeded, 7)
-	ended, err := c.Wait(ctx, first.ID)
+	ended, err := c.Runs.Wait(ctx, first.ID)
 	require.NoError(t, err)
 	require.Equal(t, client.Succeeded, ended.Status)
-	runs, err = c.JobRuns(ctx, made.ID, client.ListOptions{SortBy: "created_at asc"})
+	runs, err = c.Schedules.Runs(ctx, made.ID, client.ListOptions{SortBy: "created_at asc"})
 	require.NoError(t, err)
 	require.Equal(t, "images/sec 7", runs.Items[0].Metrics[0].Name+" "+runs.Items[0].Metrics[0].String())
 	require.NotZero(t, runs.Items[0].FinishedAt)
 
-	disabled, err := c.Job(ctx, made.ID)
+	disabled, err := c.Schedules.Get(ctx, made.ID)
 	require.NoError(t, err)
-	require.Equal(t, client.JobDisabled, disabled.Status)
-	require.NoError(t, c.EnableJob(ctx, made.ID))
-	enabled, err := c.Job(ctx, made.ID)
+	require.Equal(t, client.ScheduleDisabled, disabled.Status)
+	require.NoError(t, c.Schedules.Enable(ctx, made.ID))
+	enabled, err := c.Schedules.Get(ctx, made.ID)
 	require.NoError(t, err)
 	require.True(t, enabled.Enabled)
-	require.NoError(t, c.DeleteJob(ctx, made.ID))
-	_, err = c.Job(ctx, made.ID)
+	require.NoError(t, c.Schedules.Delete(ctx, made.ID))
+	_, err = c.Schedules.Get(ctx, made.ID)
 	require.True(t, client.IsNotFound(err), "%v", err)
-	_, err = c.Run(ctx, first.ID)
+	_, err = c.Runs.Get(ctx, first.ID)
 	require.NoError(t, err, "its runs stay")
 }
 
@@ -75,35 +75,35 @@ func TestJobLists(t *testing.T) {
 	t.Parallel()
 	_, c := realServer(t)
 	ctx := t.Context()
-	pipeline, err := c.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest))
+	pipeline, err := c.Pipelines.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest))
 	require.NoError(t, err)
-	other, err := c.EnsureExperiment(ctx, "other")
+	other, err := c.Experiments.Ensure(ctx, "other")
 	require.NoError(t, err)
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	for name, n := range map[string]client.NewJob{
+	for name, n := range map[string]client.NewSchedule{
 		"daily": {Trigger: client.Trigger{Cron: "@daily", Start: start, End: start.AddDate(1, 0, 0)}},
 		"noon":  {Trigger: client.Trigger{Cron: "0 0 12 * * *"}, Disabled: true},
 		"later": {Trigger: client.Trigger{Every: time.Hour}, NewRun: client.NewRun{ExperimentID: other.ID}},
 	} {
 		n.Name, n.PipelineID = name, pipeline.ID
-		_, err := c.CreateJob(ctx, n)
+		_, err := c.Schedules.Create(ctx, n)
 		require.NoError(t, err)
 	}
 	var names []string
-	for j, err := range c.AllJobs(ctx, client.JobListOptions{ListOptions: client.ListOptions{PageSize: 2, SortBy: "name"}}) {
+	for j, err := range c.Schedules.All(ctx, client.ScheduleListOptions{ListOptions: client.ListOptions{PageSize: 2, SortBy: "name"}}) {
 		require.NoError(t, err)
 		names = append(names, j.Name+" "+j.Status+" "+j.Trigger.String())
 	}
 	require.Equal(t, []string{"daily Enabled cron @daily", "later Enabled every 1h0m0s", "noon Disabled cron 0 0 12 * * *"}, names)
-	page, err := c.Jobs(ctx, client.JobListOptions{ExperimentID: other.ID})
+	page, err := c.Schedules.List(ctx, client.ScheduleListOptions{ExperimentID: other.ID})
 	require.NoError(t, err)
 	require.Equal(t, 1, page.Total)
 	require.Equal(t, "later", page.Items[0].Name)
-	daily, err := c.Jobs(ctx, client.JobListOptions{ListOptions: client.ListOptions{Filter: []client.Predicate{client.Equals("name", "daily")}}})
+	daily, err := c.Schedules.List(ctx, client.ScheduleListOptions{ListOptions: client.ListOptions{Filter: []client.Predicate{client.Equals("name", "daily")}}})
 	require.NoError(t, err)
 	require.Equal(t, client.Trigger{Cron: "@daily", Start: start, End: start.AddDate(1, 0, 0)}, daily.Items[0].Trigger)
 
-	_, err = c.CreateJob(ctx, client.NewJob{NewRun: client.NewRun{Name: "wrong", PipelineID: pipeline.ID}, Trigger: client.Trigger{Cron: "tomorrow"}})
+	_, err = c.Schedules.Create(ctx, client.NewSchedule{NewRun: client.NewRun{Name: "wrong", PipelineID: pipeline.ID}, Trigger: client.Trigger{Cron: "tomorrow"}})
 	require.True(t, client.IsInvalid(err), "%v", err)
 	require.ErrorContains(t, err, `cron "tomorrow" cannot be read`)
 }

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Statuses of a job.
+// Statuses of a schedule.
 const (
-	JobEnabled  = "Enabled"
-	JobDisabled = "Disabled"
-	JobEnded    = "Succeeded" // its trigger has no more times
-	JobErrored  = "Error"     // its last run could not be made
+	ScheduleEnabled  = "Enabled"
+	ScheduleDisabled = "Disabled"
+	ScheduleEnded    = "Succeeded" // its trigger has no more times
+	ScheduleErrored  = "Error"     // its last run could not be made
 )
 
-// Job is a recurring run.
-type Job struct {
+// Schedule starts runs again and again. The API of KFP v1 calls it a job.
+type Schedule struct {
 	ID             string      `json:"id"`
 	Name           string      `json:"name"`
 	Description    string      `json:"description,omitempty"`
@@ -35,14 +35,14 @@ type Job struct {
 	Parameters     []Parameter `json:"parameters,omitempty"`
 }
 
-// Trigger says when a job starts runs: by Cron or Every so often, or with neither once, as soon as it is made.
+// Trigger says when a schedule starts runs: by Cron or Every so often, or with neither once, as soon as it is made.
 type Trigger struct {
 	// Cron has five fields: minute, hour, day of month, month, weekday; or six, with seconds before them; or it is a word
 	// such as @daily. Times are UTC.
 	Cron string
 	// Every is in whole seconds; the first run is one period after the start.
 	Every time.Duration
-	// Start and End bound the times of runs; zero: from the making of the job, and for ever.
+	// Start and End bound the times of runs; zero: from the making of the schedule, and for ever.
 	Start, End time.Time
 }
 
@@ -97,9 +97,9 @@ func (t Trigger) String() string {
 	return "once"
 }
 
-// NewJob asks for a recurring run. What it runs is said as for a run, whose name is the job's; in its parameters
+// NewSchedule asks for a schedule. What it runs is said as for a run, whose name is the schedule's; in its parameters
 // [[ScheduledTime]], [[CurrentTime]] and [[Index]] stand for those of each run.
-type NewJob struct {
+type NewSchedule struct {
 	NewRun
 	Trigger        Trigger
 	MaxConcurrency int  // how many of its runs may go on at once, at most 10; 0 is 1
@@ -107,7 +107,7 @@ type NewJob struct {
 	Disabled       bool // it starts no runs until it is enabled
 }
 
-// wireJob is a job in the shape of v1beta1.
+// wireJob is a schedule in the shape of v1beta1.
 type wireJob struct {
 	wireRun
 	Trigger        Trigger   `json:"trigger,omitzero"`
@@ -117,42 +117,42 @@ type wireJob struct {
 	UpdatedAt      time.Time `json:"updated_at,omitzero"`
 }
 
-func (w wireJob) view() *Job {
+func (w wireJob) view() *Schedule {
 	r := w.wireRun.view()
-	return &Job{
+	return &Schedule{
 		ID: r.ID, Name: r.Name, Description: w.Description, Status: r.Status, Error: r.Error, Enabled: w.Enabled,
 		Trigger: w.Trigger, MaxConcurrency: w.MaxConcurrency, NoCatchup: w.NoCatchup, ServiceAccount: w.Account,
 		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt, Experiment: r.Experiment, Pipeline: r.Pipeline, Parameters: r.Parameters,
 	}
 }
 
-// CreateJob makes a recurring run; IsInvalid tells that its trigger, parameters or manifest are wrong.
-func (c *Client) CreateJob(ctx context.Context, n NewJob) (*Job, error) {
+// Create makes a schedule; IsInvalid tells that its trigger, parameters or manifest are wrong.
+func (s SchedulesService) Create(ctx context.Context, n NewSchedule) (*Schedule, error) {
 	in := wireJob{wireRun: n.wire(), Trigger: n.Trigger, MaxConcurrency: max(n.MaxConcurrency, 1), Enabled: !n.Disabled, NoCatchup: n.NoCatchup}
 	var out wireJob
-	if err := c.send(ctx, http.MethodPost, kfpAPI+"/jobs", in, &out); err != nil {
+	if err := s.conn.send(ctx, http.MethodPost, kfpAPI+"/jobs", in, &out); err != nil {
 		return nil, err
 	}
 	return out.view(), nil
 }
 
-// Job gives a recurring run by its id.
-func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
+// Get gives a schedule by its id.
+func (s SchedulesService) Get(ctx context.Context, id string) (*Schedule, error) {
 	var out wireJob
-	if err := c.get(ctx, jobPath(id), nil, &out); err != nil {
+	if err := s.conn.get(ctx, schedulePath(id), nil, &out); err != nil {
 		return nil, err
 	}
 	return out.view(), nil
 }
 
-// JobListOptions choose recurring runs.
-type JobListOptions struct {
+// JobListOptions choose schedules.
+type ScheduleListOptions struct {
 	ListOptions
 	ExperimentID string // empty: of all experiments
 }
 
-// Jobs gives one page of recurring runs.
-func (c *Client) Jobs(ctx context.Context, o JobListOptions) (Page[Job], error) {
+// List gives one page of schedules.
+func (s SchedulesService) List(ctx context.Context, o ScheduleListOptions) (Page[Schedule], error) {
 	var wire struct {
 		Jobs  []wireJob `json:"jobs"`
 		Total int       `json:"total_size"`
@@ -164,38 +164,40 @@ func (c *Client) Jobs(ctx context.Context, o JobListOptions) (Page[Job], error) 
 			q.Set("resource_reference_key.type", "EXPERIMENT")
 			q.Set("resource_reference_key.id", o.ExperimentID)
 		}
-		err = c.get(ctx, kfpAPI+"/jobs", q, &wire)
+		err = s.conn.get(ctx, kfpAPI+"/jobs", q, &wire)
 	}
-	p := Page[Job]{Total: wire.Total, NextPageToken: wire.Next}
+	p := Page[Schedule]{Total: wire.Total, NextPageToken: wire.Next}
 	for _, w := range wire.Jobs {
 		p.Items = append(p.Items, *w.view())
 	}
 	return p, err
 }
 
-// AllJobs walks all pages; it ends after an error.
-func (c *Client) AllJobs(ctx context.Context, o JobListOptions) iter.Seq2[Job, error] {
-	return each(ctx, o.ListOptions, func(ctx context.Context, lo ListOptions) (Page[Job], error) {
-		return c.Jobs(ctx, JobListOptions{ListOptions: lo, ExperimentID: o.ExperimentID})
+// All walks all pages; it ends after an error.
+func (s SchedulesService) All(ctx context.Context, o ScheduleListOptions) iter.Seq2[Schedule, error] {
+	return each(ctx, o.ListOptions, func(ctx context.Context, lo ListOptions) (Page[Schedule], error) {
+		return s.List(ctx, ScheduleListOptions{ListOptions: lo, ExperimentID: o.ExperimentID})
 	})
 }
 
-// JobRuns gives one page of the runs that a job has started, without their nodes.
-func (c *Client) JobRuns(ctx context.Context, jobID string, o ListOptions) (Page[Run], error) {
-	return c.Runs(ctx, RunListOptions{ListOptions: o, jobID: jobID})
+// Runs gives one page of the runs that a schedule has started, without their nodes.
+func (s SchedulesService) Runs(ctx context.Context, id string, o ListOptions) (Page[Run], error) {
+	return RunsService(s).List(ctx, RunListOptions{ListOptions: o, scheduleID: id})
 }
 
-// EnableJob lets a job start runs again.
-func (c *Client) EnableJob(ctx context.Context, id string) error {
-	return c.put(ctx, jobPath(id)+"/enable")
+// Enable lets a schedule start runs again.
+func (s SchedulesService) Enable(ctx context.Context, id string) error {
+	return s.conn.put(ctx, schedulePath(id)+"/enable")
 }
 
-// DisableJob keeps a job from starting runs; those that go on are left alone.
-func (c *Client) DisableJob(ctx context.Context, id string) error {
-	return c.put(ctx, jobPath(id)+"/disable")
+// Disable keeps a schedule from starting runs; those that go on are left alone.
+func (s SchedulesService) Disable(ctx context.Context, id string) error {
+	return s.conn.put(ctx, schedulePath(id)+"/disable")
 }
 
-// DeleteJob deletes a job; its runs stay.
-func (c *Client) DeleteJob(ctx context.Context, id string) error { return c.delete(ctx, jobPath(id)) }
+// Delete deletes a schedule; its runs stay.
+func (s SchedulesService) Delete(ctx context.Context, id string) error {
+	return s.conn.delete(ctx, schedulePath(id))
+}
 
-func jobPath(id string) string { return kfpAPI + "/jobs/" + escape(id) }
+func schedulePath(id string) string { return kfpAPI + "/jobs/" + escape(id) }

@@ -1,5 +1,5 @@
-// Package fault holds the errors that a caller of the server may see, apart from the causes that only the log gets.
-package fault
+// Package apierr holds the errors that a caller of the server may see, apart from the causes that only the log gets.
+package apierr
 
 import (
 	"errors"
