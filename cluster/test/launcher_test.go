@@ -341,8 +341,8 @@ func TestLauncherTellsFailures(t *testing.T) {
 			t.Parallel()
 			l := shared(t).launcher(t, kind, script, args...).start(t)
 			said := l.ends(t, 7)
-			require.Contains(t, said, "failed: worker-0 exited with code 7\n")
-			require.Regexp(t, `failed: worker-0 exited with code 7\nthe disk is on fire$`, l.output(t, "termination"))
+			require.Regexp(t, `failed: rank \d on \S+-worker-0 \(.+\): exited with code 7\n`, said)
+			require.Regexp(t, `failed: rank \d on \S+-worker-0 \(.+\): exited with code 7\nthe disk is on fire$`, l.output(t, "termination"))
 		})
 	}
 }

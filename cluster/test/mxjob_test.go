@@ -39,8 +39,8 @@ func TestMXJobsOfAnOldOperator(t *testing.T) {
 
 	bad := c.launcher(t, "mxjob", `case $DMLC_ROLE in worker) echo the disk is on fire >&2; exit 7;; esac; trap exit TERM; sleep 1000 & wait`, "--workers=1")
 	bad.node = "bad"
-	require.Contains(t, bad.start(t).ends(t, 7), "failed: worker-0 exited with code 7\n")
-	require.Regexp(t, `failed: worker-0 exited with code 7\nthe disk is on fire$`, bad.output(t, "termination"))
+	require.Regexp(t, `failed: rank 0 on \S+-worker-0 \(.+\): exited with code 7\n`, bad.start(t).ends(t, 7))
+	require.Regexp(t, `failed: rank 0 on \S+-worker-0 \(.+\): exited with code 7\nthe disk is on fire$`, bad.output(t, "termination"))
 
 	stopped := c.launcher(t, "mxjob", "trap 'echo farewell; exit' TERM; echo here; sleep 1000 & wait")
 	stopped.node = "stopped"

@@ -103,6 +103,8 @@ func (o *Options) lifeFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.Metrics, "metric", nil, "metric to read from the output, NAME[:RAW|PERCENTAGE[:last|max|min|mean|sum[:REGEX]]] (repeatable)")
 	f.StringVar(&o.PendingTimeout, "pending-timeout", "", "fail when the job has not started by then (never)")
 	f.StringVar(&o.RunningTimeout, "running-timeout", "", "fail when the job has not ended by then (never)")
+	f.StringVar(&o.SilenceTimeout, "silence-timeout", "", "fail when no rank has printed anything for so long (never)")
+	f.StringVar(&o.AllowFewerRanks, "allow-fewer-ranks", "", "true: the job may run with fewer ranks than it was asked for")
 	f.StringVar(&o.TTL, "ttl-after-finished", "", "how long the job stays after its end (as long as its workflow)")
 	f.StringVar(&o.CleanPodPolicy, "clean-pod-policy", "", "pods to delete at the end: Running, All or None (Running)")
 	f.StringVar(&o.Retries, "retries", "", "how often a failed job is started again (never)")

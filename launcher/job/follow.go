@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/argosy-ml/argosy/launcher/firstfault"
 	"github.com/argosy-ml/argosy/launcher/scrape"
 )
 
@@ -36,6 +37,8 @@ type reader struct {
 	tails   map[string]*tail // of each pod
 	stops   map[types.UID]context.CancelFunc
 	world   *scrape.World // as mpirun told it, nil when it did not
+	faults  *firstfault.Log
+	proof   *proof
 	on      *environment
 }
 
@@ -47,6 +50,7 @@ func (l *Launcher) newReader(ctx context.Context) *reader {
 	r := &reader{
 		l: l, queue: make(chan *corev1.Pod, maxAttempts), seen: map[types.UID]bool{}, ctx: ctx, stop: stop,
 		ranks: map[string]bool{}, scanner: scrape.New(l.Spec.Metrics), tail: &tail{}, tails: map[string]*tail{}, stops: map[types.UID]context.CancelFunc{}, on: newEnvironment(),
+		faults: firstfault.New(), proof: &proof{spec: l.Spec},
 	}
 	r.wg.Go(func() {
 		for pod := range r.queue {
@@ -113,12 +117,22 @@ func (r *reader) attempt(pod *corev1.Pod) {
 	}
 	r.read = append(r.read, pod.Name)
 	r.scanner, r.tail, r.world = scrape.New(r.l.Spec.Metrics), &tail{}, nil
+	r.mu.Lock()
+	r.faults = firstfault.New()
+	r.mu.Unlock()
+	r.proof.again()
+	stream := r.faults.Pod(pod.Name)
+	defer func() { _ = stream.Close() }() // never fails
 	hears := r.on.listens()
 	defer hears.Close()
-	w := io.MultiWriter(r.l.out, r.scanner, r.tail, hears)
+	counts := r.proof.listens()
+	defer counts.Close()
+	w := io.MultiWriter(r.l.out, r.scanner, r.tail, hears, counts, stream)
 	if r.l.Spec.Kind == &mpiJob {
 		filter := scrape.NewMapFilter(w, wantsMap(r.l.Spec), func(world scrape.World) {
 			r.world = &world
+			r.faults.Placed(world.At)
+			r.proof.ran(world, time.Now())
 			r.l.sayWorld(world)
 		})
 		defer func() {
@@ -128,7 +142,7 @@ func (r *reader) attempt(pod *corev1.Pod) {
 		}()
 		w = filter
 	}
-	r.copy(r.ctx, pod, w)
+	r.copy(r.ctx, pod, w, stream.At)
 }
 
 // alongside reads a pod among others.
@@ -145,15 +159,26 @@ func (r *reader) alongside(ctx context.Context, pod *corev1.Pod) {
 	r.mu.Unlock()
 	hears := r.on.listens()
 	defer hears.Close()
+	counts := r.proof.listens()
+	defer counts.Close()
+	stream := r.faults.Pod(pod.Name)
+	defer func() { _ = stream.Close() }() // never fails
 
 	tagged := &tagWriter{to: lockedWriter{&r.mu, io.MultiWriter(r.l.out, r.scanner, r.tail)}}
 	if !alone {
 		tagged.tag = fmt.Sprintf("[%s,%d]<stdout>:", place, rank)
 	}
-	r.copy(ctx, pod, io.MultiWriter(own, hears, tagged))
+	r.copy(ctx, pod, io.MultiWriter(own, hears, counts, stream, tagged), stream.At)
 	if err := tagged.close(); err != nil {
 		r.l.out.say("%v", err)
 	}
+}
+
+// log is that of the newest attempt.
+func (r *reader) log() *firstfault.Log {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.faults
 }
 
 func roleOf(kind *Kind, pod *corev1.Pod) string {
@@ -161,8 +186,8 @@ func roleOf(kind *Kind, pod *corev1.Pod) string {
 	return role
 }
 
-func (r *reader) copy(ctx context.Context, pod *corev1.Pod, w io.Writer) {
-	log := &podLog{pods: r.l.Pods, pod: pod.Name, container: r.l.Spec.Kind.container, w: w}
+func (r *reader) copy(ctx context.Context, pod *corev1.Pod, w io.Writer, at func(time.Time)) {
+	log := &podLog{pods: r.l.Pods, pod: pod.Name, container: r.l.Spec.Kind.container, w: w, stamped: at}
 	if err := log.copy(ctx); err != nil && ctx.Err() == nil {
 		r.l.out.say("%v", err)
 	}
@@ -284,14 +309,14 @@ func (l *Launcher) failedJob(ctx context.Context, s state) *FailedError {
 			if l.Spec.Pods() > 1 && s.kind.speaks == "" {
 				who, _ = l.Spec.rank(pod)
 			}
-			return &FailedError{Code: int(t.ExitCode), Cause: fmt.Sprintf("%s failed: %s %s", what, who, ending(t)), pod: pod.Name, over: true}
+			return &FailedError{Code: int(t.ExitCode), Cause: fmt.Sprintf("%s failed: %s %s", what, who, ending(t)), pod: pod.Name, over: true, job: what, pods: s.pods}
 		}
 		if c, _ := failedContainer(pod); c != "" {
 			cause, lines := l.failure(ctx, pod)
 			return &FailedError{Code: 1, Cause: what + " failed: " + cause, lines: lines, over: true}
 		}
 	}
-	return &FailedError{Code: 1, Cause: what + " failed" + because(s.status.reason, s.status.message), over: true}
+	return &FailedError{Code: 1, Cause: what + " failed" + because(s.status.reason, s.status.message), over: true, job: what, pods: s.pods}
 }
 
 // guilty is the pod that made the job fail: the newest attempt, or the first that failed by itself. Those that were

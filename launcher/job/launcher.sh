@@ -35,6 +35,25 @@ if command -v ${OMPI_MCA_plm_rsh_agent:-ssh} >/dev/null 2>&1 && [ -r "$hosts" ];
   if version=`mpirun --version 2>/dev/null | head -n 1` && [ -n "$version" ]; then
     echo "argosy: $version"
   fi
+  # Open MPI 5 has no variables to tag output and to print where ranks run, only options. They go first, unless the user gives some.
+  case $version in *"(Open MPI) "[5-9].* | *"(Open MPI) "[1-9][0-9].*)
+    tools=${TMPDIR:-/tmp}/.argosy-mpi
+    mkdir -p "$tools"
+    for name in mpirun mpiexec prterun; do
+      tool=`command -v "$name"` || continue
+      cat >"$tools/$name" <<END
+#!/bin/sh
+for option; do
+  case \$option in --display* | --output* | --version | -V | --help | -h) exec "$tool" "\$@" ;; esac
+done
+exec "$tool" --display map --output tag "\$@"
+END
+      chmod 755 "$tools/$name"
+    done
+    PATH=$tools:$PATH
+    export PATH
+    ;;
+  esac
 fi
 # As process 1 this shell gets the signals, and the command and what it started must have them.
 child=

@@ -24,6 +24,8 @@ type podLog struct {
 	pod       string
 	container string
 	w         io.Writer
+	// stamped, if set, is told the time of what is written next.
+	stamped func(time.Time)
 
 	at position
 }
@@ -130,6 +132,9 @@ func (l *podLog) read(r io.Reader) error {
 // skip is negative.
 func (l *podLog) line(br *bufio.Reader, stamp time.Time, skip int64) error {
 	fresh := skip >= 0
+	if fresh && l.stamped != nil {
+		l.stamped(stamp)
+	}
 	if fresh && skip == 0 && !stamp.Equal(l.at.time) {
 		l.at = position{time: stamp}
 	}

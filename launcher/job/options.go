@@ -36,6 +36,8 @@ type Options struct {
 	Metrics                    []string
 	PendingTimeout             string
 	RunningTimeout, TTL        string
+	SilenceTimeout             string
+	AllowFewerRanks            string
 	CleanPodPolicy, Retries    string
 }
 
@@ -83,7 +85,11 @@ func (o *Options) Spec(kind *Kind, command string) (*Spec, error) {
 		CleanPodPolicy: p.cleanPodPolicy(kind, o.CleanPodPolicy),
 		PendingTimeout: p.duration("pending-timeout", o.PendingTimeout),
 		RunningTimeout: p.duration("running-timeout", o.RunningTimeout),
-		TTL:            p.ttl(o.TTL),
+		SilenceTimeout: p.duration("silence-timeout", o.SilenceTimeout),
+
+		AllowFewerRanks: ptrTrue(p.boolean("allow-fewer-ranks", o.AllowFewerRanks)),
+
+		TTL: p.ttl(o.TTL),
 	}
 	s.settleNetwork(strings.TrimSpace(o.Network) != "")
 	p.ofMPIJob(kind, o)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,9 +40,11 @@ type FailedError struct {
 	// Cause says in a line what went wrong.
 	Cause string
 
-	lines []string // what a container printed that failed before the job ran
-	pod   string   // whose last lines tell more
-	over  bool     // the job itself failed, and may be tried again
+	lines []string      // of the rank that failed first, or of a container that failed before the job ran
+	pod   string        // whose last lines tell more
+	over  bool          // the job itself failed, and may be tried again
+	job   string        // what failed
+	pods  []*corev1.Pod // as they ended, if the job ran
 }
 
 func (e *FailedError) Error() string { return e.Cause }
@@ -161,6 +164,10 @@ func (l *Launcher) follow(ctx context.Context, job *unstructured.Unstructured) e
 		return err
 	}
 	logs.close(logGrace)
+	if cause := logs.proof.fault(time.Now(), true); failed == nil && cause != "" {
+		failed = &FailedError{Code: 1, Cause: fmt.Sprintf("%s %s ran with fewer ranks than asked for: %s", l.Spec.Kind.Title, job.GetName(), cause)}
+	}
+	l.explain(failed, logs)
 	l.sayWorldSize(logs)
 	s := v.state()
 	if failed == nil && s.job != nil {
@@ -212,7 +219,14 @@ func (l *Launcher) await(ctx context.Context, v *view, broken <-chan error, logs
 		if failed, ended := l.ended(ctx, s, job, logs); ended {
 			return failed, nil
 		}
-		if failed := l.givenUp(ctx, s, &status); failed != nil {
+		failed := l.givenUp(ctx, s, &status)
+		if cause := logs.proof.fault(time.Now(), false); failed == nil && cause != "" {
+			failed = &FailedError{Code: 1, Cause: cause}
+		}
+		if failed == nil {
+			failed = l.silent(s, status.runs, logs.log(), time.Now())
+		}
+		if failed != nil {
 			failed.Cause = fmt.Sprintf("%s %s failed: %s", kind.Title, job.GetName(), failed.Cause)
 			if err := l.remove(ctx, s.job); err != nil {
 				l.out.say("%v", err)

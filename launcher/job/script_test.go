@@ -50,6 +50,22 @@ func TestLauncherScriptWaitsForTheWorkers(t *testing.T) {
 	require.Equal(t, "argosy: mpirun (Open MPI) 4.1.4\nasked w-0.job.ns.svc\nasked w-1.job.ns.svc\nthe command\n", out)
 }
 
+// Open MPI 5 is asked by options for what earlier versions take from variables.
+func TestLauncherScriptAsksOpenMPI5(t *testing.T) {
+	t.Parallel()
+	const hosts = "w-0.job.ns.svc slots=2\n"
+	for version, tc := range map[string]struct{ command, asked string }{
+		"4.1.4":  {"mpirun -np 2 train", "-np 2 train"},
+		"5.0.5":  {"mpirun -np 2 train '$x y'", "--display map --output tag -np 2 train $x y"},
+		"10.0.0": {"mpirun train", "--display map --output tag train"},
+		"5.0.6":  {"mpirun --output file=x train", "--output file=x train"},
+	} {
+		out, code := runScriptOf(t, version, tc.command, hosts, "60")
+		require.Zero(t, code, out)
+		require.Contains(t, out, "ran: "+tc.asked+"\n", version)
+	}
+}
+
 func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	out, code := runScriptWith(t, "w-0.job.ns.svc slots=2\ndeaf.job.ns.svc slots=2\n", "1")
@@ -62,6 +78,12 @@ func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
 // and always for the worker named deaf.
 func runScriptWith(t *testing.T, hostfile, patience string) (string, int) {
 	t.Helper()
+	return runScriptOf(t, "4.1.4", "sort $DIR/asked; echo the command", hostfile, patience)
+}
+
+// runScriptOf does so with a version of mpirun that prints its arguments.
+func runScriptOf(t *testing.T, version, command, hostfile, patience string) (string, int) {
+	t.Helper()
 	dir := t.TempDir()
 	ssh, hosts := filepath.Join(dir, "ssh"), filepath.Join(dir, "hostfile")
 	require.NoError(t, os.WriteFile(hosts, []byte(hostfile), 0o600))
@@ -73,9 +95,9 @@ case $host in deaf*) echo "Connection refused"; exit 255;; esac
 if [ "$(wc -l <"$DIR/$host")" -le 2 ]; then echo "Connection refused"; exit 255; fi
 echo "asked $host" >>"$DIR/asked"
 `), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\nprintf 'mpirun (Open MPI) 4.1.4\\n\\nReport bugs\\n'\n"), 0o700))
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", "sort $DIR/asked; echo the command", patience)
-	cmd.Env = append(os.Environ(), "DIR="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "OMPI_MCA_plm_rsh_agent="+ssh+" -q", "PRTE_MCA_prte_default_hostfile="+hosts)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\nif [ \"$1\" = --version ]; then printf 'mpirun (Open MPI) "+version+"\\n\\nReport bugs\\n'; else echo \"ran: $*\"; fi\n"), 0o700))
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", command, patience)
+	cmd.Env = append(os.Environ(), "DIR="+dir, "TMPDIR="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "OMPI_MCA_plm_rsh_agent="+ssh+" -q", "PRTE_MCA_prte_default_hostfile="+hosts)
 	out, err := cmd.CombinedOutput()
 	require.NotNil(t, cmd.ProcessState, "%v", err)
 	return string(out), cmd.ProcessState.ExitCode()

@@ -63,6 +63,10 @@ type Spec struct {
 	Retries int
 	// CleanPodPolicy says which pods are removed when the job ends; Running unless set.
 	CleanPodPolicy CleanPodPolicy
+	// AllowFewerRanks lets the job go on, and succeed, when fewer ranks take part than it was asked for.
+	AllowFewerRanks bool
+	// SilenceTimeout bounds the time in which no rank prints anything. Zero means for ever.
+	SilenceTimeout time.Duration
 	// PendingTimeout bounds the time from creation to running, RunningTimeout the
 	// time from running to the end. Zero means for ever.
 	PendingTimeout, RunningTimeout time.Duration

@@ -244,7 +244,7 @@ func TestOpenMPILog(t *testing.T) {
 		write(t, f, string(log), cut)
 		require.NoError(t, f.Close())
 		require.NoError(t, s.Close())
-		require.Equal(t, []scrape.World{{Ranks: 2, Hosts: []string{"trainer-worker-0.trainer.kubeflow.svc"}, PerHost: []int{2}}}, worlds)
+		require.Equal(t, []scrape.World{{Ranks: 2, Hosts: []string{"trainer-worker-0.trainer.kubeflow.svc"}, PerHost: []int{2}, At: []string{"trainer-worker-0.trainer.kubeflow.svc", "trainer-worker-0.trainer.kubeflow.svc"}}}, worlds)
 		require.NotContains(t, passed.String(), "JOB MAP")
 		require.True(t, strings.HasPrefix(passed.String(), "[1,0]<stdout>:partial-0"), passed.String())
 		m := s.Metrics()

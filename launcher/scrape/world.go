@@ -16,10 +16,12 @@ type World struct {
 	Hosts []string
 	// PerHost is how many ranks each of Hosts has.
 	PerHost []int
+	// At is the host of each rank; nil when the map does not number them from zero.
+	At []string
 }
 
 // MapFilter takes the job map out of a log on its way to the next writer.
-// OpenMPI prints the map (rmaps_base_display_map) when it starts a job: it is
+// Open MPI prints the map (rmaps_base_display_map; of version 5, --display map) when it starts a job: it is
 // its own list of ranks and their hosts. mpirun and its daemon on
 // every host print the same map, one after the other or their lines mixed.
 type MapFilter struct {
@@ -31,8 +33,8 @@ type MapFilter struct {
 	free bool   // in a line that is not part of one
 	open int    // maps that have begun and not ended
 
-	job   string // whose map it is
-	ranks map[string]struct{}
+	job   string         // whose map it is
+	ranks map[int]string // the host of each
 	hosts []string
 	procs []int // of each host
 	told  World // what onMap was called with last for this job
@@ -42,9 +44,10 @@ type MapFilter struct {
 const mapLine = 1024
 
 var (
-	mapStart   = regexp.MustCompile(`^Data for JOB (\[[^\]]+\])`)
+	mapStart   = regexp.MustCompile(`^Data for JOB (\[[^\]]+\]|prterun-\S+)`)
 	mapNode    = regexp.MustCompile(`^Data for node: (\S+)\s.*Num procs: (\d+)`)
-	mapProcess = regexp.MustCompile(`^Process OMPI jobid: \[[^\]]+\] .*Process rank: (\d+)`)
+	mapProcess = regexp.MustCompile(`^Process (?:OMPI )?jobid: \S+ .*Process rank: (\d+)`)
+	mapPolicy  = regexp.MustCompile(`^(?:Mapping policy|Cpu set): `)
 	mapRule    = regexp.MustCompile(`^=+(\s+JOB MAP\s+=+)?$`)
 )
 
@@ -102,12 +105,14 @@ func (f *MapFilter) piece(piece []byte, ended bool) error {
 // mayBePart tells whether b can begin a line of a map. Outside of a map only its
 // first line counts.
 func (f *MapFilter) mayBePart(b []byte) bool {
-	const first = " Data for JOB ["
-	if f.open == 0 {
-		n := min(len(b), len(first))
-		return string(b[:n]) == first[:n]
+	begins := func(text string) bool {
+		n := min(len(b), len(text))
+		return string(b[:n]) == text[:n]
 	}
-	return len(b) == 0 || b[0] == ' ' || b[0] == '\t' || b[0] == '\n' || b[0] == '='
+	if f.open == 0 {
+		return begins(" Data for JOB [") || begins("Data for JOB prterun-") || begins("========================   JOB MAP   =")
+	}
+	return len(b) == 0 || b[0] == ' ' || b[0] == '\t' || b[0] == '\n' || b[0] == '=' || begins("Data for ")
 }
 
 // part tells whether a line belongs to a map, and follows it.
@@ -116,8 +121,8 @@ func (f *MapFilter) part(line []byte) bool {
 		f.begin(string(m[1]))
 		return true
 	}
-	if f.open == 0 {
-		return false
+	if f.open == 0 { // the title of Open MPI 5 comes before the job
+		return bytes.Contains(line, []byte("   JOB MAP   "))
 	}
 	if m := mapNode.FindSubmatch(line); m != nil {
 		if host := string(m[1]); !slices.Contains(f.hosts, host) {
@@ -127,7 +132,11 @@ func (f *MapFilter) part(line []byte) bool {
 		return true
 	}
 	if m := mapProcess.FindSubmatch(line); m != nil {
-		f.ranks[string(m[1])] = struct{}{}
+		// Maps that are mixed line by line each give a line for the first time in the map's order: so the rank is on the newest host.
+		rank, _ := strconv.Atoi(string(m[1]))
+		if _, seen := f.ranks[rank]; !seen && len(f.hosts) > 0 {
+			f.ranks[rank] = f.hosts[len(f.hosts)-1]
+		}
 		return true
 	}
 	if m := mapRule.FindSubmatch(line); m != nil {
@@ -136,7 +145,7 @@ func (f *MapFilter) part(line []byte) bool {
 		}
 		return true
 	}
-	return len(line) == 0
+	return len(line) == 0 || mapPolicy.Match(line)
 }
 
 func (f *MapFilter) begin(job string) {
@@ -145,17 +154,29 @@ func (f *MapFilter) begin(job string) {
 		return
 	}
 	f.open, f.job, f.hosts, f.procs, f.told = 1, job, nil, nil, World{}
-	f.ranks = map[string]struct{}{}
+	f.ranks = map[int]string{}
 }
 
 // end closes one map. By then all of its lines were seen, if not in one piece.
 func (f *MapFilter) end() {
 	f.open--
-	w := World{Ranks: len(f.ranks), Hosts: slices.Clone(f.hosts), PerHost: slices.Clone(f.procs)}
+	w := World{Ranks: len(f.ranks), Hosts: slices.Clone(f.hosts), PerHost: slices.Clone(f.procs), At: f.placed()}
 	if w.Ranks > 0 && (w.Ranks != f.told.Ranks || !slices.Equal(w.Hosts, f.told.Hosts)) {
 		f.told = w
 		f.onMap(w)
 	}
+}
+
+// placed are the hosts of the ranks in order.
+func (f *MapFilter) placed() []string {
+	at := make([]string, len(f.ranks))
+	for rank, host := range f.ranks {
+		if rank >= len(at) {
+			return nil
+		}
+		at[rank] = host
+	}
+	return at
 }
 
 func (f *MapFilter) release() error {

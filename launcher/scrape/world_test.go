@@ -23,20 +23,39 @@ const twoHosts = ` Data for JOB [7,1] offset 0 Total slots allocated 2
  =============================================================
 `
 
+// twoHosts5 is the same as PRRTE 3 of Open MPI 5 prints it with --display map.
+// https://github.com/openpmix/prrte/blob/v3.0/src/runtime/data_type_support/prte_dt_print_fns.c
+const twoHosts5 = `
+========================   JOB MAP   ========================
+Data for JOB prterun-trainer-launcher-abcde-34@1 offset 0 Total slots allocated 2
+    Mapping policy: BYSLOT:NOOVERSUBSCRIBE  Ranking policy: SLOT Binding policy: NONE
+    Cpu set: N/A  PPR: N/A  Cpus-per-rank: N/A  Cpu Type: CORE
+
+
+Data for node: a	Num slots: 1	Max slots: 0	Num procs: 1
+        Process jobid: prterun-trainer-launcher-abcde-34@1 App: 0 Process rank: 0 Bound: N/A
+
+Data for node: b	Num slots: 1	Max slots: 0	Num procs: 1
+        Process jobid: prterun-trainer-launcher-abcde-34@1 App: 0 Process rank: 1 Bound: N/A
+
+=============================================================
+`
+
 func TestMapFilter(t *testing.T) {
 	t.Parallel()
-	two := scrape.World{Ranks: 2, Hosts: []string{"a", "b"}, PerHost: []int{1, 1}}
+	two := scrape.World{Ranks: 2, Hosts: []string{"a", "b"}, PerHost: []int{1, 1}, At: []string{"a", "b"}}
 	other := strings.ReplaceAll(strings.ReplaceAll(twoHosts, "[7,1]", "[8,1]"), "node: b", "node: a")
 	for name, tc := range map[string]struct {
 		log    string
 		passed string
 		worlds []scrape.World
 	}{
+		"a map of Open MPI 5":       {"before\n" + twoHosts5 + "after\n", "before\n\nafter\n", []scrape.World{two}},
 		"one map":                   {"before\n" + twoHosts + "after\n", "before\nafter\n", []scrape.World{two}},
 		"the map of every daemon":   {twoHosts + twoHosts + twoHosts + "x\n", "x\n", []scrape.World{two}},
 		"maps mixed line by line":   {mix(twoHosts, twoHosts) + "x\n", "x\n", []scrape.World{two}},
 		"output between":            {strings.Replace(twoHosts, "\n Data for node: b", "[1,0]<stdout>:hello\n Data for node: b", 1), "[1,0]<stdout>:hello\n", []scrape.World{two}},
-		"a second mpirun":           {twoHosts + "x\n" + other, "x\n", []scrape.World{two, {Ranks: 2, Hosts: []string{"a"}, PerHost: []int{1}}}},
+		"a second mpirun":           {twoHosts + "x\n" + other, "x\n", []scrape.World{two, {Ranks: 2, Hosts: []string{"a"}, PerHost: []int{1}, At: []string{"a", "a"}}}},
 		"not a map":                 {" Data for JOB\n\n =====\n Data for node: x\n", " Data for JOB\n\n =====\n Data for node: x\n", nil},
 		"no line end":               {"text", "text", nil},
 		"no line end, like a map":   {" Data for JOB [", " Data for JOB [", nil},

@@ -49,6 +49,8 @@ func (job Spec) args(name string, k kind, roles []Task) []dsl.Value[string] {
 	}
 	a.optional("PendingTimeout", "--pending-timeout=", job.PendingTimeout)
 	a.optional("RunningTimeout", "--running-timeout=", job.RunningTimeout)
+	a.optional("SilenceTimeout", "--silence-timeout=", job.SilenceTimeout)
+	a.optional("AllowFewerRanks", "--allow-fewer-ranks=", job.AllowFewerRanks)
 	a.optional("TTL", "--ttl-after-finished=", job.TTL)
 	a.constant("--clean-pod-policy=", string(job.CleanPodPolicy))
 	a.optional("Retries", "--retries=", job.Retries)

@@ -34,6 +34,7 @@ func (job Spec) check(step *dsl.Step, k kind) {
 	}
 	positive(step, "PendingTimeout", job.PendingTimeout)
 	positive(step, "RunningTimeout", job.RunningTimeout)
+	positive(step, "SilenceTimeout", job.SilenceTimeout)
 	job.checkMetadata(step)
 	job.checkCode(step)
 	job.checkPlacement(step)

@@ -87,6 +87,11 @@ type Spec struct {
 
 	// PendingTimeout fails the step when the job has not started by then, RunningTimeout when it has not ended.
 	PendingTimeout, RunningTimeout dsl.Value[time.Duration]
+	// SilenceTimeout fails the step when the job runs and none of its processes has printed anything for so long: never unless set.
+	SilenceTimeout dsl.Value[time.Duration]
+	// AllowFewerRanks lets the step go on when fewer processes take part than Workers and Slots ask for; otherwise it fails
+	// within 30 seconds of their start.
+	AllowFewerRanks dsl.Value[bool]
 	// TTL is how long the job stays in the cluster after its end: as long as its run unless set.
 	TTL dsl.Value[time.Duration]
 	// CleanPodPolicy says which pods of the job go when it has ended: CleanRunning unless set.

@@ -227,7 +227,7 @@ func durations(n graph.Node) []graph.Text {
 	}
 	if n.Container != nil && jobOf(n) != nil {
 		for _, arg := range n.Container.Args {
-			for _, flag := range []string{"--pending-timeout=", "--running-timeout=", "--ttl-after-finished="} {
+			for _, flag := range []string{"--pending-timeout=", "--running-timeout=", "--silence-timeout=", "--ttl-after-finished="} {
 				if value, ok := cut(arg, flag); ok {
 					texts = append(texts, value)
 				}

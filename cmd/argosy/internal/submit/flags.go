@@ -91,6 +91,8 @@ func (j *Job) lifeFlags(b *binder) {
 	})
 	b.time(&s.PendingTimeout, "starting-timeout", "fail when the job has not started after this `time`, such as 30m")
 	b.time(&s.RunningTimeout, "running-timeout", "fail when the job has not ended after this `time`, such as 12h")
+	b.time(&s.SilenceTimeout, "silence-timeout", "fail when no process of the job has printed anything for this `time`, such as 30m")
+	b.truth(&s.AllowFewerRanks, "allow-fewer-ranks", "go on when fewer processes take part than were asked for")
 	b.time(&s.TTL, "ttl-after-finished", "`time` that the job stays after its end (default: as long as its run)")
 	b.each("clean-task-policy", "pods to delete at the end: `Running`, All or None (default Running)", func(text string) error {
 		s.CleanPodPolicy = train.CleanPodPolicy(text)
