@@ -24,6 +24,7 @@ var samples = []struct {
 	{"mpi_run", checks{"resnet": checkResNet}, false},
 	{"pytorch_ddp", checks{"ddp": checkPyTorch}, false},
 	{"tf_ps", checks{"ps": checkParameterServers}, false},
+	{"eks_benchmark", checks{"eks": checkBenchmark}, false},
 	{"sweep", checks{"sweep": checkSweep, "none-good": checkSweepGivesUp}, true},
 	{"data_pipeline", checks{"sales": checkDataPipeline}, false},
 	{"go_functions", checks{"line": checkGoFunctions}, false},
@@ -92,7 +93,7 @@ func (a *argosy) paste(t *testing.T, folder string) string {
 	var errs bytes.Buffer
 	shell.Stdout, shell.Stderr = &printed, &errs
 	t.Cleanup(func() {
-		for _, file := range []string{folder + ".tar.gz", "report.html"} { // what the commands leave beside the samples
+		for _, file := range []string{folder + ".tar.gz", "report.html", "results.tar.gz"} { // what the commands leave beside the samples
 			_ = os.Remove(filepath.Join(repository, file))
 		}
 	})
@@ -168,4 +169,16 @@ func checkParameterServers(t *testing.T, a *argosy, run runView) {
 	a.kubernetes(t, "/apis/kubeflow.org/v1/namespaces/kubeflow/tfjobs", &list)
 	require.Len(t, list.Items, 1)
 	require.Equal(t, 5, list.Items[0].Spec.RunPolicy.SchedulingPolicy.MinAvailable, "one gang")
+}
+
+func checkBenchmark(t *testing.T, _ *argosy, run runView) {
+	t.Helper()
+	require.Positive(t, run.metric(t, "images/sec"))
+	steps := map[string]int{}
+	for _, n := range run.Nodes {
+		if n.Type == "Pod" {
+			steps[n.DisplayName]++
+		}
+	}
+	require.Equal(t, map[string]int{"prepare-storage": 1, "copy-dataset": 1, "experiment": 2, "copy-results": 1, "delete-storage": 1}, steps)
 }

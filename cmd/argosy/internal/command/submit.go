@@ -3,8 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -161,55 +159,4 @@ func (s *submission) followToEnd(ctx context.Context, cl *client.Client, r *clie
 	}
 	runview.Explain(ctx, terminal.New(s.err).Writer(), cl, r)
 	return fmt.Errorf("run %s: %s", r.Name, strings.ToLower(r.Status))
-}
-
-const importHelp = `Arena reads a command line of Arena that starts a job, in quotes or on standard input (-), and prints a Go program whose pipeline
-runs the same job. Compile it, or change it first:
-
-  argosy new my-pipeline
-  argosy import arena 'arena submit mpijob --image=train:1 --workers=2 "mpirun python train.py"' -o my-pipeline/main.go`
-
-// imports are the commands that turn other tools' input into Go source.
-type imports struct{ *cli }
-
-func (c imports) command() *cobra.Command {
-	return group("import", "Turn what other tools take into a pipeline written in Go: arena", c.arena())
-}
-
-func (c imports) arena() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use: "arena 'arena submit KIND ...' [-o main.go]", Short: "Turn a command line of Arena into a Go program", Long: importHelp,
-		Args: args(cobra.ExactArgs(1), "one command line, in quotes, or - for standard input"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(_ *cobra.Command, args []string) error {
-			line := args[0]
-			if line == "-" {
-				text, err := io.ReadAll(io.LimitReader(c.in, 1<<20))
-				if err != nil {
-					return exit.With(exit.Usage, fmt.Errorf("read the command line: %w", err))
-				}
-				line = string(text)
-			}
-			job, command, err := submit.ParseLine(line)
-			if err != nil {
-				return err
-			}
-			manifest, err := job.Workflow(command)
-			if err != nil {
-				return err
-			}
-			source, err := decompile.Source(manifest)
-			if err != nil {
-				return err
-			}
-			if out == "" || out == "-" {
-				_, err = c.out.Write(source)
-				return err
-			}
-			return exit.With(exit.Usage, os.WriteFile(out, source, 0o644))
-		},
-	}
-	// The -o of import is a file, so it takes the place of the -o that all commands have.
-	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write (default: standard output)")
-	return cmd
 }

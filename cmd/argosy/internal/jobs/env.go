@@ -90,7 +90,7 @@ func Job(ctx context.Context, cl *client.Client, r *client.Run, step string) (*c
 	}
 	var names []string
 	for _, j := range found.Jobs {
-		names = append(names, r.Name+"/"+j.StepName)
+		names = append(names, "'"+r.Name+"/"+stepLabel(r, &j)+"'")
 	}
 	switch len(found.Jobs) {
 	case 0:
@@ -99,6 +99,16 @@ func Job(ctx context.Context, cl *client.Client, r *client.Run, step string) (*c
 		return &found.Jobs[0], nil
 	}
 	return nil, exit.Usagef("run %s has %d distributed jobs: say which: %s", r.Name, len(names), strings.Join(names, ", "))
+}
+
+// stepLabel is the step of a job as the run's other commands write it: in a loop with its item.
+func stepLabel(r *client.Run, j *client.RunJob) string {
+	for i := range r.Nodes {
+		if r.Nodes[i].ID == j.NodeID {
+			return r.Nodes[i].Label()
+		}
+	}
+	return j.StepName
 }
 
 func ofStep(r *client.Run, found *client.RunJobs, step string) (*client.RunJob, error) {

@@ -54,6 +54,9 @@ func (e Env) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := tellApart(cmd.Context(), cl, rows); err != nil {
+				return err
+			}
 			p := e.printer(f)
 			return p.Print(rows, func() {
 				listTable(p, rows, f.wide)
@@ -70,6 +73,34 @@ func (e Env) list() *cobra.Command {
 	must(cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("limit", cobra.NoFileCompletions))
 	return cmd
+}
+
+// tellApart names the steps of jobs that a loop has started with their items.
+func tellApart(ctx context.Context, cl *client.Client, rows []Listed) error {
+	type step struct{ run, name string }
+	times := map[step]int{}
+	for i := range rows {
+		times[step{rows[i].RunID, rows[i].StepName}]++
+	}
+	runs := map[string]*client.Run{}
+	for i := range rows {
+		row := &rows[i]
+		if row.RunName == "" || times[step{row.RunID, row.StepName}] < 2 {
+			continue
+		}
+		if runs[row.RunID] == nil {
+			r, err := cl.Run(ctx, row.RunID)
+			if client.IsNotFound(err) { // deleted meanwhile
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			runs[row.RunID] = r
+		}
+		row.StepName = stepLabel(runs[row.RunID], &row.RunJob)
+	}
+	return nil
 }
 
 // withThroughput adds how fast jobs are: those that run by what their ranks print, others by what their steps reported.
