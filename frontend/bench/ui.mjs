@@ -67,7 +67,7 @@ async function figures(browser, url) {
     await measure(browser, url, `graph of ${count(steps)} steps, drawn`, async (page) => {
       await page.goto(`/runs/${made.graph}?node=none`, { waitUntil: 'commit' });
       await page.locator('.react-flow__node button').first().waitFor();
-      await page.locator('.react-flow__minimap').waitFor();
+      await page.getByRole('img', { name: 'Map of the graph' }).waitFor();
     }),
     await measure(browser, url, `log of ${count(lines)} lines, to its end`, (page) => openLog(page, made)),
     await measure(browser, url, 'search in that log, until the count is there', async (page) => {

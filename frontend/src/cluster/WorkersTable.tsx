@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Worker } from '../api/cluster';
 import { Duration } from '../format/Duration';
-import { formatMetric } from '../format/format';
+import { formatMetric, numberFormat } from '../format/format';
 import { type Column, DataTable } from '../table/DataTable';
 import classes from './Cluster.module.css';
 import { StateBadge } from './StateBadge';
@@ -118,7 +118,7 @@ function ranksOf({ first_rank: first, last_rank: last }: Worker): string {
 function SpeedCell({ speed }: { speed: Speed | undefined }) {
   const { t, i18n } = useTranslation();
   if (!speed) return t('field.none');
-  const percent = new Intl.NumberFormat(i18n.language, {
+  const percent = numberFormat(i18n.language, {
     style: 'percent',
     signDisplay: 'exceptZero',
     maximumFractionDigits: 0,

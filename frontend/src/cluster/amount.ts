@@ -1,4 +1,5 @@
 import type { Amount, Cluster, ResourceUse } from '../api/cluster';
+import { numberFormat } from '../format/format';
 
 const inBytes = (resource: string) =>
   resource === 'memory' || resource.endsWith('storage') || resource.startsWith('hugepages-');
@@ -7,8 +8,8 @@ const gibi = 2 ** 30;
 
 /** An amount of a resource: bytes in GiB, as Kubernetes counts them, and all else as a number. */
 export function formatAmount(resource: string, value: number, language: string): string {
-  if (!inBytes(resource)) return new Intl.NumberFormat(language, { maximumFractionDigits: 2 }).format(value);
-  return `${new Intl.NumberFormat(language, { maximumFractionDigits: value < 10 * gibi ? 1 : 0 }).format(value / gibi)} GiB`;
+  if (!inBytes(resource)) return numberFormat(language, { maximumFractionDigits: 2 }).format(value);
+  return `${numberFormat(language, { maximumFractionDigits: value < 10 * gibi ? 1 : 0 }).format(value / gibi)} GiB`;
 }
 
 /** Resources that people look at: the disk of a node is seldom what a run waits for. */

@@ -6,7 +6,7 @@ import type { Run } from '../api/client';
 import type { Comparison } from '../api/compare';
 import { TextLink } from '../app/links';
 import { Duration } from '../format/Duration';
-import { formatMetric } from '../format/format';
+import { formatMetric, numberFormat } from '../format/format';
 import { StatusBadge } from '../status/StatusBadge';
 import { isFinal, shownStatus } from '../status/status';
 import classes from './Compare.module.css';
@@ -198,7 +198,7 @@ function MetricCells({ metric, lowest, runs, base }: MetricCellsProps) {
   const values = valuesOf(metric);
   const top = best(values.values(), lowest);
   const from = values.get(base);
-  const percent = new Intl.NumberFormat(i18n.language, {
+  const percent = numberFormat(i18n.language, {
     style: 'percent',
     maximumFractionDigits: 1,
     signDisplay: 'exceptZero',

@@ -84,21 +84,25 @@ function useColumns(): Column<DeletedExperiment>[] {
         id: 'actions',
         header: t('pipelines.actions'),
         meta: { align: 'right', width: 170 },
-        cell: ({ row }) => <Restore experiment={row.original} />,
+        cell: ({ row }) => <RestoreDeleted experiment={row.original} />,
       },
     ],
     [t],
   );
 }
 
-function Restore({ experiment: { id, name } }: { experiment: DeletedExperiment }) {
+/** Brings a deleted experiment back. */
+export function RestoreDeleted({ experiment: { id, name } }: { experiment: Pick<DeletedExperiment, 'id' | 'name'> }) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const restore = useMutation({
     mutationFn: () => restoreExperiment(id),
     onSuccess: () => {
       announce(t('experiments.broughtBack', { name }));
-      return client.invalidateQueries({ queryKey: ['experiments'] });
+      return Promise.all([
+        client.invalidateQueries({ queryKey: ['experiments'] }),
+        client.invalidateQueries({ queryKey: ['experiment', id] }),
+      ]);
     },
   });
   return (

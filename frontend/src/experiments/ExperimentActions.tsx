@@ -9,8 +9,9 @@ import { archiveExperiment, deleteExperiment, unarchiveExperiment } from '../api
 import { announce } from '../app/announce';
 import { Confirm } from '../feedback/Confirm';
 import { Failure } from '../feedback/Failure';
+import { RestoreDeleted } from './DeletedExperiments';
 
-const isArchived = (experiment: Experiment) => experiment.storage_state === 'STORAGESTATE_ARCHIVED';
+export const isArchived = (experiment: Experiment) => experiment.storage_state === 'STORAGESTATE_ARCHIVED';
 
 /** Takes an experiment out of the archive. */
 export function RestoreExperiment({ experiment }: { experiment: Experiment }) {
@@ -43,8 +44,8 @@ export function RestoreExperiment({ experiment }: { experiment: Experiment }) {
   );
 }
 
-/** Archives or deletes an experiment, having asked. */
-export function ExperimentMenu({ experiment }: { experiment: Experiment }) {
+/** Archives or deletes an experiment, having asked; or brings it back. */
+export function ExperimentMenu({ experiment, deleted }: { experiment: Experiment; deleted: boolean }) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -57,6 +58,7 @@ export function ExperimentMenu({ experiment }: { experiment: Experiment }) {
       await navigate({ to: '/experiments' });
     },
   });
+  if (deleted) return <RestoreDeleted experiment={experiment} />;
   if (isArchived(experiment)) return <RestoreExperiment experiment={experiment} />;
   const deleting = asking === 'delete';
   return (

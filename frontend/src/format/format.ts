@@ -7,6 +7,22 @@ export function elapsed(start: string | undefined, end: string | undefined, now:
   return Number.isNaN(from) || Number.isNaN(to) ? undefined : Math.max(0, to - from);
 }
 
+type Made = { numbers: Intl.NumberFormat; times: Intl.DateTimeFormat; relative: Intl.RelativeTimeFormat };
+
+// Making a formatter takes longer than all that it does in a table.
+const made = new Map<string, Made[keyof Made]>();
+
+function kept<K extends keyof Made>(kind: K, language: string, options: object, make: () => Made[K]): Made[K] {
+  const key = `${kind} ${language} ${JSON.stringify(options)}`;
+  const held = (made.get(key) as Made[K] | undefined) ?? make();
+  made.set(key, held);
+  return held;
+}
+
+/** A formatter of numbers, made once for each language and look. */
+export const numberFormat = (language: string, options: Intl.NumberFormatOptions = {}) =>
+  kept('numbers', language, options, () => new Intl.NumberFormat(language, options));
+
 /** A duration with its two largest units: 45s, 2m 10s, 3h 5m, 2d 4h. */
 export function formatDuration(ms: number, language: string): string {
   const seconds = Math.floor(ms / 1000);
@@ -19,9 +35,7 @@ export function formatDuration(ms: number, language: string): string {
   const first = parts.findIndex(([count]) => count > 0);
   const shown = first < 0 ? parts.slice(-1) : parts.slice(first, first + 2);
   return shown
-    .map(([count, unit]) =>
-      new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'narrow' }).format(count),
-    )
+    .map(([count, unit]) => numberFormat(language, { style: 'unit', unit, unitDisplay: 'narrow' }).format(count))
     .join(' ');
 }
 
@@ -29,12 +43,14 @@ export function formatDuration(ms: number, language: string): string {
 export function formatTime(time: string | undefined, language: string): string {
   const at = time ? Date.parse(time) : Number.NaN;
   if (Number.isNaN(at) || at === 0) return '';
-  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(at);
+  const options = { dateStyle: 'medium', timeStyle: 'medium' } as const;
+  return kept('times', language, options, () => new Intl.DateTimeFormat(language, options)).format(at);
 }
 
 /** A stretch of time before (negative) or after now in its largest unit: 5 minutes ago, in 2 hours, yesterday. */
 export function formatRelative(ms: number, language: string): string {
-  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'long' });
+  const options = { numeric: 'auto', style: 'long' } as const;
+  const format = kept('relative', language, options, () => new Intl.RelativeTimeFormat(language, options));
   const units = [
     ['year', 31_536_000_000],
     ['month', 2_592_000_000],
@@ -49,19 +65,19 @@ export function formatRelative(ms: number, language: string): string {
 }
 
 export function formatNumber(value: number, language: string): string {
-  return new Intl.NumberFormat(language).format(value);
+  return numberFormat(language).format(value);
 }
 
 /** A metric's value: at most three decimals, or as a percentage; tiny and huge values in scientific notation. */
 export function formatMetric(value: number, format: string | undefined, language: string): string {
   if (format === 'PERCENTAGE') {
-    return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 3 }).format(value);
+    return numberFormat(language, { style: 'percent', maximumFractionDigits: 3 }).format(value);
   }
   const size = Math.abs(value);
   if (size !== 0 && (size < 0.001 || size >= 1e12)) {
-    return new Intl.NumberFormat(language, { notation: 'scientific', maximumSignificantDigits: 4 }).format(value);
+    return numberFormat(language, { notation: 'scientific', maximumSignificantDigits: 4 }).format(value);
   }
-  return new Intl.NumberFormat(language, { maximumFractionDigits: 3 }).format(value);
+  return numberFormat(language, { maximumFractionDigits: 3 }).format(value);
 }
 
 export function formatBytes(bytes: number, language: string): string {
@@ -70,6 +86,6 @@ export function formatBytes(bytes: number, language: string): string {
   const unit = units[power];
   // Only whole bytes are said in full: "20 bytes", but "1.7 MB".
   const unitDisplay = power === 0 ? 'long' : 'short';
-  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay, maximumFractionDigits: 1 });
+  const format = numberFormat(language, { style: 'unit', unit, unitDisplay, maximumFractionDigits: 1 });
   return format.format(bytes / 1000 ** power);
 }

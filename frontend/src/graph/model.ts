@@ -108,7 +108,11 @@ export function pipelineSteps(graph: Graph): Steps {
 export function hideSucceeded({ steps, edges }: Steps): Steps {
   const kept = new Set(steps.filter((step) => step.phase !== 'Succeeded').map((step) => step.id));
   const next = new Map<string, string[]>();
-  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
+  for (const { from, to } of edges)
+    next
+      .set(from, next.get(from) ?? [])
+      .get(from)
+      ?.push(to);
   const joined: Steps['edges'] = [];
   for (const from of kept) {
     const seen = new Set([from]);

@@ -227,6 +227,7 @@ export const en = {
     deletedShort: 'Deleted',
     deletedOnes: 'Deleted experiments',
     deletedAt: 'Deleted at',
+    wasDeleted: 'This experiment was deleted; its runs stayed. Restore it to start runs in it.',
     deletedLast: 'The last {{shown}} of {{total}} are listed.',
     broughtBack: 'Experiment “{{name}}” is back, with the runs and schedules that belonged to it.',
     emptyDeleted: 'No experiment is deleted',

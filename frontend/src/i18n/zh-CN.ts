@@ -227,6 +227,7 @@ export const zhCN: Translation = {
     deletedShort: '已删除',
     deletedOnes: '已删除的实验',
     deletedAt: '删除时间',
+    wasDeleted: '此实验已被删除，其运行仍然保留。恢复后才能在其中启动运行。',
     deletedLast: '共 {{total}} 个，列出最近的 {{shown}} 个。',
     broughtBack: '实验“{{name}}”及其运行和定时任务已恢复。',
     emptyDeleted: '没有已删除的实验',

@@ -4,7 +4,7 @@ import { useElementSize, useMergedRef } from '@mantine/hooks';
 import { type CSSProperties, type RefObject, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import uPlot from 'uplot';
-import { formatMetric } from '../format/format';
+import { formatMetric, numberFormat } from '../format/format';
 import classes from './CurvePlot.module.css';
 import { type Axis, type Curve, placesOf, smoothed, spread } from './curves';
 import { seriesDash, seriesVariable } from './look';
@@ -150,7 +150,7 @@ function optionsOf(host: HTMLElement, props: CurvePlotProps, language: string): 
 const wide = (min: number, max: number): [number, number] => (min === max ? [min - 1, max + 1] : [min, max]);
 
 const plainNumber = (value: number, language: string) =>
-  new Intl.NumberFormat(language, {
+  numberFormat(language, {
     maximumFractionDigits: 2,
     notation: Math.abs(value) >= 1e5 ? 'compact' : 'standard',
   }).format(value);

@@ -1,25 +1,22 @@
 import type { ScalingCell } from '../api/scaling';
+import { numberFormat } from '../format/format';
 
 /** A value in five digits, as argosy report writes it. */
 export const figure = (value: number, language: string) =>
-  new Intl.NumberFormat(language, { maximumSignificantDigits: 5 }).format(value);
+  numberFormat(language, { maximumSignificantDigits: 5 }).format(value);
 
 export const percent = (share: number, language: string, decimals = 1) =>
-  new Intl.NumberFormat(language, {
+  numberFormat(language, {
     style: 'percent',
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,
   }).format(share);
 
 export const money = (value: number, language: string) =>
-  new Intl.NumberFormat(language, value < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 }).format(
-    value,
-  );
+  numberFormat(language, value < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 }).format(value);
 
 export const probability = (p: number, language: string) =>
-  p < 0.001
-    ? `< ${new Intl.NumberFormat(language).format(0.001)}`
-    : new Intl.NumberFormat(language).format(Number(p.toFixed(3)));
+  p < 0.001 ? `< ${numberFormat(language).format(0.001)}` : numberFormat(language).format(Number(p.toFixed(3)));
 
 /** The interval of a cell's median, or the range of its values where they are too few for one. */
 export function spread(cell: ScalingCell): { low: number; high: number; interval: boolean } | undefined {

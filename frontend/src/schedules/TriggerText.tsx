@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import type { Trigger } from '../api/schedules';
-import { formatTime } from '../format/format';
+import { formatTime, numberFormat } from '../format/format';
 import classes from './Schedules.module.css';
 import { periodOf } from './trigger';
 
@@ -16,7 +16,7 @@ export function TriggerText({ trigger }: { trigger: Trigger }) {
   }
   if (!trigger.seconds) return t('schedules.once');
   const { count, unit } = periodOf(trigger.seconds);
-  const period = new Intl.NumberFormat(i18n.language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+  const period = numberFormat(i18n.language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
   return <span className={classes.trigger}>{t('schedules.every', { period })}</span>;
 }
 
