@@ -89,7 +89,7 @@ func tellApart(ctx context.Context, cl *client.Client, rows []Listed) error {
 			continue
 		}
 		if runs[row.RunID] == nil {
-			r, err := cl.Run(ctx, row.RunID)
+			r, err := cl.Runs.Get(ctx, row.RunID)
 			if client.IsNotFound(err) { // deleted meanwhile
 				continue
 			}
