@@ -70,7 +70,7 @@ func (n *network) relay(ctx context.Context, addr netip.AddrPort, socket string,
 	n.work.Go(func() {
 		relay.Accept(ctx, l, log, func(ctx context.Context, c net.Conn) {
 			if err := relay.Connect(ctx, c.(*net.TCPConn), "unix", socket); err != nil {
-				log.Warn("relay finds nobody", "err", err)
+				log.Warn("relay finds no listener", "err", err)
 			}
 		})
 	})

@@ -78,7 +78,7 @@ type Fault struct {
 	Pod, Host string
 	// Words say what went wrong.
 	Words string
-	// Lines are the last that the rank printed, or whoever reported the fault.
+	// Lines are the last lines of the rank, or of the program that reported the fault.
 	Lines []string
 }
 

@@ -304,7 +304,7 @@ func (f *finder) loosely() *Fault {
 	if p := podOn(f.pods, s.host); p != nil {
 		fault.Pod, fault.Rank = p.Name, f.only(p)
 	}
-	if len(f.reports) > 0 && fault.Rank == Unranked && fault.Host == "" { // ranks without tags, of whom one was reported
+	if len(f.reports) > 0 && fault.Rank == Unranked && fault.Host == "" { // ranks without tags; a report names one
 		if r := f.reports[0]; len(f.reports) == 1 {
 			fault.Rank, fault.Host = r.rank, r.host
 		}

@@ -142,7 +142,7 @@ var signals = map[int]string{
 	24: "SIGXCPU, a limit of CPU time", 25: "SIGXFSZ, a limit of file size", 31: "SIGSYS, a forbidden system call",
 }
 
-// bySignal says in words that a signal ended a program, and of which kind that is.
+// bySignal says in words which signal ended a program, and returns the kind of the fault.
 func bySignal(signal int) (Cause, string) {
 	name := signals[signal]
 	text := fmt.Sprintf("was ended by signal %d", signal)

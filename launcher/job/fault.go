@@ -29,7 +29,7 @@ func (l *Launcher) explain(failed *FailedError, logs *reader) {
 	}
 	text := fault.String()
 	if l.Spec.Pods() == 1 && l.Spec.Kind != &mpiJob {
-		text = fault.Words // there is nobody else
+		text = fault.Words // the job has no other rank
 	}
 	failed.Cause = fmt.Sprintf("%s failed: %s", failed.job, text)
 	if len(fault.Lines) > 0 {

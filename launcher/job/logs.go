@@ -24,7 +24,7 @@ type podLog struct {
 	pod       string
 	container string
 	w         io.Writer
-	// stamped, if set, is told the time of what is written next.
+	// stamped, if set, gets the time of the line that is written next.
 	stamped func(time.Time)
 
 	at position

@@ -78,7 +78,7 @@ func TestOptionsFaults(t *testing.T) {
 		`--pending-timeout: "5" is not a duration`, "--running-timeout: must not be negative", "--clean-pod-policy", "--retries", "--sync-mode: \"scp\" is neither git nor rsync",
 		`--network: "VPN" is none of`, `--gang: "maybe" is neither true nor false`, `--queue: "a b"`, `--image-pull-policy: "Sometimes"`, `--ttl-after-finished: "1" is not`, `--device: "x" is not a whole`,
 		`--toleration: "a=b:Never": the effect "Never"`, `--toleration: "=x": "" is not a key`, `--toleration: "a,Like": the operator`, `--affinity: "ps,worker": the job has no role ps: it has worker`,
-		"--affinity: no scheduler is told of it for an MPIJob",
+		"--affinity: no scheduler learns of it for an MPIJob",
 		`--logdir: "logs" is not an absolute path`, `--role-replicas: "ps" has no value: write ROLE=VALUE`, "--role-replicas: an MPIJob has no role ps", `--role-cpu=worker: "lots" is not a quantity`,
 	} {
 		require.ErrorContains(t, err, want)

@@ -359,7 +359,7 @@ func (p *parser) topology(o *Options, s *Spec) Topology {
 		}
 	}
 	if (s.Kind == &mpiJob || s.Kind == &singleJob) && o.Affinity+o.AntiAffinity+o.Order != "" {
-		p.fault("affinity", "no scheduler is told of it for %s: leave it, --anti-affinity and --task-order empty", s.Kind.Article())
+		p.fault("affinity", "no scheduler learns of it for %s: leave it, --anti-affinity and --task-order empty", s.Kind.Article())
 	}
 	strip := func(text string) string { return strings.ReplaceAll(text, " ", "") }
 	return Topology{strip(o.Affinity), strip(o.AntiAffinity), strip(o.Order)}

@@ -70,7 +70,7 @@ func (job Spec) checkKind(step *dsl.Step, k kind) {
 	t := job.Topology
 	groups := slices.Concat(t.Affinity, t.AntiAffinity, [][]string{t.Order})
 	if !k.topology && len(slices.Concat(groups...)) > 0 {
-		step.Fault("Topology is set: no scheduler is told of it for a %s", k.name)
+		step.Fault("Topology is set: no scheduler learns of it for a %s", k.name)
 		return
 	}
 	for _, role := range slices.Concat(groups...) {

@@ -64,7 +64,7 @@ func TestFaults(t *testing.T) {
 			train.Job(p, "one", train.Single(job))
 		}, []string{
 			"one: Workers is set: a Job has one pod", "one: Slots is set: each pod of a Job is one process, as far as its operator knows",
-			"one: CleanPodPolicy is set: a Job keeps its ended pods until it goes itself: see TTL", "one: Topology is set: no scheduler is told of it for a Job",
+			"one: CleanPodPolicy is set: a Job keeps its ended pods until it goes itself: see TTL", "one: Topology is set: no scheduler learns of it for a Job",
 		}},
 		"places": {func(p *dsl.Pipeline) {
 			job := ok

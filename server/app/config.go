@@ -81,7 +81,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if len(c.Hosts) > 0 {
 		if c.Password == "" {
-			return c, fmt.Errorf("whoever reaches this server runs programs in the cluster: with names of its own (--host) it needs a password of %d bytes or more; set ARGOSY_PASSWORD, for example to what `openssl rand -hex 16` prints", password.Least)
+			return c, fmt.Errorf("every caller of this server can run programs in the cluster: with names of its own (--host) it needs a password of %d bytes or more; set ARGOSY_PASSWORD, for example to what `openssl rand -hex 16` prints", password.Least)
 		}
 		return c, nil
 	}

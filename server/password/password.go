@@ -18,7 +18,7 @@ type Password string
 // Check refuses a password that is too short; without one it has nothing to say.
 func (p Password) Check() error {
 	if p != "" && len(p) < Least {
-		return fmt.Errorf("the password in ARGOSY_PASSWORD has %d bytes; whoever guesses it runs programs in the cluster: use %d or more, for example what `openssl rand -hex 16` prints", len(p), Least)
+		return fmt.Errorf("the password in ARGOSY_PASSWORD has %d bytes; a caller who guesses it can run programs in the cluster: use %d or more, for example what `openssl rand -hex 16` prints", len(p), Least)
 	}
 	return nil
 }

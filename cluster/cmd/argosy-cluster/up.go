@@ -37,7 +37,7 @@ const startLimit = 2 * time.Minute
 // maxNodes is far more than share one machine in a useful way.
 const maxNodes = 100
 
-var errLingered = errors.New("nobody uses the cluster any more")
+var errLingered = errors.New("no program uses the cluster any more")
 
 func upCommand() *cobra.Command {
 	var dir string
@@ -73,7 +73,7 @@ func upCommand() *cobra.Command {
 		},
 	}
 	homeFlag(cmd, &dir)
-	cmd.Flags().DurationVar(&o.Linger, "linger", 0, "end once nobody has held HOME/lock for this long (0: never)")
+	cmd.Flags().DurationVar(&o.Linger, "linger", 0, "end once no program has held HOME/lock for this long (0: never)")
 	cmd.Flags().DurationVar(&o.Requeue, "requeue", 0, "wait before Argo looks at a changed workflow again (0: by how much there is to do; Argo's own default is 10s)")
 	_ = cmd.Flags().MarkHidden("requeue") // for comparisons only
 	cmd.Flags().BoolVar(&o.StockArgo, "stock-argo", false, "run Argo's controller and executor as they are, with nothing that makes them quicker")

@@ -38,7 +38,7 @@ const throwProblems: Middleware = {
 export const api = createClient<paths>({
   // An absolute base, because a request outside a browser (in tests) has no page to be relative to.
   baseUrl: globalThis.location?.origin ?? '',
-  // Looked up at each call, so that whoever replaces fetch later is heard.
+  // Looked up at each call, so that a later replacement of fetch counts.
   fetch: (request) => globalThis.fetch(request),
 });
 api.use(throwProblems);

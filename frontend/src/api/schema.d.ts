@@ -296,7 +296,7 @@ export interface paths {
         };
         /**
          * Follows one run by server-sent events.
-         * @description "run" carries a RunView, at once and after every change; with logs=true "log" carries LogLines, and with points=true "points" carries Points, from the first on. "end" says that nothing more will come, "reset" that the id given means nothing any more and all is told anew. Each event has an id: whoever comes back with that of the last event it took, in Last-Event-ID or last_event_id, gets what came after it and nothing twice, also after a restart of the server. With nodes=changed a view has only the nodes that changed since the last event, and removed_nodes; apply these first.
+         * @description "run" carries a RunView, at once and after every change; with logs=true "log" carries LogLines, and with points=true "points" carries Points, from the first on. "end" says that no more events will come, "reset" that the id given is no longer known and that the stream starts anew. Each event has an id. A client that sends the id of its last event, in Last-Event-ID or last_event_id, gets every later event once, also after a restart of the server. With nodes=changed a view has only the nodes that changed since the last event, and removed_nodes; apply these first.
          */
         get: operations["WatchRunEvents"];
         put?: never;

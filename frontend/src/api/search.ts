@@ -10,7 +10,7 @@ export interface RunTerms {
   metric: string[];
   label: string[];
   text?: string;
-  /** Names, of which the ids have to be asked for. */
+  /** Names whose ids the server has to look up. */
   experiment?: string;
   pipeline?: string;
 }

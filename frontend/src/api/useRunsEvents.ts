@@ -29,7 +29,7 @@ export function useRunsEvents(narrow: { experimentID?: string; scheduleID?: stri
     const connect = () => {
       source = new EventSource(`/apis/argosy/v1/events?${query}`);
       source.addEventListener('ready', () => {
-        // What changed while nobody listened is not told again.
+        // The stream does not repeat what changed while the page did not listen.
         if (lost) readAnew();
         lost = false;
       });

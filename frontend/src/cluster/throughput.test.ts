@@ -46,7 +46,7 @@ it('marks the worker that is slower than the median, by its last values', () => 
   expect(found.get('w-2')?.deviation).toBeCloseTo(80 / 99 - 1);
 });
 
-it('takes the mean of the ranks of a worker, and marks nobody who is alone or within a tenth', () => {
+it('takes the mean of the ranks of a worker, and marks no worker that is alone or within a tenth', () => {
   const two = speedsOf(
     [worker(0, 2), worker(1, 2)],
     [0, 1, 2, 3].map((rank) => series(rank, [100 + rank])),

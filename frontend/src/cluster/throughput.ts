@@ -9,7 +9,7 @@ export interface Speed {
   straggler: boolean;
 }
 
-// Of so many values at the end of a curve the median counts, so that one slow step marks nobody.
+// The median of this many values at the end of a curve counts, so that one slow step marks no worker.
 const lately = 10;
 // So much slower than the median is a straggler.
 const slower = 0.1;

@@ -10,7 +10,7 @@ export interface CompareSearch {
   all?: boolean;
   /** Part of the names to show. */
   q?: string;
-  /** Metrics of which the other end is the best than their names suggest. */
+  /** Metrics whose best value lies at the other end than their names suggest. */
   turned?: string[];
   /** What the scatter's axes are, as parameter:NAME or metric:KEY. */
   x?: string;

@@ -84,7 +84,7 @@ export const enScaling = {
     await: 'the trial',
     failed: 'The rules were not tried',
     suggestions: 'Suggested rules',
-    noSuggestions: 'This log has no number in front of which a name stands. Print it as name=1.5 or name: 1.5.',
+    noSuggestions: 'This log has no number with a name in front of it. Print it as name=1.5 or name: 1.5.',
     use: 'Use {{rule}}',
     take: 'Use',
     numbers: 'Numbers',

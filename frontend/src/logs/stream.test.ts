@@ -47,7 +47,7 @@ describe('LogStream', () => {
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
-  it('tells when nobody listens any more', async () => {
+  it('reports when the last listener leaves', async () => {
     server.use(http.get(url, () => HttpResponse.text('a\n')));
     const idle = vi.fn();
     const stream = new LogStream(url, idle);

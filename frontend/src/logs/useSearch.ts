@@ -12,7 +12,7 @@ interface Searched {
   lines: string[];
   /** How many lines come before the first of these. */
   before: number;
-  /** Where the server finds the log; absent for several that are merged, of which it does not know. */
+  /** Where the server finds the log; absent for merged logs, which the server does not know. */
   source: LogSource | undefined;
   ended: boolean;
   /** Brings a line into view, by its number from 1. */

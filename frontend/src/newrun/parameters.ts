@@ -99,7 +99,7 @@ function parsed(value: string): unknown {
   }
 }
 
-/** A name for a run that nobody named: the pipeline's, and the second. */
+/** A name for a run without one: the pipeline's name and the second. */
 export function suggestName(pipeline: string, now: Date): string {
   const two = (part: number) => String(part).padStart(2, '0');
   const day = [now.getFullYear(), two(now.getMonth() + 1), two(now.getDate())].join('-');

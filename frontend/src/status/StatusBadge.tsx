@@ -41,7 +41,7 @@ export function StatusBadge({ phase, plain = false }: { phase: string | undefine
   );
 }
 
-/** The icon alone; whoever uses it gives the word beside it or as a label. */
+/** The icon alone; the caller shows the word beside it or as a label. */
 export function StatusIcon({ phase, size = 16 }: { phase: string | undefined; size?: number }) {
   const { icon: Icon, tone } = look(phase);
   return (

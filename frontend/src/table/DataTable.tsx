@@ -45,7 +45,7 @@ interface DataTableProps<T extends RowData> {
 const virtualFrom = 120;
 const rowHeight = 45;
 
-/** A table whose headers sort, and of which only the visible part is drawn when it is long. */
+/** A table whose headers sort. A long one draws only its visible rows. */
 export function DataTable<T extends RowData>({
   caption,
   columns,

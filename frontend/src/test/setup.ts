@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { startI18n } from '../i18n';
 import { server } from './server';
 
-// happy-dom has no layout and loads no fonts; whoever asks is told nothing.
+// happy-dom has no layout and loads no fonts; observers never report.
 globalThis.ResizeObserver ??= class {
   observe() {}
   unobserve() {}

@@ -221,7 +221,7 @@ func known(name string, t map[string]any) any {
 	case name == "":
 		return nil
 	case t == nil:
-		return name + " (of which there is none)"
+		return name + " (which does not exist)"
 	}
 	return name
 }

@@ -88,7 +88,7 @@ func TestDiff(t *testing.T) {
 		"quantity":            {"cpu: 1000m", "cpu: 2", manifest.Change{Step: "first", Path: "container.resources.limits.cpu", From: "1", To: "2"}},
 		"dependency":          {"[first, third]", "[first]", manifest.Change{Step: "second", Path: "task.dependencies[1]", From: "third"}},
 		"task":                {"      - {name: third, template: one}\n", "", manifest.Change{Step: "third", From: map[string]any{"name": "third", "template": "one"}}},
-		"template gone":       {"template: two", "template: three", manifest.Change{Step: "second", Path: "task.template", From: "two", To: "three (of which there is none)"}},
+		"template gone":       {"template: two", "template: three", manifest.Change{Step: "second", Path: "task.template", From: "two", To: "three (which does not exist)"}},
 		"spec":                {`{"name":"x",`, `{"name":"y",`, manifest.Change{Path: "metadata.annotations.pipelines.kubeflow.org/pipeline_spec.name", From: "x", To: "y"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -81,7 +81,7 @@ func addListenFlags(cmd *cobra.Command) {
 	f.String("http", home.DefaultHTTP, "`address` of UI and REST; port 0 picks a free one ($ARGOSY_HTTP)")
 	f.String("grpc", home.DefaultGRPC, "`address` of gRPC; port 0 picks a free one ($ARGOSY_GRPC)")
 	f.String("import-from", "", "`networks` and hosts, beside the public internet, that pipelines may be read from by URL, such as 10.0.0.0/8,models.intranet; "+
-		"whoever may use the API makes the server read what lies there ($ARGOSY_IMPORT_FROM)")
+		"every user of the API can make the server read what lies there ($ARGOSY_IMPORT_FROM)")
 	for _, flag := range []string{"http", "grpc", "import-from"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// parameters reads those of a pipeline's function. Their defaults say of which type they are, else their annotations.
+// parameters reads the parameters of a pipeline's function. Their types come from their defaults, else from their annotations.
 func (s *scope) parameters(f *ast.FunctionDef) {
 	a := f.Args
 	if a.Vararg != nil || a.Kwarg != nil || len(a.Kwonlyargs) > 0 {

@@ -14,7 +14,7 @@ import (
 
 const help = `Report compares runs that differ in a parameter: how throughput grows with workers, or whether one network is faster than another.
 Each run gives one value. The answer says in words what the runs have shown, with its interval, and what so few runs could not show.
-Strong and weak scaling are told apart by the batch: that of each rank, or that of all ranks together, stays the same.
+The batch tells strong from weak scaling: either the batch of each rank or that of all ranks together stays the same.
 
 The runs are named, or are all of an experiment, or all with certain parameters. Failed runs are kept and named.
 With --baseline the exit code is 1 when a cell is below --fail-below of the same cell of the baseline.`
