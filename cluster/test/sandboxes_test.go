@@ -2,7 +2,9 @@ package test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,7 +100,7 @@ grep -o '10[.]88[.][0-9.]*' /proc/net/fib_trie | sort -u | grep -v '[.]0$\|[.]25
 	}
 	run := func(c *cluster, name, more string, change ...func(*corev1.PodSpec)) seen {
 		t.Helper()
-		name += strconv.Itoa(c.cmd.Process.Pid) // its holder is found by it
+		name += strconv.Itoa(c.cmd.Process.Pid)
 		c.createPod(t, podOf(name, look+"\n"+more, change...))
 		p := c.awaitPod(t, name, "ends", ended)
 		log := c.logOf(t, name)
@@ -106,10 +108,15 @@ grep -o '10[.]88[.][0-9.]*' /proc/net/fib_trie | sort -u | grep -v '[.]0$\|[.]25
 		lines := strings.SplitN(log, "\n", 3)
 		return seen{lines[0], lines[1], lines[2], p, log}
 	}
-	// Its holder is there for another, once its end is reported.
+	// Its sandbox is there for another before its files are cleared.
 	awaitKept := func(s seen) {
 		t.Helper()
-		eventually(t, s.Name+" moves out", func(context.Context) bool { return c.findProcess(t, "argosy-podinit", "pod", s.Name) == 0 })
+		folder := filepath.Join(string(c.home), "cluster", "pods", string(s.UID))
+		require.DirExists(t, folder)
+		eventually(t, s.Name+" moves out", func(context.Context) bool {
+			_, err := os.Lstat(filepath.Join(folder, "containers"))
+			return errors.Is(err, fs.ErrNotExist)
+		})
 	}
 	const routes = "00000000\t0100580A\n" // to the gateway
 	asNew := func(s seen) {
