@@ -437,7 +437,7 @@ spec:
 	p := c.awaitPod(t, "lost", "is reported", ended)
 	require.Equal(t, "NodeLost", p.Status.Reason)
 	require.Equal(t, began, p.Status.ContainerStatuses[0].State.Terminated.StartedAt)
-	require.Empty(t, running(t, mark))
+	require.Empty(t, running(t, "sleep\x00"+mark)) // the script of the next attempt has the number too
 	require.Equal(t, "up\n", c.log(t, "lost", "main"), "its log is still there")
 	c.succeeds(t, "again")
 	require.Equal(t, corev1.PodSucceeded, c.runPod(t, podOf("after", "true")).Status.Phase, "the next node runs pods")

@@ -51,7 +51,10 @@ func (c *cluster) testClaimedAddresses(t *testing.T, peer string) {
 	ear := peerPod("claimer", peer, "sniff", "secret-of-claims", "end-of-claims")
 	ear.Spec.Containers = append(ear.Spec.Containers, corev1.Container{Name: "mouth", Image: "host", Command: []string{peer, "claim", server, "10.88.0.1"}})
 	c.startPeer(t, "sniffing", ear)
-	eventually(t, "the addresses are claimed", func(context.Context) bool { return c.log(t, "claimer", "mouth") == "claiming\n" })
+	eventually(t, "the addresses are claimed", func(ctx context.Context) bool {
+		b, err := c.kube.CoreV1().Pods(c.namespace).GetLogs("claimer", &corev1.PodLogOptions{Container: "mouth"}).DoRaw(ctx)
+		return err == nil && string(b) == "claiming\n"
+	})
 	require.Equal(t, "answered each time\n", c.said(t, peerPod("claim-client", peer, "repeat", server+":8080", "100", "secret-of-claims")))
 	require.Contains(t, c.said(t, podOf("claim-names", peer+" lookup host secret-of-claims.default; "+peer+" lookup host kubernetes.default")), "kubernetes.default is 10.96.0.1")
 	code, out, said := c.exec(t, "claimer", nil, peer, "repeat", server+":8080", "1", "end-of-claims")

@@ -171,7 +171,8 @@ func TestLogs(t *testing.T) {
 	require.Equal(t, int64(12_000), page.Log.Lines)
 	require.Equal(t, "line 4999", page.Lines[0].Text)
 	since := a.readLog(t, id, count, "since="+url.QueryEscape(page.Lines[2].At.Format(time.RFC3339Nano)))
-	require.True(t, strings.HasPrefix(since, "line 50"), "%.40s", since)
+	require.NotContains(t, since, "line 1\n")
+	require.Contains(t, since, "line 5001\n") // with those that were read at once with it, which have the same time
 	require.Equal(t, "before the end\n", a.log(t, id, doomed), "of a pod that was deleted")
 	for i, step := range []string{"again(0)", "again(1)"} {
 		require.Equal(t, fmt.Sprintf("attempt %d\n", i), a.stepLog(t, run, step))

@@ -5,6 +5,8 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -35,13 +37,22 @@ spec:
 func stored(t *testing.T, home string) (objects int, size int64) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(filepath.Join(home, "cluster/s3/buckets/mlpipeline"), func(_ string, entry os.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			return nil
+		}
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 		objects++
 		size += info.Size()
-		return err
+		return nil
 	}))
 	return objects, size
 }
@@ -97,10 +108,11 @@ func TestRetention(t *testing.T) {
 			answer.Body.Close()
 		}
 	}()
-	for { // it has begun
+	for late := time.Now().Add(3 * time.Minute); ; { // it has begun
 		if now, _ := stored(t, home); now < objects {
 			break
 		}
+		require.True(t, time.Now().Before(late), "nothing is removed")
 		time.Sleep(time.Millisecond)
 	}
 	a.kill(t)

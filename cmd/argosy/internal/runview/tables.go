@@ -124,7 +124,8 @@ func Explain(ctx context.Context, w io.Writer, c *client.Client, r *client.Run) 
 }
 
 func lastLines(ctx context.Context, c *client.Client, run, node string, most int) (string, error) {
-	log, err := c.Logs.Open(ctx, run, node, client.LogOptions{})
+	// Followed to its end: the server may still be reading what the step printed last.
+	log, err := c.Logs.Open(ctx, run, node, client.LogOptions{Follow: true})
 	if err != nil {
 		return "", err
 	}
