@@ -243,7 +243,7 @@ func (tr *traffic) accept(t *testing.T, n int) {
 	}
 }
 
-// stop ends the traffic and returns the names of what was accepted.
+// stop ends the traffic and returns the names of the accepted workflows.
 func (tr *traffic) stop(t *testing.T) []string {
 	t.Helper()
 	tr.cancel()

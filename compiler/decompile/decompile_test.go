@@ -124,7 +124,7 @@ var inexpressible = map[string]string{
 	"v2-compatible.yaml": "v2-compatible mode",
 }
 
-// What others wrote comes back as what does the same. The test prints a table of what became of each package.
+// Packages by other authors come back as programs that mean the same. The test prints a table with the result for each package.
 func TestForeignPackages(t *testing.T) {
 	t.Parallel()
 	type row struct {

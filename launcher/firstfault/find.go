@@ -93,7 +93,7 @@ func (f *finder) removed() *Fault {
 	if gone == nil {
 		return nil
 	}
-	fault := &Fault{Cause: Memory, Rank: f.only(gone), Pod: gone.Name, Words: "was killed for using more memory than its limit"}
+	fault := &Fault{Cause: Memory, Rank: f.soleRank(gone), Pod: gone.Name, Words: "was killed for using more memory than its limit"}
 	if gone.Exit != nil {
 		fault.Words += fmt.Sprintf(" (exit code %d)", gone.Exit.Code)
 	}
@@ -116,8 +116,8 @@ func ended(p *Pod) time.Time {
 	return p.Exit.At
 }
 
-// only is the rank of a pod that has one.
-func (f *finder) only(p *Pod) int {
+// soleRank is the rank of a pod that has exactly one.
+func (f *finder) soleRank(p *Pod) int {
 	if p.First == p.Last {
 		return p.First
 	}
@@ -140,7 +140,7 @@ func (f *finder) reported() *Fault {
 		}
 	}
 	if p := podOn(f.pods, r.host); p != nil && r.rank == Unranked {
-		r.rank = f.only(p)
+		r.rank = f.soleRank(p)
 		if rank, s := f.within(p); s != nil && s.weight == own {
 			r.rank = rank
 		}
@@ -256,7 +256,7 @@ func (f *finder) within(p *Pod) (int, *sign) {
 	if p.First == Unranked {
 		return Unranked, lastOf(f.off)
 	}
-	best, rank := (*sign)(nil), f.only(p)
+	best, rank := (*sign)(nil), f.soleRank(p)
 	for r := p.First; r <= p.Last; r++ {
 		if s := lastOf(f.signs[r]); s != nil && (best == nil || s.weight > best.weight || s.weight == best.weight && before(s.line, best.line) < 0) {
 			best, rank = s, r
@@ -302,7 +302,7 @@ func (f *finder) loosely() *Fault {
 	}
 	fault := &Fault{Cause: s.cause, Rank: Unranked, Host: s.host, Words: s.words, Lines: texts(f.loose)}
 	if p := podOn(f.pods, s.host); p != nil {
-		fault.Pod, fault.Rank = p.Name, f.only(p)
+		fault.Pod, fault.Rank = p.Name, f.soleRank(p)
 	}
 	if len(f.reports) > 0 && fault.Rank == Unranked && fault.Host == "" { // ranks without tags; a report names one
 		if r := f.reports[0]; len(f.reports) == 1 {

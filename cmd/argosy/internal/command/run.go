@@ -16,7 +16,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-// runs are the commands of runs, of their logs and of what they put out.
+// runs returns the commands for runs, their logs and their outputs.
 type runs struct{ *cli }
 
 func (c runs) command() *cobra.Command {
