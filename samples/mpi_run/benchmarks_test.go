@@ -14,10 +14,11 @@ import (
 const program = "benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"
 
 // python runs the benchmark program, or mpirun with it, and returns what it printed.
+// TMPDIR is its own: of two mpiruns that share one, the second fails if both make Open MPI's folder in it at once.
 func python(t *testing.T, command string, args ...string) (string, int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command, args...)
-	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_hwloc_base_binding_policy=none", "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_hwloc_base_binding_policy=none", "PYTHONDONTWRITEBYTECODE=1", "TMPDIR="+t.TempDir())
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		require.NoError(t, err)
