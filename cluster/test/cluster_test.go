@@ -278,7 +278,7 @@ func exitCode(t *testing.T, args ...string) (int, string) {
 }
 
 // patience only guards against hanging: machines may be as slow and as busy as they are.
-const patience = 3 * time.Minute
+const patience = 5 * time.Minute
 
 // eventually waits for a condition that has no signal to wait for.
 func eventually(t *testing.T, what string, f func(context.Context) bool) {

@@ -43,13 +43,19 @@ func peerPod(name, program string, args ...string) *corev1.Pod {
 // said runs a pod to its end and returns what it printed.
 func (c *cluster) said(t *testing.T, p *corev1.Pod) string {
 	t.Helper()
+	phase, log := c.outcome(t, p)
+	require.Equal(t, corev1.PodSucceeded, phase, log)
+	return log
+}
+
+// outcome runs a pod and gives how it ended and what it printed.
+func (c *cluster) outcome(t *testing.T, p *corev1.Pod) (corev1.PodPhase, string) {
+	t.Helper()
 	p.GenerateName, p.Name = p.Name+"-", ""
 	p, err := c.kube.CoreV1().Pods(c.namespace).Create(t.Context(), p, metav1.CreateOptions{})
 	require.NoError(t, err)
 	p = c.awaitPod(t, p.Name, "ends", ended)
-	log := c.logOf(t, p.Name)
-	require.Equal(t, corev1.PodSucceeded, p.Status.Phase, log)
-	return log
+	return p.Status.Phase, c.logOf(t, p.Name)
 }
 
 func (c *cluster) createService(t *testing.T, name string, spec corev1.ServiceSpec) *corev1.Service {
@@ -93,7 +99,8 @@ func (c *cluster) awaitEndpoints(t *testing.T, service string, n int) {
 func (c *cluster) awaitAnswer(t *testing.T, peer, addr, answer string) {
 	t.Helper()
 	eventually(t, addr+" says "+answer, func(context.Context) bool {
-		return strings.Contains(c.said(t, peerPod("client", peer, "ask", "tcp", addr)), answer)
+		_, said := c.outcome(t, peerPod("client", peer, "ask", "tcp", addr)) // it fails while what it asks comes or goes
+		return strings.Contains(said, answer)
 	})
 }
 

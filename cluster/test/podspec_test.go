@@ -73,6 +73,9 @@ func (c *cluster) givePodSpecObjects(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "my-web"}, Spec: corev1.ServiceSpec{Selector: map[string]string{"a": "b"}, Ports: []corev1.ServicePort{{Name: "http", Port: 80}}},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
+	eventually(t, "the kubelet knows the Service", func(context.Context) bool {
+		return c.said(t, podOf("knows-service", "echo ${MY_WEB_SERVICE_PORT-not yet}")) == "80\n"
+	})
 }
 
 func field(path string) *corev1.EnvVarSource {

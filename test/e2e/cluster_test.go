@@ -229,7 +229,7 @@ func TestDoctor(t *testing.T) {
 	for _, f := range findings {
 		levels[f.Check] = f.Level
 	}
-	for _, check := range []string{"namespaces", "overlay", "disk", "programs", "http"} {
+	for _, check := range []string{"namespaces", "overlay", "programs", "http"} {
 		require.Equal(t, "ok", levels[check], "%s: %s", check, out)
 	}
 	require.NoFileExists(t, home)

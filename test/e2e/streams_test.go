@@ -10,6 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,14 +22,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// trainer is a job of two ranks that print a loss at every step, one of them much larger than the others, for some seconds
-// after a step that prepares, and before one that reports.
+// trainer is a job of two ranks that print a loss at every step, one of them much larger than the others, and wait at a step for
+// a gate to open, after a step that prepares, and before one that reports.
 const trainer = `apiVersion: argoproj.io/v1alpha1
 kind: Workflow
 metadata: {generateName: trainer-}
 spec:
   entrypoint: all
-  arguments: {parameters: [{name: peak, value: "700"}, {name: note, value: fine}]}
+  arguments: {parameters: [{name: peak, value: "700"}, {name: note, value: fine}, {name: gate}]}
   templates:
   - name: all
     dag:
@@ -40,7 +43,7 @@ spec:
   - name: train
     container:
       image: argosyml/argosy-launcher:dev
-      command: [argosy-launcher, mpijob, --name=trainer, --image=debian, --workers=2, --metric=loss, --, COMMAND]
+      command: [argosy-launcher, mpijob, --name=trainer, --image=debian, --workers=2, --metric=loss, "--data={{workflow.parameters.gate}}:/gate", --, COMMAND]
       env:
       - {name: WORKFLOW_NAME, value: "{{workflow.name}}"}
       - {name: NODE_ID, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['workflows.argoproj.io/node-id']"}}}
@@ -56,10 +59,13 @@ spec:
       args: ['echo "noted {{workflow.parameters.note}}"; echo ''{"metrics":[{"name":"peak","numberValue":{{workflow.parameters.peak}}}]}'' > /tmp/metrics; echo ''{"outputs":[{"type":"markdown","storage":"inline","source":"# {{workflow.parameters.note}}"},{"type":"pie","source":"x"}]}'' > /tmp/ui']
 `
 
-// steps is how many losses each rank prints.
-const steps = 2000
+// steps is how many losses each rank prints, closed the step before which it waits for the gate.
+const (
+	steps  = 2000
+	closed = 1501
+)
 
-var trainerCommand = fmt.Sprintf(`mpirun bash -c 'for i in $(seq 1 %d); do l=$i; [ $i = {{workflow.parameters.peak}} ] && l=99999; echo "step $i loss=$l"; [ $((i %% 100)) = 0 ] && sleep 0.4; done; true'`, steps)
+var trainerCommand = fmt.Sprintf(`mpirun bash -c 'for i in $(seq 1 %d); do [ $i = %d ] && until [ -e /gate/open ]; do sleep 0.1; done; l=$i; [ $i = {{workflow.parameters.peak}} ] && l=99999; echo "step $i loss=$l"; [ $((i %% 100)) = 0 ] && sleep 0.4; done; true'`, steps, closed)
 
 // listener follows the events of a run, over any number of connections, and sees that nothing is missing or comes twice.
 type listener struct {
@@ -155,12 +161,14 @@ func (l *listener) take(t *testing.T, fields map[string]string) {
 // with runs afterwards.
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir()
-	a := up(t, home)
+	home, gate := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Chmod(gate, 0o755))
+	sharing := func(cmd *exec.Cmd) { cmd.Args = append(cmd.Args, "--host-path", gate) }
+	a := up(t, home, sharing)
 	var pipeline struct{ ID string }
 	manifest := strings.Replace(trainer, "COMMAND", string(mustJSON(t, trainerCommand)), 1)
 	a.upload(t, "trainer", "trainer.yaml", []byte(manifest), 200, &pipeline)
-	id := a.createRun(t, "first", pipeline.ID, nil)
+	id := a.createRun(t, "first", pipeline.ID, map[string]string{"gate": gate})
 	l := newListener("/apis/argosy/v1/runs/" + id + "/events?nodes=changed&logs=true&points=true")
 	seen := func(n int) func() bool {
 		return func() bool {
@@ -178,8 +186,9 @@ func TestStreams(t *testing.T) {
 		go func() { broken <- l.drain(t, a.url) }()
 		a.kill(t)
 		require.Error(t, <-broken)
-		a = up(t, home)
+		a = up(t, home, sharing)
 	}
+	require.NoError(t, os.WriteFile(filepath.Join(gate, "open"), nil, 0o644))
 	require.NoError(t, l.listen(t, a.url, func() bool { return false }))
 	require.True(t, l.ended)
 	require.Equal(t, "Succeeded", l.status)
@@ -195,7 +204,7 @@ func TestStreams(t *testing.T) {
 
 	t.Run("series", func(t *testing.T) { a.curves(t, id) })
 	t.Run("what steps leave to look at", func(t *testing.T) { a.visuals(t, run) })
-	t.Run("going on from a step", func(t *testing.T) { a.goesOn(t, run) })
+	t.Run("going on from a step", func(t *testing.T) { a.goesOn(t, run, gate) })
 	t.Run("many runs at once", func(t *testing.T) { a.bulk(t, home) })
 	a.stop(t)
 }
@@ -272,7 +281,7 @@ func (a *argosy) visuals(t *testing.T, run runView) {
 }
 
 // goesOn retries from the last step with another parameter, then compares with a second run.
-func (a *argosy) goesOn(t *testing.T, before runView) {
+func (a *argosy) goesOn(t *testing.T, before runView, gate string) {
 	id := before.ID
 	prepared, trained := a.stepLog(t, before, "prepare"), a.stepLog(t, before, "train")
 	body := map[string]any{"step": "report", "parameters": []map[string]string{{"name": "note", "value": "another"}}, "dry_run": true}
@@ -316,7 +325,7 @@ func (a *argosy) goesOn(t *testing.T, before runView) {
 
 	var pipelines struct{ Pipelines []struct{ ID string } }
 	a.get(t, "/apis/v1beta1/pipelines", 200, &pipelines)
-	second := a.await(t, a.createRun(t, "second", pipelines.Pipelines[0].ID, map[string]string{"peak": "3", "note": "another"}), 3*time.Minute, runView.final)
+	second := a.await(t, a.createRun(t, "second", pipelines.Pipelines[0].ID, map[string]string{"peak": "3", "note": "another", "gate": gate}), 3*time.Minute, runView.final)
 	require.Equal(t, "Succeeded", second.Status)
 	var compared struct {
 		Parameters []struct {

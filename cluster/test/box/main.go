@@ -12,7 +12,13 @@ import (
 	"syscall"
 )
 
+// told gets the signals that `wait` waits for; it is there before anything is printed.
+var told = make(chan os.Signal, 1)
+
 func main() {
+	if slices.Contains(os.Args, "wait") {
+		signal.Notify(told, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGINT)
+	}
 	for args := os.Args[1:]; len(args) > 0; {
 		command := args
 		if i := slices.Index(args, ","); i >= 0 {
@@ -67,8 +73,6 @@ func run(command string, args []string) error {
 		st := fi.Sys().(*syscall.Stat_t)
 		fmt.Println(fi.Mode(), st.Uid, st.Gid)
 	case "wait": // for a signal
-		told := make(chan os.Signal, 1)
-		signal.Notify(told, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGINT)
 		fmt.Println("got", <-told)
 	case "peek":
 		return peek()
