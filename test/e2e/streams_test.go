@@ -354,7 +354,7 @@ func (a *argosy) goesOn(t *testing.T, before runView, gate string) {
 		require.Len(t, p.Values, 2)
 		same[p.Name] = p.Same
 	}
-	require.Equal(t, map[string]bool{"peak": false, "note": true}, same, "the retry's parameter is the run's now")
+	require.Equal(t, map[string]bool{"gate": true, "peak": false, "note": true}, same, "the retry's parameter is the run's now")
 	require.Len(t, compared.Series, 1)
 	require.Len(t, compared.Series[0].Runs, 2)
 	for i, at := range []int{700, 3} {

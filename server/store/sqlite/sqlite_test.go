@@ -47,19 +47,24 @@ func TestDataSurvivesReopening(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestOpenRefusesANewerSchema(t *testing.T) {
+func TestOpenRefusesAnotherSchema(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "argosy.db")
-	s, err := sqlite.Open(t.Context(), file)
-	require.NoError(t, err)
-	require.NoError(t, s.Close())
-	db, err := sql.Open(sqlite.Driver, file)
-	require.NoError(t, err)
-	_, err = db.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
-	require.NoError(t, err)
-	require.NoError(t, db.Close())
-	_, err = sqlite.Open(t.Context(), file)
-	require.ErrorContains(t, err, "schema 9999, written by a newer Argosy")
+	for version, want := range map[int]string{
+		9999: "schema 9999, written by a newer Argosy",
+		18:   "schema 18, of a version before the first release; this one knows schemas from 22 on: use another store",
+	} {
+		file := filepath.Join(t.TempDir(), "argosy.db")
+		s, err := sqlite.Open(t.Context(), file)
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+		db, err := sql.Open(sqlite.Driver, file)
+		require.NoError(t, err)
+		_, err = db.Exec("UPDATE goose_db_version SET version_id = ? WHERE version_id > 0", version)
+		require.NoError(t, err)
+		require.NoError(t, db.Close())
+		_, err = sqlite.Open(t.Context(), file)
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func TestOpenRefusesADamagedFile(t *testing.T) {

@@ -103,7 +103,7 @@ func New(driver Driver, reads, writes *sql.DB) *Store {
 	}
 }
 
-// Migrate brings the schema up to date. One that a newer Argosy made is refused.
+// Migrate brings the schema up to date. It refuses one that a newer Argosy made, and one from before the first release.
 func Migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, migrations fs.FS) error {
 	steps, err := goose.NewProvider(dialect, db, migrations, goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
 	if err != nil {
@@ -115,6 +115,9 @@ func Migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, migrations 
 	}
 	if have > want {
 		return fmt.Errorf("it has schema %d, written by a newer Argosy; this one knows schemas up to %d: use the newer Argosy, or another store", have, want)
+	}
+	if first := steps.ListSources()[0].Version; have > 0 && have < first {
+		return fmt.Errorf("it has schema %d, of a version before the first release; this one knows schemas from %d on: use another store", have, first)
 	}
 	if _, err := steps.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the schema: %w", err)

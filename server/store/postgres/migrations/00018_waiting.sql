@@ -1,7 +1,0 @@
--- +goose Up
-
--- What a node waits for before it starts, in a sentence; empty when it does not.
-ALTER TABLE nodes ADD COLUMN waiting TEXT COLLATE "C" NOT NULL DEFAULT '';
-
--- +goose Down
-ALTER TABLE nodes DROP COLUMN waiting;
