@@ -117,6 +117,10 @@ bin/argosy-image.tar: bin/argosy
 	@go build -trimpath -tags ui,$(TAGS) -ldflags "$(LDFLAGS) $(STATIC)" -o .build/image/argosy ./cmd/argosy 2>&1 | { grep -v -e "^#" -e dlopen -e unixDlOpen >&2 || true; }
 	@bin/argosy image --program .build/image/argosy --name $(IMAGE) -o $@
 
+.PHONY: dist
+dist: build ## the archives of a release, for Linux, macOS and Windows, with checksums and what they are made of (DIST=linux/amd64)
+	@VERSION='$(VERSION)' TAGS='$(TAGS)' LDFLAGS='$(LDFLAGS)' KUBERNETES='$(KUBERNETES)' build/dist.sh $(DIST)
+
 # ---- tests -----------------------------------------------------------------------------------------------------
 
 .PHONY: test
@@ -244,4 +248,4 @@ verify: generate ## fail when generated code is not what the sources give
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin .build frontend/dist
+	rm -rf bin dist .build frontend/dist

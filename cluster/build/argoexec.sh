@@ -19,8 +19,9 @@ fi
 version=$(go list -m -f '{{.Version}}' $module)
 
 # The same versions and the same compiler give the same program.
+stamped=$work/stamp-$(go env GOOS)-$(go env GOARCH)
 stamp="$version $(go env GOVERSION) $(cat go.mod "$self" cmd/argoexec/*.go runtime/emissary/*.go | sha256sum | cut -d' ' -f1)"
-if [ -x "$output" ] && [ -f "$work/stamp" ] && [ "$(cat "$work/stamp")" = "$stamp" ]; then
+if [ -x "$output" ] && [ -f "$stamped" ] && [ "$(cat "$stamped")" = "$stamp" ]; then
 	exit 0
 fi
 
@@ -83,4 +84,4 @@ mkdir -p "$(dirname "$output")"
 tags=$(go env GOFLAGS | sed -n 's/.*-tags=\([^ ]*\).*/\1/p') # those of all builds
 CGO_ENABLED=0 ../build/compile.sh "$output" -tags "argoexec,disable_grpc_modules${tags:+,$tags}" \
 	-modfile="$work/go.mod" -trimpath -ldflags '-s -w' ./cmd/argoexec
-echo "$stamp" >"$work/stamp"
+echo "$stamp" >"$stamped"

@@ -22,6 +22,7 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 	"github.com/argosy-ml/argosy/compiler"
 	"github.com/argosy-ml/argosy/sdk/client"
+	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
 
 // Branch is the branch that samples/mpi_run trains from.
@@ -141,6 +142,10 @@ func (d *demo) repository() (source, detail string, err error) {
 }
 
 func (d *demo) compile(ctx context.Context) (pkg, workflow []byte, detail string, err error) {
+	pkg, workflow, detail, err = d.packed()
+	if pkg != nil || err != nil {
+		return pkg, workflow, detail, err
+	}
 	var out bytes.Buffer
 	if err := compiler.CompileDir(ctx, d.Dir, "-", "", &out); err != nil {
 		return nil, nil, "", err
@@ -156,6 +161,33 @@ func (d *demo) compile(ctx context.Context) (pkg, workflow []byte, detail string
 		return nil, nil, "", err
 	}
 	return pkg, out.Bytes(), fmt.Sprintf("%s, %d bytes", file, len(pkg)), nil
+}
+
+// packed reads the package that lies beside the program, as in the archives of a release, whose users need no Go. It returns nil where
+// there is none, and where a source file is newer than the package.
+func (d *demo) packed() (pkg, workflow []byte, detail string, err error) {
+	file := filepath.Join(d.Dir, d.name+".tar.gz")
+	made, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, "", nil
+	}
+	if err != nil {
+		return nil, nil, "", err
+	}
+	sources, err := filepath.Glob(filepath.Join(d.Dir, "*.go"))
+	if err != nil {
+		return nil, nil, "", err
+	}
+	for _, source := range sources {
+		if info, err := os.Stat(source); err != nil || info.ModTime().After(made.ModTime()) {
+			return nil, nil, "", err
+		}
+	}
+	if pkg, err = os.ReadFile(file); err != nil {
+		return nil, nil, "", err
+	}
+	workflow, err = pkgfile.Read(file, pkg)
+	return pkg, workflow, file + ", compiled before", err
 }
 
 // upload finds the pipeline with this very workflow, or makes it: a new pipeline, or a new version of the old one.

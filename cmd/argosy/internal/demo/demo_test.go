@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -89,6 +90,35 @@ func TestUploadAndCreate(t *testing.T) {
 	again, _, err := d.create(t.Context(), first, parameters, "")
 	require.NoError(t, err)
 	require.Equal(t, r.Experiment, again.Experiment, "one experiment for all")
+}
+
+// A release has the package beside the program: it is used, unless the program was changed since.
+func TestPackageOfARelease(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, program := filepath.Join(dir, "hello.tar.gz"), filepath.Join(dir, "main.go")
+	d := &demo{Config: Config{Dir: dir}, name: "hello"}
+	none, _, _, err := d.packed()
+	require.NoError(t, err)
+	require.Nil(t, none)
+
+	pkg, err := compiler.Pack(file, []byte(workflow))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, pkg, 0o600))
+	require.NoError(t, os.WriteFile(program, []byte("package main"), 0o600))
+	made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	require.NoError(t, os.Chtimes(file, made, made))
+	require.NoError(t, os.Chtimes(program, made, made))
+	got, text, detail, err := d.compile(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, pkg, got)
+	require.Equal(t, workflow, string(text))
+	require.Contains(t, detail, file)
+
+	require.NoError(t, os.Chtimes(program, made, made.Add(time.Second)))
+	none, _, _, err = d.packed()
+	require.NoError(t, err)
+	require.Nil(t, none, "the program is newer")
 }
 
 func TestFailureNamesThePhase(t *testing.T) {
