@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/spf13/cobra"
 
@@ -20,34 +21,15 @@ func (c experiments) command() *cobra.Command {
 }
 
 func (c experiments) list() *cobra.Command {
-	var flags listFlags
-	cmd := &cobra.Command{
-		Use: "list", Short: "List experiments, the newest first", Args: args(cobra.NoArgs, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			o, err := flags.options()
-			if err != nil {
-				return err
-			}
-			items, err := take(&flags, cl.Experiments.All(cmd.Context(), o))
-			if err != nil {
-				return err
-			}
-			p := c.printer()
-			return p.Print(items, func() {
-				var rows [][]string
-				for _, e := range items {
-					rows = append(rows, []string{e.Name, e.ID, output.Time(e.CreatedAt), archived(e), e.Description})
-				}
-				p.Rows("no experiments", []string{"name", "id", "created", "", "description"}, rows)
-			})
+	return lister[client.Experiment]{
+		plural: "experiments", empty: "no experiments", columns: []string{"name", "id", "created", "", "description"},
+		all: func(ctx context.Context, cl *client.Client, o client.ListOptions) (iter.Seq2[client.Experiment, error], error) {
+			return cl.Experiments.All(ctx, o), nil
 		},
-	}
-	flags.add(cmd)
-	return cmd
+		row: func(_ output.Printer, e client.Experiment) []string {
+			return []string{e.Name, e.ID, output.Time(e.CreatedAt), archived(e), e.Description}
+		},
+	}.command(c.cli)
 }
 
 func archived(e client.Experiment) string {
@@ -61,17 +43,13 @@ func (c experiments) create() *cobra.Command {
 	var description string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create an experiment", Args: args(cobra.ExactArgs(1), "one name"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			e, err := cl.Experiments.Create(cmd.Context(), args[0], description)
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
+			e, err := cl.Experiments.Create(ctx, args[0], description)
 			if err != nil {
 				return err
 			}
 			return c.printer().Print(e, func() { fmt.Fprintf(c.out, "experiment %s %s\n", e.Name, e.ID) })
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&description, "description", "", "`text` shown with it")
 	must(cmd.RegisterFlagCompletionFunc("description", cobra.NoFileCompletions))
@@ -82,18 +60,14 @@ func (c experiments) get() *cobra.Command {
 	return &cobra.Command{
 		Use: "get EXPERIMENT", Short: "Show an experiment with its newest runs",
 		Args: args(cobra.ExactArgs(1), "the name or id of one experiment"), ValidArgsFunction: c.completeExperiments(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			e, err := findExperiment(cmd.Context(), cl, args[0])
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
+			e, err := findExperiment(ctx, cl, args[0])
 			if err != nil {
 				return err
 			}
 			o := client.RunListOptions{ListOptions: newestFirst, ExperimentID: e.ID}
 			o.PageSize = 20
-			held, err := cl.Runs.List(cmd.Context(), o)
+			held, err := cl.Runs.List(ctx, o)
 			if err != nil {
 				return err
 			}
@@ -105,9 +79,9 @@ func (c experiments) get() *cobra.Command {
 			return p.Print(view, func() {
 				p.Fields("Name", e.Name, "ID", e.ID, "Created", output.Time(e.CreatedAt), "State", archived(*e), "Description", e.Description)
 				p.Heading(fmt.Sprintf("Runs (%d)", held.Total))
-				runs(c).rows(p, held.Items)
+				runTable.table(p, held.Items)
 			})
-		},
+		}),
 	}
 }
 
@@ -158,17 +132,13 @@ func (c experiments) restore() *cobra.Command {
 	return &cobra.Command{
 		Use: "restore EXPERIMENT", Short: "Bring a deleted experiment back, with the runs and schedules that belonged to it",
 		Args: args(cobra.ExactArgs(1), "the id or name of one deleted experiment"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			e, err := cl.Experiments.Restore(cmd.Context(), args[0])
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
+			e, err := cl.Experiments.Restore(ctx, args[0])
 			if err != nil {
 				return err
 			}
 			return c.printer().Print(e, func() { fmt.Fprintf(c.out, "restored experiment %s %s\n", e.Name, e.ID) })
-		},
+		}),
 	}
 }
 

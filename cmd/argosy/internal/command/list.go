@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
@@ -42,6 +43,67 @@ func (f *listFlags) options() (client.ListOptions, error) {
 		o.Filter = append(o.Filter, client.Contains("name", f.name))
 	}
 	return o, nil
+}
+
+// lister is the command that lists the resources of a kind, the newest first.
+type lister[T any] struct {
+	plural  string
+	empty   string // what to do when there are none
+	example string
+	columns []string
+	all     func(ctx context.Context, cl *client.Client, o client.ListOptions) (iter.Seq2[T, error], error)
+	row     func(p output.Printer, item T) []string
+}
+
+func (l lister[T]) command(c *cli) *cobra.Command {
+	var flags listFlags
+	cmd := &cobra.Command{
+		Use: "list", Short: "List " + l.plural + ", the newest first", Example: l.example, Args: args(cobra.NoArgs, "no arguments"),
+		RunE: c.call(func(ctx context.Context, cl *client.Client, _ []string) error {
+			o, err := flags.options()
+			if err != nil {
+				return err
+			}
+			all, err := l.all(ctx, cl, o)
+			if err != nil {
+				return err
+			}
+			items, err := take(&flags, all)
+			if err != nil {
+				return err
+			}
+			p := c.printer()
+			return p.Print(items, func() { l.table(p, items) })
+		}),
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func (l lister[T]) table(p output.Printer, items []T) {
+	rows := make([][]string, len(items))
+	for i, item := range items {
+		rows[i] = l.row(p, item)
+	}
+	p.Rows(l.empty, l.columns, rows)
+}
+
+// experimentFlag adds the flag that keeps a list to one experiment.
+func (c *cli) experimentFlag(cmd *cobra.Command, experiment *string) {
+	cmd.Flags().StringVar(experiment, "experiment", "", "only those of this `experiment` (name or id)")
+	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
+}
+
+// experimentID is the id of the experiment that a flag names; empty without one.
+func experimentID(ctx context.Context, cl *client.Client, experiment string) (string, error) {
+	if experiment == "" {
+		return "", nil
+	}
+	e, err := findExperiment(ctx, cl, experiment)
+	if err != nil {
+		return "", err
+	}
+	return e.ID, nil
 }
 
 // listed is a list as programs want it: JSON says [] rather than null.

@@ -19,12 +19,8 @@ func (c nodes) command() *cobra.Command {
 	return &cobra.Command{
 		Use: "nodes", Short: "Nodes and queues of the cluster: what is free, and which runs hold the rest",
 		Args: args(cobra.NoArgs, "no arguments"), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			found, err := cl.Cluster.Get(cmd.Context())
+		RunE: c.call(func(ctx context.Context, cl *client.Client, _ []string) error {
+			found, err := cl.Cluster.Get(ctx)
 			if err != nil {
 				return err
 			}
@@ -34,7 +30,7 @@ func (c nodes) command() *cobra.Command {
 				c.queueRows(p, found)
 				c.missingRights(found.Missing)
 			})
-		},
+		}),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,34 +26,16 @@ func (c pipelines) command() *cobra.Command {
 }
 
 func (c pipelines) list() *cobra.Command {
-	var flags listFlags
-	cmd := &cobra.Command{
-		Use: "list", Short: "List pipelines, the newest first", Args: args(cobra.NoArgs, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			o, err := flags.options()
-			if err != nil {
-				return err
-			}
-			items, err := take(&flags, cl.Pipelines.All(cmd.Context(), o))
-			if err != nil {
-				return err
-			}
-			p := c.printer()
-			return p.Print(items, func() {
-				rows := make([][]string, len(items))
-				for i, item := range items {
-					rows[i] = []string{item.Name, item.ID, strconv.Itoa(len(item.Parameters)), output.Time(item.CreatedAt), item.Description}
-				}
-				p.Rows("no pipelines; upload one with argosy pipeline upload FILE", []string{"name", "id", "parameters", "uploaded", "description"}, rows)
-			})
+	return lister[client.Pipeline]{
+		plural: "pipelines", empty: "no pipelines; upload one with argosy pipeline upload FILE",
+		columns: []string{"name", "id", "parameters", "uploaded", "description"},
+		all: func(ctx context.Context, cl *client.Client, o client.ListOptions) (iter.Seq2[client.Pipeline, error], error) {
+			return cl.Pipelines.All(ctx, o), nil
 		},
-	}
-	flags.add(cmd)
-	return cmd
+		row: func(_ output.Printer, item client.Pipeline) []string {
+			return []string{item.Name, item.ID, strconv.Itoa(len(item.Parameters)), output.Time(item.CreatedAt), item.Description}
+		},
+	}.command(c.cli)
 }
 
 func (c pipelines) upload() *cobra.Command {
@@ -61,11 +44,7 @@ func (c pipelines) upload() *cobra.Command {
 		Use: "upload FILE", Short: "Upload a package (.tar.gz, .zip, .yaml) as a new pipeline or version",
 		Example: "  argosy pipeline upload mpi_run.tar.gz\n  argosy pipeline upload mpi_run.tar.gz --version-of mpi_run --name bigger-batches",
 		Args:    args(cobra.ExactArgs(1), "one file, or - for standard input"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
 			file, options, err := c.packageFile(args[0])
 			if err != nil {
 				return err
@@ -80,9 +59,9 @@ func (c pipelines) upload() *cobra.Command {
 			options = append(options, client.Description(description))
 			p := c.printer()
 			if versionOf != "" {
-				return c.uploadVersion(cmd.Context(), cl, versionOf, name, file, options)
+				return c.uploadVersion(ctx, cl, versionOf, name, file, options)
 			}
-			uploaded, err := cl.Pipelines.Upload(cmd.Context(), name, file, options...)
+			uploaded, err := cl.Pipelines.Upload(ctx, name, file, options...)
 			if client.IsConflict(err) {
 				return fmt.Errorf("%w To add a version to it: --version-of %s --name VERSION", err, name)
 			}
@@ -90,7 +69,7 @@ func (c pipelines) upload() *cobra.Command {
 				return err
 			}
 			return p.Print(uploaded, func() { fmt.Fprintf(c.out, "pipeline %s %s\n", uploaded.Name, uploaded.ID) })
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&name, "name", "", "`name` of the pipeline or version (default: the file's)")
 	cmd.Flags().StringVar(&description, "description", "", "`text` shown with it")
@@ -143,24 +122,20 @@ func (c pipelines) get() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "get PIPELINE", Short: "Show a pipeline with its parameters and versions",
 		Args: args(cobra.ExactArgs(1), "the name or id of one pipeline"), ValidArgsFunction: c.completePipelines(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			found, err := findPipeline(cmd.Context(), cl, args[0])
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
+			found, err := findPipeline(ctx, cl, args[0])
 			if err != nil {
 				return err
 			}
 			if manifest {
-				text, err := cl.Pipelines.Template(cmd.Context(), found.ID)
+				text, err := cl.Pipelines.Template(ctx, found.ID)
 				if err == nil {
 					_, err = fmt.Fprintln(c.out, strings.TrimRight(text, "\n"))
 				}
 				return err
 			}
-			return c.show(cmd.Context(), cl, found)
-		},
+			return c.show(ctx, cl, found)
+		}),
 	}
 	cmd.Flags().BoolVar(&manifest, "manifest", false, "print its Workflow manifest instead")
 	return cmd

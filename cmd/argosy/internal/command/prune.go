@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,18 +22,14 @@ applies every hour. Runs that have not ended and runs that are archived always s
 command only lists what it would remove; -o json names every object.`,
 		Example: "  argosy prune --dry-run --keep-runs 90d,1000\n  argosy prune --keep-artifacts 30d --keep-logs 60d",
 		Args:    args(cobra.NoArgs, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			pruned, err := cl.Runs.Prune(cmd.Context(), request)
+		RunE: c.call(func(ctx context.Context, cl *client.Client, _ []string) error {
+			pruned, err := cl.Runs.Prune(ctx, request)
 			if err != nil {
 				return err
 			}
 			p := c.printer()
 			return p.Print(pruned, func() { printPruned(p, pruned, request.DryRun) })
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&request.DryRun, "dry-run", false, "remove nothing; tell what would go, and how many bytes")

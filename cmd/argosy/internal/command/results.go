@@ -184,21 +184,19 @@ func (c runs) compare() *cobra.Command {
 	return &cobra.Command{
 		Use: "compare RUN RUN...", Short: "Put parameters and metrics of runs beside each other",
 		Args: args(cobra.MinimumNArgs(2), "two or more runs, by id or name"), ValidArgsFunction: c.completeRuns(true),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
 			runs := make([]*client.Run, len(args))
 			for i, name := range args {
-				if runs[i], err = c.newestRun(cmd.Context(), cl, name); err != nil {
+				r, err := c.newestRun(ctx, cl, name)
+				if err != nil {
 					return err
 				}
+				runs[i] = r
 			}
 			found := client.CompareRuns(runs...)
 			p := c.printer()
 			return p.Print(found, func() { comparisonTable(p, found) })
-		},
+		}),
 	}
 }
 
@@ -238,12 +236,8 @@ func (c runs) artifact() *cobra.Command {
 		Use: "artifact RUN STEP NAME", Short: "Print a file that a step left",
 		Example: "  argosy run artifact my-run train model > model.json",
 		Args:    args(cobra.ExactArgs(3), "a run, a step and the name of an artifact"), ValidArgsFunction: c.completeArtifacts,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			r, err := c.newestRun(cmd.Context(), cl, args[0])
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
+			r, err := c.newestRun(ctx, cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -255,13 +249,13 @@ func (c runs) artifact() *cobra.Command {
 			if archive {
 				read = cl.Artifacts.Read
 			}
-			data, err := read(cmd.Context(), r.ID, n.ID, args[2])
+			data, err := read(ctx, r.ID, n.ID, args[2])
 			if err != nil {
 				return err
 			}
 			_, err = c.out.Write(data)
 			return err
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&archive, "archive", false, "as it is stored, mostly a .tar.gz: for folders")
 	return cmd

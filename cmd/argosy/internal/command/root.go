@@ -134,6 +134,17 @@ func (c *cli) client() (*client.Client, error) {
 	return cl, exit.With(exit.Usage, err)
 }
 
+// call makes what a command does out of what it asks a server.
+func (c *cli) call(do func(ctx context.Context, cl *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cl, err := c.client()
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), cl, args)
+	}
+}
+
 // serverNamed tells whether a flag, the environment or the configuration names a server.
 func (c *cli) serverNamed() bool {
 	configured, err := client.LoadConfig()

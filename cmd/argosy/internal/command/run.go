@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -30,55 +31,37 @@ func (c runs) command() *cobra.Command {
 }
 
 func (c runs) list() *cobra.Command {
-	var flags listFlags
 	var search searchFlags
 	var experiment, status string
-	cmd := &cobra.Command{
-		Use: "list", Short: "List runs, the newest first", Example: searchExample, Args: args(cobra.NoArgs, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			o, err := flags.options()
-			if err != nil {
-				return err
-			}
-			runs := client.RunListOptions{ListOptions: o, Search: search.search(cmd)}
-			if status != "" {
-				runs.Statuses = strings.Split(status, ",")
-			}
-			if err := checkFields(cmd.Context(), cl, runs); err != nil {
-				return err
-			}
-			if experiment != "" {
-				e, err := findExperiment(cmd.Context(), cl, experiment)
-				if err != nil {
-					return err
-				}
-				runs.ExperimentID = e.ID
-			}
-			items, err := take(&flags, cl.Runs.All(cmd.Context(), runs))
-			if err != nil {
-				return err
-			}
-			p := c.printer()
-			return p.Print(items, func() { c.rows(p, items) })
-		},
+	var cmd *cobra.Command
+	l := runTable
+	l.plural, l.example = "runs", searchExample
+	l.all = func(ctx context.Context, cl *client.Client, o client.ListOptions) (iter.Seq2[client.Run, error], error) {
+		runs := client.RunListOptions{ListOptions: o, Search: search.search(cmd)}
+		if status != "" {
+			runs.Statuses = strings.Split(status, ",")
+		}
+		if err := checkFields(ctx, cl, runs); err != nil {
+			return nil, err
+		}
+		var err error
+		runs.ExperimentID, err = experimentID(ctx, cl, experiment)
+		return cl.Runs.All(ctx, runs), err
 	}
-	flags.add(cmd)
+	cmd = l.command(c.cli)
 	search.add(cmd)
-	cmd.Flags().StringVar(&experiment, "experiment", "", "only those of this `experiment` (name or id)")
+	c.experimentFlag(cmd, &experiment)
 	cmd.Flags().StringVar(&status, "status", "", "only those in one of these `states`, in any case, such as failed,error")
-	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
 	must(cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(
 		[]string{client.Pending, client.Running, client.Succeeded, client.Failed, client.Errored, client.Terminating, client.Terminated}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
-func (c runs) rows(p output.Printer, runs []client.Run) {
-	var rows [][]string
-	for _, r := range runs {
+// runTable is how lists show runs.
+var runTable = lister[client.Run]{
+	empty:   "no runs; start one with argosy run create --pipeline NAME",
+	columns: []string{"name", "status", "took", "experiment", "pipeline", "created", "metrics", "id"},
+	row: func(p output.Printer, r client.Run) []string {
 		var metrics []string
 		for _, m := range r.Metrics {
 			metrics = append(metrics, m.Name+" "+runview.MetricValue(m))
@@ -87,30 +70,24 @@ func (c runs) rows(p output.Printer, runs []client.Run) {
 		if n := len(metrics); n > most {
 			metrics = append(metrics[:most], fmt.Sprintf("%d more", n-most))
 		}
-		rows = append(rows, []string{
+		return []string{
 			r.Name, p.Status(r.Status), output.Duration(r.Duration()), r.Experiment.Name, r.Pipeline.Name,
 			output.Time(r.CreatedAt), strings.Join(metrics, ", "), r.ID,
-		})
-	}
-	p.Rows("no runs; start one with argosy run create --pipeline NAME",
-		[]string{"name", "status", "took", "experiment", "pipeline", "created", "metrics", "id"}, rows)
+		}
+	},
 }
 
 func (c runs) get() *cobra.Command {
 	return &cobra.Command{
 		Use: "get RUN", Short: "Show a run with its steps and metrics",
 		Args: args(cobra.ExactArgs(1), "the id or name of one run"), ValidArgsFunction: c.completeRuns(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			r, err := c.newestRun(cmd.Context(), cl, args[0])
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
+			r, err := c.newestRun(ctx, cl, args[0])
 			if err != nil {
 				return err
 			}
 			return c.show(cl, r)
-		},
+		}),
 	}
 }
 
@@ -140,22 +117,18 @@ func (c runs) create() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create --pipeline PIPELINE", Short: "Start a run of a pipeline", Args: args(cobra.NoArgs, "no arguments but flags"),
 		Example: "  argosy run create --pipeline mpi_run -p workers=2 -p data= --wait",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
+		RunE: c.call(func(ctx context.Context, cl *client.Client, _ []string) error {
 			if dryRun {
-				return c.checkRun(cmd.Context(), cl, &flags)
+				return c.checkRun(ctx, cl, &flags)
 			}
-			n, err := flags.resolve(cmd.Context(), cl)
+			n, err := flags.resolve(ctx, cl)
 			if err != nil {
 				return err
 			}
-			if err := free(cmd.Context(), cl, "run", n.Name, runsNamed); err != nil {
+			if err := free(ctx, cl, "run", n.Name, runsNamed); err != nil {
 				return err
 			}
-			r, err := cl.Runs.Create(cmd.Context(), n)
+			r, err := cl.Runs.Create(ctx, n)
 			if err != nil {
 				return err
 			}
@@ -163,10 +136,10 @@ func (c runs) create() *cobra.Command {
 				fmt.Fprintf(c.err, "warning: %s\n", w)
 			}
 			if wait {
-				return c.await(cmd.Context(), cl, r.ID)
+				return c.await(ctx, cl, r.ID)
 			}
 			return c.printer().Print(r, func() { fmt.Fprintf(c.out, "run %s %s\n%s\n", r.Name, r.ID, cl.RunURL(r.ID)) })
-		},
+		}),
 	}
 	flags.add(c.cli, cmd, "run")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check the run and start nothing; the exit code is 1 when the cluster can never hold it")
@@ -180,12 +153,7 @@ func (c runs) wait() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "wait RUN", Short: "Follow a run to its end; the exit code is 1 when it does not succeed, 5 when --timeout is over",
 		Args: args(cobra.ExactArgs(1), "the id or name of one run"), ValidArgsFunction: c.completeRuns(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			ctx := cmd.Context()
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
 			if limit > 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeoutCause(ctx, limit, exit.With(exit.Timeout, fmt.Errorf("run %s goes on after %s", args[0], limit)))
@@ -196,7 +164,7 @@ func (c runs) wait() *cobra.Command {
 				return err
 			}
 			return c.await(ctx, cl, r.ID)
-		},
+		}),
 	}
 	cmd.Flags().DurationVar(&limit, "timeout", 0, "give up after this `time`, such as 30m; the run goes on")
 	must(cmd.RegisterFlagCompletionFunc("timeout", cobra.NoFileCompletions))

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,45 +25,19 @@ func (c schedules) command() *cobra.Command {
 }
 
 func (c schedules) list() *cobra.Command {
-	var flags listFlags
 	var experiment string
-	cmd := &cobra.Command{
-		Use: "list", Short: "List schedules, the newest first", Args: args(cobra.NoArgs, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			o, err := flags.options()
-			if err != nil {
-				return err
-			}
-			jobs := client.ScheduleListOptions{ListOptions: o}
-			if experiment != "" {
-				e, err := findExperiment(cmd.Context(), cl, experiment)
-				if err != nil {
-					return err
-				}
-				jobs.ExperimentID = e.ID
-			}
-			items, err := take(&flags, cl.Schedules.All(cmd.Context(), jobs))
-			if err != nil {
-				return err
-			}
-			p := c.printer()
-			return p.Print(items, func() {
-				var rows [][]string
-				for _, j := range items {
-					rows = append(rows, []string{j.Name, p.Status(j.Status), j.Trigger.String(), j.Experiment.Name, j.Pipeline.Name, output.Time(j.CreatedAt), j.ID})
-				}
-				p.Rows("no schedules; make one with argosy schedule create --pipeline NAME --cron '0 3 * * *'",
-					[]string{"name", "status", "starts", "experiment", "pipeline", "created", "id"}, rows)
-			})
+	cmd := lister[client.Schedule]{
+		plural: "schedules", empty: "no schedules; make one with argosy schedule create --pipeline NAME --cron '0 3 * * *'",
+		columns: []string{"name", "status", "starts", "experiment", "pipeline", "created", "id"},
+		all: func(ctx context.Context, cl *client.Client, o client.ListOptions) (iter.Seq2[client.Schedule, error], error) {
+			id, err := experimentID(ctx, cl, experiment)
+			return cl.Schedules.All(ctx, client.ScheduleListOptions{ListOptions: o, ExperimentID: id}), err
 		},
-	}
-	flags.add(cmd)
-	cmd.Flags().StringVar(&experiment, "experiment", "", "only those of this `experiment` (name or id)")
-	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
+		row: func(p output.Printer, j client.Schedule) []string {
+			return []string{j.Name, p.Status(j.Status), j.Trigger.String(), j.Experiment.Name, j.Pipeline.Name, output.Time(j.CreatedAt), j.ID}
+		},
+	}.command(c.cli)
+	c.experimentFlag(cmd, &experiment)
 	return cmd
 }
 
@@ -151,18 +126,14 @@ func (c schedules) get() *cobra.Command {
 	return &cobra.Command{
 		Use: "get SCHEDULE", Short: "Show a schedule with its newest runs",
 		Args: args(cobra.ExactArgs(1), "the name or id of one schedule"), ValidArgsFunction: c.completeSchedules(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			j, err := findSchedule(cmd.Context(), cl, args[0])
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
+			j, err := findSchedule(ctx, cl, args[0])
 			if err != nil {
 				return err
 			}
 			o := newestFirst
 			o.PageSize = 20
-			runs, err := cl.Schedules.Runs(cmd.Context(), j.ID, o)
+			runs, err := cl.Schedules.Runs(ctx, j.ID, o)
 			if err != nil {
 				return err
 			}
@@ -186,7 +157,7 @@ func (c schedules) get() *cobra.Command {
 				}
 				p.Rows("no runs yet", []string{"name", "status", "due", "ended", "id"}, rows)
 			})
-		},
+		}),
 	}
 }
 

@@ -1,11 +1,13 @@
 package command
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
+	"github.com/argosy-ml/argosy/sdk/client"
 )
 
 func (c runs) visuals() *cobra.Command {
@@ -15,12 +17,8 @@ func (c runs) visuals() *cobra.Command {
 matrices in columns, other things as they are. What cannot be drawn is printed with the reason.`,
 		Example: "  argosy run visuals my-run\n  argosy run visuals my-run report > report.md",
 		Args:    args(cobra.RangeArgs(1, 2), "a run and perhaps a step"), ValidArgsFunction: c.completeSteps,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.client()
-			if err != nil {
-				return err
-			}
-			r, err := c.newestRun(cmd.Context(), cl, args[0])
+		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
+			r, err := c.newestRun(ctx, cl, args[0])
 			if err != nil {
 				return err
 			}
@@ -32,7 +30,7 @@ matrices in columns, other things as they are. What cannot be drawn is printed w
 				}
 				node = n.ID
 			}
-			visuals, err := cl.Artifacts.Visuals(cmd.Context(), r.ID, node)
+			visuals, err := cl.Artifacts.Visuals(ctx, r.ID, node)
 			if err != nil {
 				return err
 			}
@@ -49,6 +47,6 @@ matrices in columns, other things as they are. What cannot be drawn is printed w
 					}
 				}
 			})
-		},
+		}),
 	}
 }
