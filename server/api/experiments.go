@@ -9,6 +9,7 @@ import (
 	own "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
+	"github.com/argosy-ml/argosy/server/page"
 )
 
 type experiments struct {
@@ -40,23 +41,16 @@ func (s *experiments) GetExperiment(ctx context.Context, r *wire.GetExperimentRe
 
 // ListExperiment refuses a namespace as scope, as KFP does where there is one user: the list would hold more than was asked for.
 func (s *experiments) ListExperiment(ctx context.Context, r *wire.ListExperimentsRequest) (*wire.ListExperimentsResponse, error) {
-	q, next, err := query(r)
+	items, total, token, err := listPage(r, func(q page.Query) (page.Page[experiment.Experiment], error) {
+		if err := noNamespace(r.GetResourceReferenceKey()); err != nil {
+			return page.Page[experiment.Experiment]{}, err
+		}
+		return s.service.List(ctx, q)
+	}, wireExperiment)
 	if err != nil {
 		return nil, err
 	}
-	if err := noNamespace(r.GetResourceReferenceKey()); err != nil {
-		return nil, err
-	}
-	p, err := s.service.List(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	answer := &wire.ListExperimentsResponse{TotalSize: int32(p.Total)}
-	for _, e := range p.Items {
-		answer.Experiments = append(answer.Experiments, wireExperiment(e))
-	}
-	answer.NextPageToken, err = next(p.Next)
-	return answer, err
+	return &wire.ListExperimentsResponse{Experiments: items, TotalSize: total, NextPageToken: token}, nil
 }
 
 func (s *experiments) DeleteExperiment(ctx context.Context, r *wire.DeleteExperimentRequest) (*emptypb.Empty, error) {

@@ -10,6 +10,7 @@ import (
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
+	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 )
@@ -42,51 +43,25 @@ func (s *jobs) GetJob(ctx context.Context, r *wire.GetJobRequest) (*wire.Job, er
 
 // ListJobs gives jobs with the manifests that they run, read for the rows of the page.
 func (s *jobs) ListJobs(ctx context.Context, r *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
-	q, next, err := query(r)
-	if err != nil {
-		return nil, err
-	}
-	switch key := r.GetResourceReferenceKey(); key.GetType() {
-	case wire.ResourceType_UNKNOWN_RESOURCE_TYPE, wire.ResourceType_NAMESPACE, wire.ResourceType_EXPERIMENT:
-	default:
-		return nil, apierr.New(apierr.Invalid, "resource_reference_key.type %s: jobs can be listed by EXPERIMENT", key.GetType())
-	}
-	scope, none, err := scope(r.GetResourceReferenceKey())
-	if err != nil || none {
-		return &wire.ListJobsResponse{}, err
-	}
-	p, err := s.service.List(ctx, q, scope.ExperimentID)
-	if err != nil {
-		return nil, err
-	}
-	answer := &wire.ListJobsResponse{TotalSize: int32(p.Total)}
-	ids := make([]string, len(p.Items))
-	for i, item := range p.Items {
-		ids[i], answer.Jobs = item.ID, append(answer.Jobs, wireJob(item))
-	}
-	if err := s.addManifests(ctx, ids, answer.GetJobs()); err != nil {
-		return nil, err
-	}
-	answer.NextPageToken, err = next(p.Next)
-	return answer, err
-}
-
-// addManifests puts the manifests into the jobs of a page. A job that was deleted meanwhile has none.
-func (s *jobs) addManifests(ctx context.Context, ids []string, jobs []*wire.Job) error {
-	manifests, of, err := s.service.Manifests(ctx, ids)
-	if err != nil {
-		return err
-	}
-	texts, err := manifestsJSON(manifests)
-	if err != nil {
-		return err
-	}
-	for i, id := range ids {
-		if place, there := of[id]; there {
-			jobs[i].PipelineSpec.WorkflowManifest = texts[place]
+	items, total, token, err := listPage(r, func(q page.Query) (page.Page[schedule.Schedule], error) {
+		switch key := r.GetResourceReferenceKey(); key.GetType() {
+		case wire.ResourceType_UNKNOWN_RESOURCE_TYPE, wire.ResourceType_NAMESPACE, wire.ResourceType_EXPERIMENT:
+		default:
+			return page.Page[schedule.Schedule]{}, apierr.New(apierr.Invalid, "resource_reference_key.type %s: jobs can be listed by EXPERIMENT", key.GetType())
 		}
+		scope, none, err := scope(r.GetResourceReferenceKey())
+		if err != nil || none {
+			return page.Page[schedule.Schedule]{}, err
+		}
+		return s.service.List(ctx, q, scope.ExperimentID)
+	}, wireJob)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if err := addManifests(ctx, items, s.service.Manifests); err != nil {
+		return nil, err
+	}
+	return &wire.ListJobsResponse{Jobs: items, TotalSize: total, NextPageToken: token}, nil
 }
 
 func (s *jobs) EnableJob(ctx context.Context, r *wire.EnableJobRequest) (*emptypb.Empty, error) {

@@ -75,6 +75,23 @@ func query(r listRequest) (q page.Query, next func(*page.Cursor) (string, error)
 	}, nil
 }
 
+// listPage answers a list request: its items in the form of the wire, how many match in all, and the token of the page after.
+func listPage[T, W any](r listRequest, read func(page.Query) (page.Page[T], error), form func(T) W) (items []W, total int32, token string, err error) {
+	q, next, err := query(r)
+	if err != nil {
+		return nil, 0, "", err
+	}
+	p, err := read(q)
+	if err != nil {
+		return nil, 0, "", err
+	}
+	for _, item := range p.Items {
+		items = append(items, form(item))
+	}
+	token, err = next(p.Next)
+	return items, int32(p.Total), token, err
+}
+
 func encodeToken(t token) (string, error) {
 	raw, err := json.Marshal(t)
 	return base64.StdEncoding.EncodeToString(raw), err

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 
 	"sigs.k8s.io/yaml"
 
+	wire "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
 )
 
@@ -20,15 +22,33 @@ func manifestJSON(manifest []byte) (string, error) {
 	return string(text), nil
 }
 
-// manifestsJSON is manifestJSON of the manifests of a page, each once however many of its rows share it.
-func manifestsJSON(manifests [][]byte) ([]string, error) {
+// made is a run or a job of the wire, which is made from a manifest.
+type made interface {
+	GetId() string
+	GetPipelineSpec() *wire.PipelineSpec
+}
+
+// addManifests puts the manifests into the rows of a page; rows that share one have it turned into JSON once. A row that was deleted
+// meanwhile has none.
+func addManifests[T made](ctx context.Context, rows []T, read func(ctx context.Context, ids []string) (manifests [][]byte, of map[string]int, err error)) error {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.GetId()
+	}
+	manifests, of, err := read(ctx, ids)
+	if err != nil {
+		return err
+	}
 	texts := make([]string, len(manifests))
 	for i, m := range manifests {
-		text, err := manifestJSON(m)
-		if err != nil {
-			return nil, err
+		if texts[i], err = manifestJSON(m); err != nil {
+			return err
 		}
-		texts[i] = text
 	}
-	return texts, nil
+	for i, id := range ids {
+		if place, there := of[id]; there {
+			rows[i].GetPipelineSpec().WorkflowManifest = texts[place]
+		}
+	}
+	return nil
 }

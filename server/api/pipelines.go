@@ -7,6 +7,7 @@ import (
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
+	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
@@ -47,20 +48,11 @@ func (s *pipelines) GetPipelineByName(ctx context.Context, r *wire.GetPipelineBy
 }
 
 func (s *pipelines) ListPipelines(ctx context.Context, r *wire.ListPipelinesRequest) (*wire.ListPipelinesResponse, error) {
-	q, next, err := query(r)
+	items, total, token, err := listPage(r, func(q page.Query) (page.Page[pipeline.Pipeline], error) { return s.service.List(ctx, q) }, Pipeline)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.service.List(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	answer := &wire.ListPipelinesResponse{TotalSize: int32(p.Total)}
-	for _, item := range p.Items {
-		answer.Pipelines = append(answer.Pipelines, Pipeline(item))
-	}
-	answer.NextPageToken, err = next(p.Next)
-	return answer, err
+	return &wire.ListPipelinesResponse{Pipelines: items, TotalSize: total, NextPageToken: token}, nil
 }
 
 func (s *pipelines) DeletePipeline(ctx context.Context, r *wire.DeletePipelineRequest) (*emptypb.Empty, error) {
@@ -110,20 +102,13 @@ func (s *pipelines) ListPipelineVersions(ctx context.Context, r *wire.ListPipeli
 	if r.GetResourceKey().GetId() == "" {
 		return nil, apierr.New(apierr.Invalid, "resource_key.id is missing; it names the pipeline whose versions to list")
 	}
-	q, next, err := query(r)
+	items, total, token, err := listPage(r, func(q page.Query) (page.Page[pipeline.Version], error) {
+		return s.service.Versions(ctx, r.GetResourceKey().GetId(), q)
+	}, PipelineVersion)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.service.Versions(ctx, r.GetResourceKey().GetId(), q)
-	if err != nil {
-		return nil, err
-	}
-	answer := &wire.ListPipelineVersionsResponse{TotalSize: int32(p.Total)}
-	for _, v := range p.Items {
-		answer.Versions = append(answer.Versions, PipelineVersion(v))
-	}
-	answer.NextPageToken, err = next(p.Next)
-	return answer, err
+	return &wire.ListPipelineVersionsResponse{Versions: items, TotalSize: total, NextPageToken: token}, nil
 }
 
 func (s *pipelines) DeletePipelineVersion(ctx context.Context, r *wire.DeletePipelineVersionRequest) (*emptypb.Empty, error) {

@@ -45,47 +45,21 @@ func (s *runs) GetRun(ctx context.Context, r *wire.GetRunRequest) (*wire.RunDeta
 
 // ListRuns gives runs with the manifests that they were made from, read for the rows of the page.
 func (s *runs) ListRuns(ctx context.Context, r *wire.ListRunsRequest) (*wire.ListRunsResponse, error) {
-	q, next, err := query(r)
-	if err != nil {
-		return nil, err
-	}
-	scope, none, err := scope(r.GetResourceReferenceKey())
-	if err != nil || none {
-		return &wire.ListRunsResponse{}, err
-	}
-	q.Filter = wireStatuses(q.Filter)
-	p, err := s.service.Reader.List(ctx, q, scope)
-	if err != nil {
-		return nil, err
-	}
-	answer := &wire.ListRunsResponse{TotalSize: int32(p.Total)}
-	ids := make([]string, len(p.Items))
-	for i, item := range p.Items {
-		ids[i], answer.Runs = item.ID, append(answer.Runs, wireRun(item))
-	}
-	if err := s.addManifests(ctx, ids, answer.GetRuns()); err != nil {
-		return nil, err
-	}
-	answer.NextPageToken, err = next(p.Next)
-	return answer, err
-}
-
-// addManifests puts the manifests into the runs of a page. A run that was deleted meanwhile has none.
-func (s *runs) addManifests(ctx context.Context, ids []string, runs []*wire.Run) error {
-	manifests, of, err := s.service.Reader.Manifests(ctx, ids)
-	if err != nil {
-		return err
-	}
-	texts, err := manifestsJSON(manifests)
-	if err != nil {
-		return err
-	}
-	for i, id := range ids {
-		if place, there := of[id]; there {
-			runs[i].PipelineSpec.WorkflowManifest = texts[place]
+	items, total, token, err := listPage(r, func(q page.Query) (page.Page[run.Run], error) {
+		scope, none, err := scope(r.GetResourceReferenceKey())
+		if err != nil || none {
+			return page.Page[run.Run]{}, err
 		}
+		q.Filter = wireStatuses(q.Filter)
+		return s.service.Reader.List(ctx, q, scope)
+	}, wireRun)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if err := addManifests(ctx, items, s.service.Reader.Manifests); err != nil {
+		return nil, err
+	}
+	return &wire.ListRunsResponse{Runs: items, TotalSize: total, NextPageToken: token}, nil
 }
 
 func (s *runs) ArchiveRun(ctx context.Context, r *wire.ArchiveRunRequest) (*emptypb.Empty, error) {

@@ -5,6 +5,7 @@ import (
 
 	wire "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
+	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/task"
 )
 
@@ -29,30 +30,31 @@ func (s *tasks) CreateTask(ctx context.Context, r *wire.CreateTaskRequest) (*wir
 }
 
 func (s *tasks) ListTasks(ctx context.Context, r *wire.ListTasksRequest) (*wire.ListTasksResponse, error) {
-	q, next, err := query(r)
+	items, total, token, err := listPage(r, func(q page.Query) (page.Page[task.Task], error) {
+		sc, err := taskScope(r.GetResourceReferenceKey())
+		if err != nil {
+			return page.Page[task.Task]{}, err
+		}
+		return s.service.List(ctx, q, sc)
+	}, wireTask)
 	if err != nil {
 		return nil, err
 	}
-	sc := task.Scope{}
-	switch key := r.GetResourceReferenceKey(); key.GetType() {
+	return &wire.ListTasksResponse{Tasks: items, TotalSize: total, NextPageToken: token}, nil
+}
+
+// taskScope is the pipeline or the namespace whose tasks a list holds; all without a key.
+func taskScope(key *wire.ResourceKey) (task.Scope, error) {
+	switch key.GetType() {
 	case wire.ResourceType_UNKNOWN_RESOURCE_TYPE:
+		return task.Scope{}, nil
 	case wire.ResourceType_PIPELINE:
-		sc.Pipeline = key.GetId()
+		return task.Scope{Pipeline: key.GetId()}, nil
 	case wire.ResourceType_NAMESPACE:
-		sc.Namespace = key.GetId()
+		return task.Scope{Namespace: key.GetId()}, nil
 	default:
-		return nil, apierr.New(apierr.Invalid, "resource_reference_key.type %s: tasks can be listed by PIPELINE and NAMESPACE", key.GetType())
+		return task.Scope{}, apierr.New(apierr.Invalid, "resource_reference_key.type %s: tasks can be listed by PIPELINE and NAMESPACE", key.GetType())
 	}
-	p, err := s.service.List(ctx, q, sc)
-	if err != nil {
-		return nil, err
-	}
-	answer := &wire.ListTasksResponse{TotalSize: int32(p.Total)}
-	for _, item := range p.Items {
-		answer.Tasks = append(answer.Tasks, wireTask(item))
-	}
-	answer.NextPageToken, err = next(p.Next)
-	return answer, err
 }
 
 func wireTask(t task.Task) *wire.Task {
