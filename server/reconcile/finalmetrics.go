@@ -17,7 +17,7 @@ func (r *Reconciler) metricsFirst(ctx context.Context, of run.Run, nodes []run.N
 	ctx, cancel := context.WithTimeout(ctx, metricsFirstLimit)
 	defer cancel()
 	for _, n := range nodes {
-		if !ended(n.Phase) {
+		if !run.Final(n.Phase) {
 			continue
 		}
 		for _, a := range n.Artifacts {

@@ -51,7 +51,7 @@ func (r *Reconciler) harvest(ctx context.Context, id string, attempt int) error 
 	g.SetLimit(nodesAtOnce)
 	failures := make([]error, len(nodes))
 	for i, n := range nodes {
-		if n.Type != typePod || !ended(n.Phase) || n.Harvested {
+		if n.Type != typePod || !run.Final(n.Phase) || n.Harvested {
 			continue
 		}
 		g.Go(func() error {
@@ -75,10 +75,6 @@ func (r *Reconciler) harvest(ctx context.Context, id string, attempt int) error 
 
 // typePod is the type of nodes that leave something: those that run a container, or took from the cache what one left.
 const typePod = "Pod"
-
-func ended(phase string) bool {
-	return run.Final(phase)
-}
 
 // harvestNode brings in what one step left. Doing it again is harmless: metrics keep their first value, the log is written again.
 func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, attempt int, outputs func() (map[string][]byte, error)) error {

@@ -229,7 +229,7 @@ func (r *Reconciler) vanished(ctx context.Context, before run.Run) error {
 		}
 		now := time.Now()
 		for i := range nodes {
-			if n := &nodes[i]; !ended(n.Phase) {
+			if n := &nodes[i]; !run.Final(n.Phase) {
 				n.Phase, n.Message, n.Waiting, n.FinishedAt = run.Error, "the workflow was deleted", "", now
 			}
 		}

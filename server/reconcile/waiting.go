@@ -19,7 +19,7 @@ func (r *Reconciler) addWaiting(ctx context.Context, of run.Run, nodes []run.Nod
 	var kept map[string]string
 	for i := range nodes {
 		n := &nodes[i]
-		if n.PodName == "" || ended(n.Phase) {
+		if n.PodName == "" || run.Final(n.Phase) {
 			continue
 		}
 		wait, known := r.c.Logs.Waiting(of.Namespace, n.PodName)
