@@ -17,9 +17,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/argosy-ml/argosy/launcher/gitsync"
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaks.Main(m)) }
 
 // upstream is a repository with two branches, a tag, a program and a link.
 type upstream struct {

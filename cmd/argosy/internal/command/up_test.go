@@ -15,12 +15,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
 // The signal package's own goroutine stays once it was used.
 func noLeaks(t *testing.T) {
 	t.Helper()
-	goleak.VerifyNone(t, goleak.IgnoreTopFunction("os/signal.signal_recv"), goleak.IgnoreTopFunction("os/signal.loop"))
+	require.NoError(t, leaks.Find(goleak.IgnoreTopFunction("os/signal.signal_recv"), goleak.IgnoreTopFunction("os/signal.loop")))
 }
 
 // The tests of signals send them to this very process: not parallel.

@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/home"
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
 // TestMain lets the test binary stand in for argosy-cluster: what is tested here is how a supervisor is started, watched,
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 	if how := os.Getenv("TEST_CLUSTER"); how != "" {
 		os.Exit(standIn(how, home.Home(os.Args[3])))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(leaks.Main(m))
 }
 
 func standIn(how string, h home.Home) int {
