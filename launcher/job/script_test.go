@@ -45,7 +45,7 @@ func TestLauncherScript(t *testing.T) {
 // The command runs once every worker lets the launcher in.
 func TestLauncherScriptWaitsForTheWorkers(t *testing.T) {
 	t.Parallel()
-	out, code := runScriptWith(t, "w-0.job.ns.svc slots=2\nw-1.job.ns.svc:2\n", "60")
+	out, code := runScriptWith(t, "w-0.job.ns.svc slots=2\nw-1.job.ns.svc:2\n", endless)
 	require.Zero(t, code, out)
 	require.Equal(t, "argosy: mpirun (Open MPI) 4.1.4\nasked w-0.job.ns.svc\nasked w-1.job.ns.svc\nthe command\n", out)
 }
@@ -60,7 +60,7 @@ func TestLauncherScriptAsksOpenMPI5(t *testing.T) {
 		"10.0.0": {"mpirun train", "--display map --output tag train"},
 		"5.0.6":  {"mpirun --output file=x train", "--output file=x train"},
 	} {
-		out, code := runScriptOf(t, version, tc.command, hosts, "60")
+		out, code := runScriptOf(t, version, tc.command, hosts, endless)
 		require.Zero(t, code, out)
 		require.Contains(t, out, "ran: "+tc.asked+"\n", version)
 	}
@@ -73,6 +73,9 @@ func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
 	require.Contains(t, out, "argosy: the worker deaf.job.ns.svc did not answer within 1 s, giving up: Connection refused\n")
 	require.NotContains(t, out, "the command")
 }
+
+// endless is the patience of a script whose clock stands still.
+const endless = ""
 
 // runScriptWith runs the script with a hostfile and an ssh that fails twice for each worker
 // and always for the worker named deaf.
@@ -87,20 +90,30 @@ func runScriptOf(t *testing.T, version, command, hostfile, patience string) (str
 	dir := t.TempDir()
 	ssh, hosts := filepath.Join(dir, "ssh"), filepath.Join(dir, "hostfile")
 	require.NoError(t, os.WriteFile(hosts, []byte(hostfile), 0o600))
-	require.NoError(t, os.WriteFile(ssh, []byte(`#!/bin/sh
-for last; do before=$host host=$last; done
+	writeProgram(t, ssh, `for last; do before=$host host=$last; done
 host=$before
 echo >>"$DIR/$host"
 case $host in deaf*) echo "Connection refused"; exit 255;; esac
 if [ "$(wc -l <"$DIR/$host")" -le 2 ]; then echo "Connection refused"; exit 255; fi
-echo "asked $host" >>"$DIR/asked"
-`), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\nif [ \"$1\" = --version ]; then printf 'mpirun (Open MPI) "+version+"\\n\\nReport bugs\\n'; else echo \"ran: $*\"; fi\n"), 0o700))
+echo "asked $host" >>"$DIR/asked"`)
+	writeProgram(t, filepath.Join(dir, "mpirun"), "if [ \"$1\" = --version ]; then printf 'mpirun (Open MPI) "+version+"\\n\\nReport bugs\\n'; else echo \"ran: $*\"; fi")
+	if patience == endless {
+		writeProgram(t, filepath.Join(dir, "date"), "echo 0")
+	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", command, patience)
 	cmd.Env = append(os.Environ(), "DIR="+dir, "TMPDIR="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "OMPI_MCA_plm_rsh_agent="+ssh+" -q", "PRTE_MCA_prte_default_hostfile="+hosts)
 	out, err := cmd.CombinedOutput()
 	require.NotNil(t, cmd.ProcessState, "%v", err)
 	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// writeProgram writes a script that can be executed. No process is forked meanwhile: for a moment it would have the file open for
+// writing as well, and the kernel does not execute such a file.
+func writeProgram(t *testing.T, file, script string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 }
 
 // A signal to the script reaches the command, and the command's end is awaited.
@@ -140,12 +153,13 @@ func TestWorkerScriptEndsOnSignal(t *testing.T) {
 		"making a key":    {"echo up; read -r _", "exit 1", 143},
 		"sshd is young":   {"true", "echo up; exec sleep 60", 143},
 		"sshd is stopped": {"true", "trap 'exit 7' TERM; echo up; while :; do sleep 0.05; done", 7},
+		"at once":         {"true", "trap 'exit 7' TERM; echo up; kill -TERM $PPID; while :; do sleep 0.05; done", 7}, // while sshd is not waited for yet
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			for program, script := range map[string]string{"ssh-keygen": tc.keygen, "sshd": tc.sshd} {
-				require.NoError(t, os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+				writeProgram(t, filepath.Join(dir, program), script)
 			}
 			script := strings.NewReplacer("/usr/sbin/sshd", dir+"/sshd", "/tmp/.argosy-sshd", dir+"/own", "/var/run/sshd", dir+"/run", "/run/sshd", dir+"/run",
 				"/etc/ssh/", dir+"/none/").Replace(workerScript)

@@ -23,9 +23,12 @@ if [ -z "$usable" ]; then
   ssh-keygen -q -t ecdsa -N '' -f "$own/host_key"
   set -- "$@" -h "$own/host_key"
 fi
+daemon=
+stopped=
+trap 'stopped=yes; if [ -n "$daemon" ]; then kill -TERM "$daemon"; fi' TERM INT
 /usr/sbin/sshd "$@" &
 daemon=$!
-trap 'kill -TERM "$daemon"' TERM INT
+if [ -n "$stopped" ]; then kill -TERM "$daemon" || :; fi # by a signal from before the daemon was known
 while kill -0 "$daemon" 2>/dev/null; do
   code=0
   wait "$daemon" || code=$? # a signal ends the wait as well
