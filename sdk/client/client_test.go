@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,11 +18,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaks.Main(m)) }
 
-// serve starts a server with the handlers of mux patterns and gives a client of it that does not wait between attempts.
+// serve starts a server with the handlers of mux patterns and gives a client of it that does not wait between attempts, and never
+// loses its patience.
 func serve(t *testing.T, handlers map[string]http.HandlerFunc) *Client {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -32,7 +36,7 @@ func serve(t *testing.T, handlers map[string]http.HandlerFunc) *Client {
 	transport := &http.Transport{}
 	c, err := New(s.URL, WithHTTPClient(&http.Client{Transport: transport}))
 	require.NoError(t, err)
-	c.conn.backoff, c.conn.poll = time.Millisecond, time.Millisecond
+	c.conn.backoff, c.conn.poll, c.conn.patience = time.Millisecond, time.Millisecond, time.Hour
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close(); transport.CloseIdleConnections() })
 	return c
 }
@@ -195,56 +199,35 @@ func TestPostIsNotRepeatedOnceSent(t *testing.T) {
 	require.Equal(t, int32(1), tries.Load())
 }
 
-// TestPostIsRepeatedWhenRefused starts the server only after the first attempts were refused.
+// nowhere is an address that refuses connections: its port is not one that the kernel assigns.
+const nowhere = "127.0.0.1:1"
+
+// The server is there only after the first attempts were refused.
 func TestPostIsRepeatedWhenRefused(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := l.Addr().String()
-	require.NoError(t, l.Close())
-
-	refused := make(chan struct{})
-	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
-		if err != nil {
-			select {
-			case <-refused:
-			default:
-				close(refused)
-			}
+	s := httptest.NewServer(answer(`{"run":{"id":"r1","name":"x"}}`))
+	defer s.Close()
+	var dialed atomic.Int32
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		address := s.Listener.Addr().String()
+		if dialed.Add(1) <= 3 {
+			address = nowhere
 		}
-		return conn, err
+		return (&net.Dialer{}).DialContext(ctx, network, address)
 	}}
 	defer transport.CloseIdleConnections()
-	client, err := New("http://"+address, WithHTTPClient(&http.Client{Transport: transport}), WithRetries(200))
+	client, err := New("http://"+nowhere, WithHTTPClient(&http.Client{Transport: transport}))
 	require.NoError(t, err)
 	client.conn.backoff = time.Millisecond
-
-	served := make(chan struct{})
-	var s *httptest.Server
-	go func() {
-		defer close(served)
-		<-refused
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			return // the assertion below fails
-		}
-		s = &httptest.Server{Listener: l, Config: &http.Server{Handler: answer(`{"run":{"id":"r1","name":"x"}}`)}}
-		s.Start()
-	}()
 	r, err := client.Runs.Create(t.Context(), NewRun{Name: "x"})
-	<-served
-	defer s.Close()
 	require.NoError(t, err)
 	require.Equal(t, "r1", r.ID)
+	require.Equal(t, int32(4), dialed.Load())
 }
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	client, err := New("http://"+l.Addr().String(), WithRetries(0))
+	client, err := New("http://"+nowhere, WithRetries(0))
 	require.NoError(t, err)
 	_, err = client.Health(t.Context())
 	require.True(t, IsUnreachable(err))
@@ -263,6 +246,39 @@ func TestCancelledCallGivesTheCause(t *testing.T) {
 	go func() { <-arrived; cancel(cause) }()
 	_, err := client.Health(ctx)
 	require.ErrorIs(t, err, cause)
+}
+
+// A call whose time is over while its answer comes gives the cause as well.
+func TestTimeIsOverWithinAnAnswer(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]int{"an answer": http.StatusOK, "an error": http.StatusNotFound} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cause := errors.New("enough")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			client := serve(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, `{"commit_sha":`)
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			}})
+			client.conn.http.Transport = begun{client.conn.http.Transport, func() { cancel(cause) }}
+			_, err := client.Health(ctx)
+			require.ErrorIs(t, err, cause)
+		})
+	}
+}
+
+// begun says when an answer has begun.
+type begun struct {
+	http.RoundTripper
+	say func()
+}
+
+func (b begun) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.RoundTripper.RoundTrip(r)
+	b.say()
+	return resp, err
 }
 
 func TestNotJSON(t *testing.T) {

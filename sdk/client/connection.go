@@ -85,6 +85,9 @@ func (c *connection) decode(ctx context.Context, r request, out any) error {
 		return err
 	}
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		if ctx.Err() != nil { // while the answer came
+			return context.Cause(ctx)
+		}
 		return fmt.Errorf("%s %s: the answer is not the JSON expected (is this an Argosy server?): %w", r.method, c.base.String()+r.path, err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,6 +85,9 @@ func readError(r request, resp *http.Response) error {
 	e := &Error{Status: resp.StatusCode, retryAfter: retryAfter(resp.Header)}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if err != nil {
+		if ctx := resp.Request.Context(); ctx.Err() != nil { // while the answer came
+			return context.Cause(ctx)
+		}
 		return &Unreachable{Err: err, URL: resp.Request.URL.Host}
 	}
 	var wire struct {

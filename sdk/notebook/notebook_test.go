@@ -18,9 +18,10 @@ import (
 
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/sdk/dsl"
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaks.Main(m)) }
 
 // written is a page with its pictures written out.
 func written(t *testing.T, page string) string {
@@ -122,9 +123,7 @@ func TestPassesOfALoopStandInOrder(t *testing.T) {
 
 func TestWatchEndsWithItsServer(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.NotFoundHandler())
-	server.Close()
-	c, err := client.New(server.URL, client.WithRetries(0), client.WithPatience(10*time.Millisecond))
+	c, err := client.New("http://127.0.0.1:1", client.WithRetries(0), client.WithPatience(10*time.Millisecond))
 	require.NoError(t, err)
 	given := &client.Run{ID: "r1"}
 	last, err := newWatcher(c, nil, func(string) {}).watch(t.Context(), given)
