@@ -9,13 +9,19 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
+
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/command"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"argosy": main})
+	testscript.Main(m, map[string]func(){"argosy": func() {
+		command.CompletionTime = 5 * time.Minute // the server of a slow machine answers late
+		main()
+	}})
 }
 
 // TestScripts runs the command as users do, in processes of its own, against a real server (`argosy server`) whose cluster

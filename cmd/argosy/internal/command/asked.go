@@ -95,7 +95,7 @@ func (c *cli) completeParameters(pipeline *string) completion {
 		if err != nil || *pipeline == "" {
 			return nil, directive
 		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTime)
 		defer cancel()
 		p, err := findPipeline(ctx, cl, *pipeline)
 		if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-const (
-	completionTime  = 2 * time.Second // a shell must not hang on a server that is away
-	completionItems = 200
-)
+// CompletionTime is how long a shell waits for what the server offers; it must not hang on one that is away. Tests change it.
+var CompletionTime = 2 * time.Second
+
+const completionItems = 200
 
 type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
@@ -29,7 +29,7 @@ func completeFrom[T any](c *cli, several bool, all func(*client.Client, context.
 		if err != nil {
 			return nil, none
 		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTime)
 		defer cancel()
 		var words []string
 		for item, err := range all(cl, ctx) {
@@ -70,7 +70,7 @@ func (c *cli) completeOf(cmd *cobra.Command, run string, words func(*client.Run)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	ctx, cancel := context.WithTimeout(cmd.Context(), CompletionTime)
 	defer cancel()
 	r, err := runNamed(ctx, cl, run, io.Discard)
 	if err != nil {

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,7 +49,7 @@ func server(t *testing.T) *client.Client {
 	})
 	require.NoError(t, err)
 	require.NoError(t, a.Start(t.Context()))
-	t.Cleanup(func() { require.NoError(t, a.Stop(t.Context())) })
+	t.Cleanup(func() { require.NoError(t, a.Stop(context.WithoutCancel(t.Context()))) }) // calls end before the log of the test does
 	c, err := client.New("http://" + a.Addrs().HTTP)
 	require.NoError(t, err)
 	return c

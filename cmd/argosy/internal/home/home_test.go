@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -110,6 +111,9 @@ func TestLock(t *testing.T) {
 
 func TestSupervisor(t *testing.T) {
 	t.Parallel()
+	// A process that is being forked has for a moment all files that are open, and with them their locks.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	h, err := Open(t.TempDir())
 	require.NoError(t, err)
 	_, runs := h.Supervisor()

@@ -17,7 +17,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-// logPatience is how long logs are read after their run has ended.
+// logPatience is how long logs are read after their run has ended, unless the follower has a patience of its own.
 const logPatience = 10 * time.Second
 
 // Follower tells of a run as it goes. Its functions are never called at the same time.
@@ -26,6 +26,8 @@ type Follower struct {
 	Step   func(client.Node)         // the phase of a step changed, or what it waits for; nil: not told
 	Line   func(client.Node, string) // a step printed a line; nil: logs are not read
 	Lost   func(client.Node, error)  // a step's log could not be read to its end; nil: not told
+
+	patience time.Duration // with logs after the end; 0: logPatience
 
 	mu     sync.Mutex
 	phases map[string]string
@@ -44,7 +46,7 @@ func (f *Follower) Run(ctx context.Context, id string) (*client.Run, error) {
 	if err != nil {
 		return run, err
 	}
-	late := time.AfterFunc(logPatience, cancel)
+	late := time.AfterFunc(cmp.Or(f.patience, logPatience), cancel)
 	f.logs.Wait()
 	late.Stop()
 	return run, nil

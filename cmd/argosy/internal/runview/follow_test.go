@@ -17,9 +17,10 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 	"github.com/argosy-ml/argosy/sdk/client"
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(leaks.Main(m)) }
 
 func serve(t *testing.T, handlers map[string]http.HandlerFunc) *client.Client {
 	t.Helper()
@@ -65,8 +66,9 @@ func TestFollower(t *testing.T) {
 	})
 	var steps, lines, lost []string
 	f := Follower{
-		Client: c,
-		Step:   func(n client.Node) { steps = append(steps, n.Label()+" "+n.Phase) },
+		Client:   c,
+		patience: time.Hour,
+		Step:     func(n client.Node) { steps = append(steps, n.Label()+" "+n.Phase) },
 		Line: func(n client.Node, line string) {
 			lines = append(lines, n.Label()+" "+line)
 			if line == "unfinished" {
