@@ -25,23 +25,24 @@ func TestTFPSCompiles(t *testing.T) {
 	require.Contains(t, string(manifest), "--affinity=ps,worker,chief")
 }
 
-// address returns an address without a listener. Its port lies below the range from which the kernel assigns ports, so no other program
-// takes it first.
-func address(t *testing.T) string {
+// addresses returns n addresses without a listener. Their ports lie below the range from which the kernel assigns ports, so no other
+// program takes them first.
+func addresses(t *testing.T, n int) (free []string) {
 	t.Helper()
-	for {
+	for len(free) < n {
 		a := fmt.Sprintf("127.0.0.1:%d", 10000+rand.IntN(20000))
 		if l, err := net.Listen("tcp", a); err == nil {
-			require.NoError(t, l.Close())
-			return a
+			defer l.Close() // when all are known, so that none comes twice
+			free = append(free, a)
 		}
 	}
+	return free
 }
 
 // The roles of the program, started as the operator would start them, on two parameter servers.
 func TestRoles(t *testing.T) {
 	t.Parallel()
-	cluster := map[string][]string{"ps": {address(t), address(t)}, "worker": {"127.0.0.1:1", "127.0.0.1:2"}, "chief": {"127.0.0.1:3"}}
+	cluster := map[string][]string{"ps": addresses(t, 2), "worker": {"127.0.0.1:1", "127.0.0.1:2"}, "chief": {"127.0.0.1:3"}}
 	export := t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
 	start := func(role string, index int, args ...string) (*exec.Cmd, *bytes.Buffer) {

@@ -83,7 +83,7 @@ class Weights:
         while True:
             try:
                 conn = socket.create_connection((host, int(port)), 10)
-                conn.settimeout(60)
+                conn.settimeout(300)
                 return conn
             except OSError as e:  # its pod or its name may not be there yet
                 if time.monotonic() > deadline:

@@ -60,8 +60,11 @@ func walk(t *testing.T, extensions ...string) (found []string) {
 		}
 		if entry.IsDir() {
 			switch entry.Name() {
-			case ".git", "bin", ".build", ".cache", "node_modules", "dist":
+			case "bin", "node_modules", "dist":
 				return fs.SkipDir
+			}
+			if hidden := strings.HasPrefix(entry.Name(), "."); hidden && name != repository && entry.Name() != ".github" {
+				return fs.SkipDir // also folders that tests of other packages make and remove meanwhile
 			}
 			return nil
 		}
