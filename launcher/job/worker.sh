@@ -25,7 +25,7 @@ if [ -z "$usable" ]; then
 fi
 daemon=
 stopped=
-trap 'stopped=yes; if [ -n "$daemon" ]; then kill -TERM "$daemon"; fi' TERM INT
+trap 'stopped=yes; if [ -n "$daemon" ]; then kill -TERM "$daemon" || :; fi' TERM INT
 /usr/sbin/sshd "$@" &
 daemon=$!
 if [ -n "$stopped" ]; then kill -TERM "$daemon" || :; fi # by a signal from before the daemon was known
