@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/argosy-ml/argosy/cluster/net/nettest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -86,16 +88,14 @@ func TestUDPKeepsItsPackets(t *testing.T) {
 
 func TestFailuresSayWhy(t *testing.T) {
 	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, free.Close())
+	closed := nettest.Refusing(t)
 	dial := DialContext(broker(t))
-	_, err = dial(t.Context(), "tcp", free.Addr().String())
+	_, err := dial(t.Context(), "tcp", closed)
 	require.ErrorContains(t, err, "refused")
-	require.ErrorContains(t, err, free.Addr().String())
+	require.ErrorContains(t, err, closed)
 	_, err = dial(t.Context(), "unix", "/run/x")
 	require.ErrorContains(t, err, "neither TCP nor UDP")
-	_, err = DialContext(filepath.Join(t.TempDir(), "none"))(t.Context(), "tcp", free.Addr().String())
+	_, err = DialContext(filepath.Join(t.TempDir(), "none"))(t.Context(), "tcp", closed)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"github.com/argosy-ml/argosy/cluster/net/nettest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -44,13 +46,10 @@ func TestSocketBelongsToItsOwner(t *testing.T) {
 
 func TestRefusedAddressClosesTheConnection(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	c, err := net.Dial("unix", start(t, l.Addr().String()))
+	c, err := net.Dial("unix", start(t, nettest.Refusing(t)))
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(5*time.Minute)))
 	_, err = c.Read(make([]byte, 1))
 	require.ErrorIs(t, err, io.EOF)
 }
@@ -67,7 +66,7 @@ func TestEndClosesConnections(t *testing.T) {
 	defer c.Close()
 	cancel()
 	require.NoError(t, <-ended)
-	require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(5*time.Minute)))
 	_, err := io.ReadAll(c) // the end or a reset, but not the time limit
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 }
@@ -114,7 +113,11 @@ func start(t *testing.T, address string) string {
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, path, address, slog.New(slog.DiscardHandler)) }()
 	t.Cleanup(func() { cancel(); require.NoError(t, <-ended) })
-	require.NoError(t, dial(t, path).Close())
+	c := dial(t, path).(*net.UnixConn)
+	require.NoError(t, c.CloseWrite())
+	_, err := io.ReadAll(c) // to the end: it was accepted, and so the socket is as it is to be
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
 	return path
 }
 
@@ -125,7 +128,7 @@ func dial(t *testing.T, path string) net.Conn {
 		var err error
 		c, err = net.Dial("unix", path)
 		return err == nil
-	}, time.Minute, time.Millisecond)
+	}, 5*time.Minute, time.Millisecond)
 	return c
 }
 
