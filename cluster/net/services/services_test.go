@@ -54,13 +54,50 @@ func sliceOf(name, service string, port int, addresses ...string) *discoveryv1.E
 	return s
 }
 
-// backend answers on TCP and UDP with its name and what it was sent.
-func backend(t *testing.T, addr, name string) (port int) {
+// backends answer on TCP and UDP with their names and what they were sent, on 127.0.0.1, 127.0.0.2 and so on, all at the same port.
+func backends(t *testing.T, names ...string) (port int) {
 	t.Helper()
-	l, err := net.Listen("tcp", addr)
-	require.NoError(t, err)
-	packets, err := net.ListenPacket("udp", l.Addr().String())
-	require.NoError(t, err)
+	streams, packets := listenAll(t, len(names))
+	for i, name := range names {
+		answer(t, streams[i], packets[i], name)
+	}
+	return streams[0].Addr().(*net.TCPAddr).Port
+}
+
+// listenAll finds a port that is free everywhere: others may have it for packets, or on another address.
+func listenAll(t *testing.T, n int) (streams []net.Listener, packets []net.PacketConn) {
+	t.Helper()
+	for {
+		streams, packets = nil, nil
+		var err error
+		port := 0
+		for i := 0; i < n && err == nil; i++ {
+			var l net.Listener
+			if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.%d:%d", i+1, port)); err != nil {
+				break
+			}
+			streams, port = append(streams, l), l.Addr().(*net.TCPAddr).Port
+			var p net.PacketConn
+			if p, err = net.ListenPacket("udp", l.Addr().String()); err == nil {
+				packets = append(packets, p)
+			}
+		}
+		if err == nil {
+			return streams, packets
+		}
+		require.ErrorIs(t, err, unix.EADDRINUSE)
+		for _, l := range streams {
+			require.NoError(t, l.Close())
+		}
+		for _, p := range packets {
+			require.NoError(t, p.Close())
+		}
+	}
+}
+
+// answer serves one of the backends until the test ends.
+func answer(t *testing.T, l net.Listener, packets net.PacketConn, name string) {
+	t.Helper()
 	var work sync.WaitGroup
 	work.Go(func() {
 		for {
@@ -90,7 +127,6 @@ func backend(t *testing.T, addr, name string) (port int) {
 		_ = packets.Close()
 		work.Wait()
 	})
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // serve runs a proxy until the test ends.
@@ -114,7 +150,7 @@ func serve(t *testing.T, d *Directory, change ...func(*Proxy)) {
 
 // ask sends a line and returns the answer to it.
 func ask(network, addr, from string) (string, error) {
-	d := net.Dialer{Timeout: time.Minute}
+	d := net.Dialer{Timeout: 5 * time.Minute}
 	if from != "" && network == "tcp" {
 		d.LocalAddr = &net.TCPAddr{IP: net.ParseIP(from)}
 	}
@@ -123,7 +159,7 @@ func ask(network, addr, from string) (string, error) {
 		return "", err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	_ = c.SetDeadline(time.Now().Add(5 * time.Minute))
 	if _, err := io.WriteString(c, "hello\n"); err != nil {
 		return "", err
 	}
@@ -134,7 +170,7 @@ func ask(network, addr, from string) (string, error) {
 // eventually waits until the proxy has taken a change in, for which it has no signal.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for !f() {
 		require.True(t, time.Now().Before(deadline), "not in time: %s", what)
 		time.Sleep(time.Millisecond)
@@ -150,8 +186,7 @@ func refused(addr string) func() bool {
 
 func TestConnectionsAndPacketsReachEveryEndpoint(t *testing.T) {
 	t.Parallel()
-	port := backend(t, "127.0.0.1:0", "one")
-	require.Equal(t, port, backend(t, fmt.Sprintf("127.0.0.2:%d", port), "two"))
+	port := backends(t, "one", "two")
 	s := serviceOf("web", func(s *corev1.ServiceSpec) { s.Ports[0].NodePort = 30080 })
 	serve(t, Known([]*corev1.Service{s}, []*discoveryv1.EndpointSlice{sliceOf("a", "web", port, "127.0.0.1"), sliceOf("b", "web", port, "127.0.0.2")}))
 	address := s.Spec.ClusterIP + ":8080"
@@ -173,8 +208,7 @@ func TestConnectionsAndPacketsReachEveryEndpoint(t *testing.T) {
 
 func TestClientsKeepTheirEndpointIfTheServiceWantsIt(t *testing.T) {
 	t.Parallel()
-	port := backend(t, "127.0.0.1:0", "one")
-	require.Equal(t, port, backend(t, fmt.Sprintf("127.0.0.2:%d", port), "two"))
+	port := backends(t, "one", "two")
 	s := serviceOf("sticky", func(s *corev1.ServiceSpec) { s.SessionAffinity = corev1.ServiceAffinityClientIP })
 	serve(t, Known([]*corev1.Service{s}, []*discoveryv1.EndpointSlice{sliceOf("a", "sticky", port, "127.0.0.1", "127.0.0.2")}))
 	address := s.Spec.ClusterIP + ":8080"
@@ -203,7 +237,7 @@ func TestClientsKeepTheirEndpointIfTheServiceWantsIt(t *testing.T) {
 
 func TestAnEndpointThatRefusesIsPassedOver(t *testing.T) {
 	t.Parallel()
-	port := backend(t, "127.0.0.1:0", "one")
+	port := backends(t, "one")
 	s := serviceOf("half")
 	serve(t, Known([]*corev1.Service{s}, []*discoveryv1.EndpointSlice{sliceOf("a", "half", port, "127.0.0.1", "127.0.0.3", "127.0.0.4")}))
 	address := s.Spec.ClusterIP + ":8080"
@@ -217,7 +251,7 @@ func TestAnEndpointThatRefusesIsPassedOver(t *testing.T) {
 
 func TestServicesComeAndGo(t *testing.T) {
 	t.Parallel()
-	port := backend(t, "127.0.0.1:0", "one")
+	port := backends(t, "one")
 	d := Known(nil, nil)
 	serve(t, d)
 	s := serviceOf("web")
