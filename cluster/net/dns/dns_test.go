@@ -23,6 +23,9 @@ import (
 	"github.com/argosy-ml/argosy/cluster/net/services"
 )
 
+// patience is long enough for a busy machine.
+const patience = 5 * time.Minute
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // cluster is one with a Service of each kind.
@@ -82,7 +85,7 @@ func upstream(t *testing.T) string {
 		_ = w.WriteMsg(a)
 	})
 	packets, streams := listen(t)
-	for _, s := range []*dns.Server{{PacketConn: packets, Handler: handler}, {Listener: streams, Handler: handler}} {
+	for _, s := range []*dns.Server{{PacketConn: packets, Handler: handler}, {Listener: streams, Handler: handler, ReadTimeout: patience}} {
 		up, done := make(chan struct{}), make(chan error, 1)
 		s.NotifyStartedFunc = func() { close(up) }
 		go func() { done <- s.ActivateAndServe() }()
@@ -113,6 +116,7 @@ func listen(t *testing.T) (net.PacketConn, net.Listener) {
 func serve(t *testing.T, d *services.Directory, file, upstream string) string {
 	t.Helper()
 	packets, streams := listen(t)
+	began := time.Now() // the server's clock stands still: what it keeps from outside stays as long as it runs
 	s := start(packets, streams, Config{
 		Directory: d, Pods: netip.MustParsePrefix("10.88.0.0/16"), Services: netip.MustParsePrefix("10.96.0.0/16"), Resolv: file,
 		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -123,7 +127,7 @@ func serve(t *testing.T, d *services.Directory, file, upstream string) string {
 			return d.DialContext(ctx, network, upstream)
 		},
 		Log: slog.New(slog.DiscardHandler),
-	}, limits{forward: time.Minute, attempt: time.Minute}) // long enough for a busy machine
+	}, limits{question: patience, forward: patience, attempt: patience}, func() time.Time { return began })
 	t.Cleanup(s.Stop)
 	return packets.LocalAddr().String()
 }
@@ -141,7 +145,7 @@ func ask(t *testing.T, server, network, name string, kind uint16, change ...func
 	for _, f := range change {
 		f(q)
 	}
-	a, _, err := (&dns.Client{Net: network, UDPSize: dns.MaxMsgSize, Timeout: 2 * time.Minute}).Exchange(q, server)
+	a, _, err := (&dns.Client{Net: network, UDPSize: dns.MaxMsgSize, Timeout: patience}).Exchange(q, server)
 	require.NoError(t, err, name)
 	return a
 }

@@ -15,12 +15,13 @@ import (
 
 // limits bound how long others are waited for.
 type limits struct {
-	forward time.Duration // the search for an answer outside
-	attempt time.Duration // one attempt at one server
+	question time.Duration // the first question on a connection
+	forward  time.Duration // the search for an answer outside
+	attempt  time.Duration // one attempt at one server
 }
 
 // usual are the limits for pods, whose resolvers ask again after five seconds.
-var usual = limits{forward: 4 * time.Second, attempt: 1500 * time.Millisecond}
+var usual = limits{question: 2 * time.Second, forward: 4 * time.Second, attempt: 1500 * time.Millisecond}
 
 // forwarder asks the machine's own name servers.
 type forwarder struct {

@@ -46,7 +46,8 @@ type Server struct {
 	records *records
 	forward *forwarder
 	cache   cache
-	asking  chan struct{} // a place for each question that is out
+	now     func() time.Time // for the cache
+	asking  chan struct{}    // a place for each question that is out
 	log     *slog.Logger
 	udp     *dns.Server
 	tcp     *dns.Server
@@ -55,13 +56,14 @@ type Server struct {
 
 // Start serves on both sockets, which it closes in the end, until Stop is called.
 func Start(packets net.PacketConn, streams net.Listener, cfg Config) *Server {
-	return start(packets, streams, cfg, usual)
+	return start(packets, streams, cfg, usual, time.Now)
 }
 
-func start(packets net.PacketConn, streams net.Listener, cfg Config, l limits) *Server {
+func start(packets net.PacketConn, streams net.Listener, cfg Config, l limits, now func() time.Time) *Server {
 	s := &Server{
 		records: &records{directory: cfg.Directory, pods: cfg.Pods, services: cfg.Services},
 		forward: &forwarder{file: cfg.Resolv, dial: cfg.Dial, limits: l},
+		now:     now,
 		asking:  make(chan struct{}, maxAsking),
 		log:     cfg.Log,
 	}
@@ -69,7 +71,7 @@ func start(packets net.PacketConn, streams net.Listener, cfg Config, l limits) *
 	up := make(chan struct{}, 4)
 	started := func() { up <- struct{}{} }
 	s.udp = &dns.Server{PacketConn: packets, Handler: s, UDPSize: dns.MaxMsgSize, NotifyStartedFunc: started}
-	s.tcp = &dns.Server{Listener: streams, Handler: s, NotifyStartedFunc: started}
+	s.tcp = &dns.Server{Listener: streams, Handler: s, ReadTimeout: l.question, NotifyStartedFunc: started}
 	for _, server := range []*dns.Server{s.udp, s.tcp} {
 		s.work.Go(func() {
 			defer started() // or it never will be
@@ -191,14 +193,14 @@ func (s *Server) ask(network string, q *dns.Msg) *dns.Msg {
 		return s.askOutside(network, q) // who checks signatures gets what there is
 	}
 	question := q.Question[0]
-	a := s.cache.get(question, time.Now())
+	a := s.cache.get(question, s.now())
 	if a == nil {
 		plain := new(dns.Msg).SetQuestion(question.Name, question.Qtype)
 		plain.Question[0].Qclass = question.Qclass
 		plain.SetEdns0(dns.MaxMsgSize, false)
 		a = s.askOutside(network, plain)
 		a.Extra = slices.DeleteFunc(a.Extra, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeOPT })
-		s.cache.put(question, a, time.Now())
+		s.cache.put(question, a, s.now())
 	}
 	a.Id = q.Id
 	return a
