@@ -36,7 +36,7 @@ func (g *gateway) acceptTCP(r *tcp.ForwarderRequest) {
 		r.Complete(true)
 		return
 	}
-	d := net.Dialer{Timeout: connectLimit}
+	d := net.Dialer{Timeout: g.connect}
 	conn, err := d.DialContext(g.ctx, "tcp", to.String())
 	if err != nil {
 		r.Complete(true)

@@ -9,6 +9,7 @@
 package uplink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,14 +46,17 @@ type Config struct {
 	Inside      []netip.Prefix   // the cluster's own networks, unreachable from beyond
 	Idle        time.Duration    // without packets and connections, after which Forward returns
 	Log         *slog.Logger
+
+	connect time.Duration // instead of connectLimit, for tests
 }
 
 // gateway is the network stack of one uplink.
 type gateway struct {
-	log    *slog.Logger
-	inside []netip.Prefix
-	link   *link
-	stack  *stack.Stack
+	log     *slog.Logger
+	inside  []netip.Prefix
+	connect time.Duration // for which a connection is tried
+	link    *link
+	stack   *stack.Stack
 
 	ctx context.Context // ends with the gateway; each connection's
 
@@ -86,7 +90,7 @@ func Forward(ctx context.Context, socket *os.File, cfg Config) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = socket.Close() })
 	defer stop()
-	g := &gateway{log: cfg.Log, inside: cfg.Inside, link: l, flows: make(chan struct{}, maxFlows)}
+	g := &gateway{log: cfg.Log, inside: cfg.Inside, connect: cmp.Or(cfg.connect, connectLimit), link: l, flows: make(chan struct{}, maxFlows)}
 	var cancel context.CancelFunc
 	g.ctx, cancel = context.WithCancel(ctx)
 	if err := g.open(); err != nil {

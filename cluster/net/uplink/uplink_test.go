@@ -82,16 +82,20 @@ func sandbox(t testing.TB, f func()) {
 			served <- errors.Join(err, socket.Close())
 			return
 		}
-		served <- Forward(ctx, socket, config(time.Minute))
+		served <- Forward(ctx, socket, config(patience))
 	}()
 	<-over
 	cancel()
 	require.NoError(t, <-served)
 }
 
+// patience is what a busy machine may take for what happens at once.
+const patience = 5 * time.Minute
+
 func config(idle time.Duration) Config {
 	return Config{
-		MTU: podnet.UplinkMTU, Near: podnet.NearMAC, World: podnet.WorldMAC, Idle: idle, Log: slog.New(slog.DiscardHandler),
+		connect: 2 * patience,
+		MTU:     podnet.UplinkMTU, Near: podnet.NearMAC, World: podnet.WorldMAC, Idle: idle, Log: slog.New(slog.DiscardHandler),
 		Inside: []netip.Prefix{netip.MustParsePrefix("198.51.100.128/25")},
 	}
 }
@@ -230,7 +234,7 @@ func TestWhatIsRefusedIsRefusedAtOnce(t *testing.T) {
 	results := map[string]error{}
 	sandbox(t, func() {
 		for name, addr := range attempts {
-			c, err := net.DialTimeout("tcp", addr, connectLimit/2)
+			c, err := net.DialTimeout("tcp", addr, patience)
 			if err == nil {
 				_ = c.Close()
 			}
@@ -255,36 +259,56 @@ func TestLoopbackOfTheHostStaysItsOwn(t *testing.T) {
 	}
 }
 
-func TestItWaitsForTheFirstPacketAndEndsWhenIdle(t *testing.T) {
+func TestItWaitsForTheFirstPacketAndStaysForConnections(t *testing.T) {
 	l := listenTCP(t, world)
-	const idle = 2 * time.Second // much longer than it takes until the first packet is a connection
 	dialed, finish := make(chan error), make(chan struct{})
 	socket, over := enter(t, func() {
 		c, err := net.Dial("tcp", l.Addr().String())
 		dialed <- err
 		if err == nil {
+			go func() { _, _ = io.Copy(c, c) }()
 			<-finish
 			_ = c.Close()
 		}
 	})
 	require.NoError(t, Await(t.Context(), socket))
 	served := make(chan error, 1)
-	go func() { served <- Forward(context.Background(), socket, config(idle)) }()
+	go func() { served <- Forward(context.Background(), socket, config(time.Hour)) }()
 	c, err := l.Accept()
 	require.NoError(t, err)
 	defer c.Close()
 	require.NoError(t, <-dialed)
-	select {
-	case err := <-served:
-		t.Fatalf("it ended under an open connection: %v", err)
-	case <-time.After(idle + idle/2):
+	// Its time without packets is over, again and again, while the connection is open.
+	for range 20 {
+		idle(socket)
+		_, err := c.Write([]byte("x"))
+		require.NoError(t, err)
+		_, err = io.ReadFull(c, make([]byte, 1))
+		require.NoError(t, err, "it ended under an open connection")
 	}
 	close(finish)
 	<-over
 	_, err = io.Copy(io.Discard, c)
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
-	require.NoError(t, <-served)
+	for { // until it knows that the connection is over
+		idle(socket)
+		select {
+		case err := <-served:
+			require.NoError(t, err)
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// idle has the time without packets end now.
+func idle(socket *os.File) { _ = socket.SetReadDeadline(time.Unix(1, 0)) } // it may be closed
+
+func TestItEndsWhenIdle(t *testing.T) {
+	socket, over := enter(t, func() {})
+	<-over
+	require.NoError(t, Forward(t.Context(), socket, config(50*time.Millisecond)))
 }
 
 func TestNobodyWaitsForEver(t *testing.T) {
