@@ -2,6 +2,7 @@
 package images
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,6 +88,8 @@ type Config struct {
 	Dial               image.DialFunc
 	InsecureRegistries []string // those that may speak plain http
 	Log                *slog.Logger
+
+	reach time.Duration // instead of reachWithin, for tests
 }
 
 // New opens the store.
@@ -98,7 +101,7 @@ func New(cfg Config) (*Finder, error) {
 	dial := cfg.Dial
 	if cfg.Mode != Pull {
 		dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			ctx, cancel := context.WithTimeout(ctx, reachWithin)
+			ctx, cancel := context.WithTimeout(ctx, cmp.Or(cfg.reach, reachWithin))
 			defer cancel()
 			return cfg.Dial(ctx, network, addr)
 		}
