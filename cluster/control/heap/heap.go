@@ -75,11 +75,11 @@ func announce(ctx context.Context, collections chan<- struct{}) {
 		if ctx.Err() != nil {
 			return
 		}
+		announce(ctx, collections) // first, so that a collection that the news causes is announced too
 		select {
 		case collections <- struct{}{}:
 		default:
 		}
-		announce(ctx, collections)
 	})
 }
 

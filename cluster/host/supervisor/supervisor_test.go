@@ -146,7 +146,7 @@ func TestInheritedFiles(t *testing.T) {
 	require.NoError(t, err)
 	defer r.Close()
 	// The announcement comes after the inherited files; a wrong number would end in a failed write.
-	require.NoError(t, s.Start(Child{Name: "a", Args: []string{"child-serves"}, Files: []*os.File{r, w}}))
+	require.NoError(t, s.Start(Child{Name: "a", Args: []string{"child-serves"}, Files: []*os.File{r, w}, Grace: 5 * time.Minute}))
 	require.NoError(t, s.Wait(t.Context(), "a"))
 	s.Stop()
 	require.NoError(t, events.await(t, "a", Exited, 0).Err)
@@ -166,7 +166,7 @@ func TestChildrenDieWithAKilledSupervisor(t *testing.T) {
 
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
-	require.Eventually(t, func() bool { return gone(grandchild) }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return gone(grandchild) }, 5*time.Minute, 5*time.Millisecond)
 }
 
 func TestBigLogIsMovedAtTheStart(t *testing.T) {
