@@ -13,7 +13,7 @@ import (
 )
 
 // patience is how long argosy-podinit gets to end a command without a reader.
-const patience = 2 * time.Second
+const patience = 30 * time.Second
 
 // exec runs a command in a container as long as the connection lasts.
 func (s *server) exec(c conn, r request, files []*os.File) error {

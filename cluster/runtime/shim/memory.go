@@ -3,7 +3,6 @@ package shim
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -58,45 +57,21 @@ type usage struct {
 	shared map[uint64]bool // devices of file systems in memory that do not count
 }
 
-// tries is how often memory is added up anew while processes come and go.
-const tries = 10
-
-// exceeds says whether they use more memory than they may, in bytes. When a process starts or ends during a reading, its part of
-// shared pages may count twice. Such a reading proves nothing, so exceeds reads again, up to ten times. A reading during which the
-// same processes had memory decides at once.
-func (u usage) exceeds(limit int64) bool {
-	for range tries {
-		family := u.family()
-		before := withMemory(family)
-		if u.memory(family, limit) <= limit {
-			return false
-		}
-		if slices.Equal(before, withMemory(u.family())) {
-			return true
-		}
-	}
-	return true
-}
+// exceeds says whether they use more memory than they may, in bytes.
+func (u usage) exceeds(limit int64) bool { return u.memory(u.family(), limit) > limit }
 
 // family is the process and its descendants.
 func (u usage) family() []kin {
 	return append(descendants(u.pid), kin{pid: u.pid})
 }
 
-// withMemory leaves out processes that have ended and that their parent has not waited for.
-func withMemory(family []kin) (alive []kin) {
-	for _, p := range family {
-		if privateAtMost(p.pid) > 0 {
-			alive = append(alive, p)
-		}
-	}
-	return alive
-}
-
 // memory is what a family uses and shares with no file of a disk, in bytes. Orphans of a container are adopted by its
 // first process; only where containers share their processes are they missed, as commands that join a container always are: for
 // those there is the limit of each process. What processes share since one began as a copy of the other counts once, as it does for a
 // cgroup; that takes a look at all their pages, and is done only where they could be too many.
+//
+// Processes come and go during the reading. One that is read and then ends, or becomes another program, leaves its part of shared pages
+// to the others, which are read later. So of each process memory counts no more than it still has when all have been read.
 func (u usage) memory(family []kin, limit int64) int64 {
 	files, open := u.inMemory(family)
 	atMost := files
@@ -106,11 +81,15 @@ func (u usage) memory(family []kin, limit int64) int64 {
 	if atMost <= limit {
 		return atMost
 	}
-	sum := files
-	for _, p := range family {
+	parts := make([]int64, len(family))
+	for i, p := range family {
 		if !p.borrows() {
-			sum += anonymous(p.pid) + mapped(p.pid, open)
+			parts[i] = anonymous(p.pid) + mapped(p.pid, open)
 		}
+	}
+	sum := files
+	for i, p := range family {
+		sum += min(parts[i], privateAtMost(p.pid))
 	}
 	return sum
 }

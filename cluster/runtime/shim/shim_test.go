@@ -369,7 +369,7 @@ func TestContainersEndWithTheirHolder(t *testing.T) {
 func hasEnded(t *testing.T, pidfd int) bool {
 	t.Helper()
 	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(time.Minute.Milliseconds()))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int((5 * time.Minute).Milliseconds()))
 		if !errors.Is(err, unix.EINTR) {
 			require.NoError(t, err)
 			return n == 1
