@@ -38,7 +38,7 @@ func Look(ctx context.Context, h home.Home) Facts {
 	_, err := os.Stat("/run/systemd/system")
 	f.Systemd = err == nil
 	f.lookAtPrograms()
-	f.Python = lookAtPython(ctx)
+	f.Python = pythonInTime(ctx)
 	if m, err := machine.Look("/"); err == nil {
 		f.GPUs, f.MilliCPU, f.Memory = len(m.GPUs), m.MilliCPU, uint64(m.Memory)
 	}

@@ -26,6 +26,13 @@ const (
 print(platform.python_version(), *(m for m in ("mpi4py", "numpy") if not importlib.util.find_spec(m)))`
 )
 
+// pythonInTime gives up when the python3 of pods does not answer.
+func pythonInTime(ctx context.Context) Python {
+	ctx, cancel := context.WithTimeout(ctx, pythonTimeout)
+	defer cancel()
+	return lookAtPython(ctx)
+}
+
 // lookAtPython asks the python3 of pods, in their environment: an activated environment of the caller is not theirs.
 func lookAtPython(ctx context.Context) (p Python) {
 	for _, dir := range podPath {
@@ -33,8 +40,6 @@ func lookAtPython(ctx context.Context) (p Python) {
 		if unix.Access(path, unix.X_OK) != nil {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(ctx, pythonTimeout)
-		defer cancel()
 		ask := exec.CommandContext(ctx, path, "-c", askPython)
 		ask.Env = []string{"PATH=" + strings.Join(podPath, ":"), "HOME=/"}
 		out, err := ask.Output()

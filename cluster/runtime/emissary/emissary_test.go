@@ -141,7 +141,7 @@ func TestRunForwardsSignals(t *testing.T) {
 		code, err := s.run([]string{"sh", "-c", `trap 'exit 5' TERM; touch ` + ready + `; while :; do sleep 0.01; done`})
 		ended <- end{code, err}
 	}()
-	require.Eventually(t, func() bool { _, err := os.Stat(ready); return err == nil }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(ready); return err == nil }, 5*time.Minute, 5*time.Millisecond)
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
 	e := <-ended
 	require.NoError(t, e.err)
@@ -184,7 +184,7 @@ func TestRunEndsBetweenTwoTries(t *testing.T) {
 				pid = strings.TrimSpace(string(b))
 				_, err := os.Stat("/proc/" + pid)
 				return pid != "" && (command != "exit 3" || err != nil)
-			}, time.Minute, 5*time.Millisecond)
+			}, 5*time.Minute, 5*time.Millisecond)
 			require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
 			require.Contains(t, []int{143, 3}, <-code) // 3 when it was told in the moment of its end
 			b, err := os.ReadFile(tried)
