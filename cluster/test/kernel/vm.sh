@@ -4,7 +4,7 @@
 #   vm.sh fetch            fetches the kernel and busybox, and runs nothing
 # The processor is QEMU's own, not the machine's, so that it does the same everywhere. Kernel and busybox are Debian's, taken out of
 # their packages into .build: they are not installed, because a kernel would change how the machine starts.
-# Exits with what SCRIPT exited with, 124 when it did not come to its end within VM_LIMIT seconds (300), and 125 when there can be no such
+# Exits with what SCRIPT exited with, 124 when it did not come to its end within VM_LIMIT seconds (600), and 125 when there can be no such
 # machine here.
 set -euo pipefail
 kernel=$(realpath -m "$(dirname "$0")/../../../.build/kernel")
@@ -78,7 +78,7 @@ GUEST
 chmod 755 "$root/init"
 (cd "$root" && find . | "$kernel/busybox" cpio -o -H newc -R 0:0 2>/dev/null) >"$work/initrd"
 
-limit=${VM_LIMIT:-300}
+limit=${VM_LIMIT:-600}
 timeout -k 5 "$limit" qemu-system-x86_64 -machine pc -accel tcg -cpu Nehalem -smp 1 -m 512M -nodefaults -display none -no-reboot -serial stdio \
 	-kernel "$kernel/vmlinuz" -initrd "$work/initrd" -append 'console=ttyS0 panic=-1 mitigations=off' </dev/null 2>&1 |
 	tr -d '\r' | tee "$work/log" || true
