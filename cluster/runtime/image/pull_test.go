@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/argosy-ml/argosy/cluster/net/nettest"
 	"github.com/argosy-ml/argosy/cluster/runtime/image/registrytest"
 )
 
@@ -142,13 +143,11 @@ func TestPullRefusals(t *testing.T) {
 	_, err = s.Pull(t.Context(), h.client, ref, keys("wrong"), keys("secret"))
 	require.NoError(t, err, "the next credentials are tried")
 
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	_, err = s.Pull(t.Context(), h.client, parse(t, l.Addr().String()+"/app"))
+	closed := nettest.Refusing(t)
+	_, err = s.Pull(t.Context(), h.client, parse(t, closed+"/app"))
 	var unreachable *UnreachableError
 	require.ErrorAs(t, err, &unreachable)
-	require.Equal(t, l.Addr().String(), unreachable.Registry)
+	require.Equal(t, closed, unreachable.Registry)
 
 	// Elsewhere nothing is sent without encryption; the name leads here all the same.
 	elsewhere := NewClient(func(ctx context.Context, network, _ string) (net.Conn, error) {
