@@ -68,12 +68,13 @@ func (l *Folders) empty() bool {
 // Clear clears folders until the context ends, and then those that are left. It asks whether no pod is being set up.
 func (l *Folders) Clear(ctx context.Context, calm func() bool) {
 	for {
-		for f := l.next(ctx.Err() != nil || calm()); f != nil; f = l.next(ctx.Err() != nil || calm()) {
+		over := ctx.Err() != nil // once for all: what is left when the context ends during a look is cleared by the next
+		for f := l.next(over || calm()); f != nil; f = l.next(over || calm()) {
 			if err := ClearFolder(f.dir); err != nil {
 				f.log.Warn("files of the pod not removed", "err", err)
 			}
 		}
-		if ctx.Err() != nil {
+		if over {
 			return
 		}
 		var later <-chan time.Time

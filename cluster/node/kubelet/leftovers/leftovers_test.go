@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -26,16 +27,18 @@ func ended(t *testing.T) string {
 
 func TestLeftoversWaitForAMomentOfCalm(t *testing.T) {
 	t.Parallel()
-	l := New()
-	first, second := ended(t), ended(t)
-	require.Nil(t, l.next(true))
-	l.Add(first, discard)
-	l.Add(second, discard)
-	require.Nil(t, l.next(false), "others are being set up")
-	require.Equal(t, first, l.next(true).dir)
-	l.left[0].since = time.Now().Add(-clearWithin)
-	require.Equal(t, second, l.next(false).dir, "it has waited long enough")
-	require.True(t, l.empty())
+	synctest.Test(t, func(t *testing.T) {
+		l := New()
+		first, second := ended(t), ended(t)
+		require.Nil(t, l.next(true))
+		l.Add(first, discard)
+		l.Add(second, discard)
+		require.Nil(t, l.next(false), "others are being set up")
+		require.Equal(t, first, l.next(true).dir)
+		time.Sleep(clearWithin) // of the test's clock
+		require.Equal(t, second, l.next(false).dir, "it has waited long enough")
+		require.True(t, l.empty())
+	})
 }
 
 func TestLeftoversAreCleared(t *testing.T) {
@@ -50,7 +53,7 @@ func TestLeftoversAreCleared(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(filepath.Join(dir, "containers"))
 		return os.IsNotExist(err)
-	}, time.Minute, time.Millisecond)
+	}, 5*time.Minute, time.Millisecond)
 	require.DirExists(t, filepath.Join(dir, "logs"))
 
 	busy.Store(true) // a pod is being set up, and the node ends
@@ -58,5 +61,15 @@ func TestLeftoversAreCleared(t *testing.T) {
 	l.Add(dir, discard)
 	end()
 	<-cleared
+	require.NoDirExists(t, filepath.Join(dir, "containers"))
+}
+
+// The node ends while it looks whether it is time.
+func TestLeftoversAreClearedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	l, dir := New(), ended(t)
+	ctx, end := context.WithCancel(t.Context())
+	l.Add(dir, discard)
+	l.Clear(ctx, func() bool { end(); return false })
 	require.NoDirExists(t, filepath.Join(dir, "containers"))
 }
