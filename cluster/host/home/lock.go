@@ -35,15 +35,7 @@ func Acquire(path string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
-	err = flock(f, unix.LOCK_EX|unix.LOCK_NB)
-	for range 5 { // Holder takes the lock for a moment when it looks
-		if !errors.Is(err, unix.EWOULDBLOCK) {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-		err = flock(f, unix.LOCK_EX|unix.LOCK_NB)
-	}
-	if err != nil {
+	if err := exclusively(f); err != nil {
 		defer f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, &HeldError{Path: path, PID: readPID(path)}
@@ -91,6 +83,22 @@ func WaitUnheld(ctx context.Context, path string, d time.Duration) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// exclusively locks the file for its owner alone, or fails where it has one. Holder shares the lock for a moment when it looks, which is
+// longer on a busy machine: exclusively waits for that, and knows it by sharing the lock too.
+func exclusively(f *os.File) error {
+	const pause, longest = 5 * time.Millisecond, time.Minute
+	for range longest / pause {
+		if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		if err := errors.Join(flock(f, unix.LOCK_SH|unix.LOCK_NB), flock(f, unix.LOCK_UN)); err != nil {
+			return err
+		}
+		time.Sleep(pause)
+	}
+	return unix.EWOULDBLOCK
 }
 
 func flock(f *os.File, how int) error {

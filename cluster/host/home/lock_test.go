@@ -2,13 +2,17 @@ package home
 
 import (
 	"context"
+	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 func TestLockHasOneHolder(t *testing.T) {
@@ -37,6 +41,21 @@ func TestLockHasOneHolder(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
+// One who looks at a lock has a share of it meanwhile.
+func TestLockIsNotRefusedForThoseWhoLook(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lock")
+	looker, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, flock(looker, unix.LOCK_SH))
+	closed := make(chan error, 1)
+	time.AfterFunc(200*time.Millisecond, func() { closed <- looker.Close() }) // as if it had been held up
+	lock, err := Acquire(path)
+	require.NoError(t, err)
+	require.NoError(t, <-closed)
+	require.NoError(t, lock.Release())
+}
+
 func TestWaitUnheldCountsFromTheRelease(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
@@ -57,6 +76,9 @@ func TestPortsAreKeptWhereFree(t *testing.T) {
 	t.Parallel()
 	h, err := Open(t.TempDir())
 	require.NoError(t, err)
+	noted, err := json.Marshal(map[string]int{"a": quietPort(t)})
+	require.NoError(t, err)
+	require.NoError(t, WriteFile(h.ports(), noted))
 	first, err := h.Listen(t.Context(), "a", "b")
 	require.NoError(t, err)
 	a, b := Port(first["a"]), Port(first["b"])
@@ -72,6 +94,18 @@ func TestPortsAreKeptWhereFree(t *testing.T) {
 		require.NoError(t, l.Close())
 	}
 	require.NoError(t, first["b"].Close())
+}
+
+// quietPort is a free port below those that the kernel gives to listeners that name none: nothing takes it between two listeners.
+func quietPort(t *testing.T) int {
+	t.Helper()
+	for port := 20_000 + os.Getpid()%10_000; ; port++ {
+		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			require.NoError(t, l.Close())
+			return port
+		}
+	}
 }
 
 func TestOpenRefusesAPathTooLongForSockets(t *testing.T) {
