@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,7 +31,10 @@ func layersOf(t *testing.T, uid int, layers ...map[string]string) *Image {
 	}
 	program, err := os.ReadFile(boxProgram)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, img.Layers[len(layers)-1], "box"), program, 0o755))
+	syscall.ForkLock.RLock() // a process that another test forks meanwhile would have the program open for writing: it could not be run
+	err = os.WriteFile(filepath.Join(dir, img.Layers[len(layers)-1], "box"), program, 0o755)
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
 	if os.Geteuid() == 0 {
 		require.NoError(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 			if err != nil {
