@@ -2,9 +2,9 @@ package quick
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -18,12 +18,19 @@ import (
 // A workflow is written when its new pods are heard of, and not before; those of others do not matter.
 func TestWorkflowsAreWrittenWhenTheirPodsAreHeardOf(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testWorkflowsAreWritten) // on a clock of its own: pods are not waited for without end
+}
+
+func testWorkflowsAreWritten(t *testing.T) {
+	t.Helper()
 	written := make(chan string, 1)
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { written <- r.Method + " " + r.URL.Path }))
-	defer s.Close()
 	asked, heard := make(chan string), make(chan struct{})
 	var once sync.Once
-	cfg := &rest.Config{Host: s.URL}
+	const host = "http://cluster"
+	cfg := &rest.Config{Host: host, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		written <- r.Method + " " + r.URL.Path
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	})}
 	u := listen(cfg, func(namespace, pod string) bool {
 		once.Do(func() { asked <- namespace + "/" + pod })
 		select {
@@ -44,9 +51,8 @@ func TestWorkflowsAreWrittenWhenTheirPodsAreHeardOf(t *testing.T) {
 	}
 	client, err := rest.HTTPClientFor(cfg)
 	require.NoError(t, err)
-	defer client.CloseIdleConnections()
 	send := func(method, path string) error {
-		req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, nil)
+		req, err := http.NewRequestWithContext(t.Context(), method, host+path, nil)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package quick
 import (
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	"github.com/argoproj/argo-workflows/v3/workflow/controller"
@@ -14,6 +15,11 @@ import (
 
 func TestReportsComeFirst(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testReportsComeFirst) // on a clock of its own: reports are not waited for without end
+}
+
+func testReportsComeFirst(t *testing.T) {
+	t.Helper()
 	step := func(name, result string) *corev1.Pod {
 		return &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Annotations: map[string]string{common.AnnotationKeyNodeID: name + "-id"}},
