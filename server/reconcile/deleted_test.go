@@ -68,7 +68,7 @@ func TestDeletedBeforeItsEnd(t *testing.T) {
 	got := b.Until(t, r.ID, func(r run.Run) bool { return run.Final(r.Status) })
 	require.Equal(t, run.Error, got.Status)
 	require.Contains(t, got.Message, "was deleted from the cluster before it ended")
-	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, 5*time.Minute, 5*time.Millisecond)
 	end(t, b, r, wfv1.WorkflowFailed, "") // the controller, which does not mind deletion
 	pods := b.Kube.CoreV1().Pods(enginetest.Namespace)
 	pod, err := pods.Get(t.Context(), r.Workflow, metav1.GetOptions{})
@@ -106,6 +106,6 @@ func TestNothingHangs(t *testing.T) {
 	deleteHeld(t, b, given)
 	start(t, b)
 	for _, r := range []run.Run{{ID: "unknown"}, given} {
-		require.Eventually(t, func() bool { return len(b.Workflow(t, r).Finalizers) == 0 }, time.Minute, 5*time.Millisecond, r.ID)
+		require.Eventually(t, func() bool { return len(b.Workflow(t, r).Finalizers) == 0 }, 5*time.Minute, 5*time.Millisecond, r.ID)
 	}
 }

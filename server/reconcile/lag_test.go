@@ -22,13 +22,15 @@ func TestLag(t *testing.T) {
 	reconciler := reconcile.New(reconcile.Config{Store: held, Cache: b.Store, Cluster: b.Engine, Artifacts: b.Artifacts, Logs: b.Logs, Feed: b.Feed, Log: b.Log})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
+	watched := b.WorkflowsWatched(1)
 	go func() { done <- reconciler.Run(ctx) }()
+	enginetest.Await(t, watched)
 	b.Update(t, r, func(wf *wfv1.Workflow) { wf.Status.Phase = wfv1.WorkflowRunning })
 	<-held.reached
 	// The sweep may have come before the watch, which tells since when.
-	require.Eventually(t, func() bool { return reconciler.Lag() > 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return reconciler.Lag() > 0 }, 5*time.Minute, time.Millisecond)
 	close(held.held)
-	require.Eventually(t, func() bool { return reconciler.Lag() == 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return reconciler.Lag() == 0 }, 5*time.Minute, time.Millisecond)
 	cancel()
 	require.NoError(t, <-done)
 }

@@ -70,19 +70,21 @@ func makePod(t *testing.T, b *enginetest.Bundle, name string, phase corev1.PodPh
 // end ends the Workflow of a run, whose only step is a pod of the Workflow's name that leaves a metrics file at metrics.
 func end(t *testing.T, b *enginetest.Bundle, r run.Run, phase wfv1.WorkflowPhase, metrics string) {
 	t.Helper()
-	b.Update(t, r, func(wf *wfv1.Workflow) {
-		now := metav1.NewTime(time.Now().Truncate(time.Second)) // as fine as the cluster keeps it
-		wf.Status.Phase, wf.Status.Message, wf.Status.StartedAt, wf.Status.FinishedAt = phase, "said so", now, now
-		code := "7"
-		n := wfv1.NodeStatus{
-			ID: wf.Name, Name: wf.Name, DisplayName: "step", Type: wfv1.NodeTypePod, TemplateName: "main", Phase: wfv1.NodePhase(phase),
-			StartedAt: now, FinishedAt: now, Outputs: &wfv1.Outputs{ExitCode: &code},
-		}
-		if metrics != "" {
-			n.Outputs.Artifacts = wfv1.Artifacts{{Name: "mlpipeline-metrics", ArtifactLocation: wfv1.ArtifactLocation{S3: &wfv1.S3Artifact{Key: metrics}}}}
-		}
-		wf.Status.Nodes = wfv1.Nodes{wf.Name: n}
-	})
+	b.Update(t, r, func(wf *wfv1.Workflow) { ended(wf, phase, metrics) })
+}
+
+func ended(wf *wfv1.Workflow, phase wfv1.WorkflowPhase, metrics string) {
+	now := metav1.NewTime(time.Now().Truncate(time.Second)) // as fine as the cluster keeps it
+	wf.Status.Phase, wf.Status.Message, wf.Status.StartedAt, wf.Status.FinishedAt = phase, "said so", now, now
+	code := "7"
+	n := wfv1.NodeStatus{
+		ID: wf.Name, Name: wf.Name, DisplayName: "step", Type: wfv1.NodeTypePod, TemplateName: "main", Phase: wfv1.NodePhase(phase),
+		StartedAt: now, FinishedAt: now, Outputs: &wfv1.Outputs{ExitCode: &code},
+	}
+	if metrics != "" {
+		n.Outputs.Artifacts = wfv1.Artifacts{{Name: "mlpipeline-metrics", ArtifactLocation: wfv1.ArtifactLocation{S3: &wfv1.S3Artifact{Key: metrics}}}}
+	}
+	wf.Status.Nodes = wfv1.Nodes{wf.Name: n}
 }
 
 func put(t *testing.T, b *enginetest.Bundle, key, text string) {
@@ -206,7 +208,7 @@ func TestStopIsSaidUntilItIsHeard(t *testing.T) {
 	require.NoError(t, b.Runs.Changer.Terminate(t.Context(), r.ID))
 	require.Empty(t, b.Workflow(t, r).Spec.Shutdown)
 	start(t, b)
-	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, 5*time.Minute, 10*time.Millisecond)
 	makePod(t, b, r.Workflow, corev1.PodFailed, ran())
 	end(t, b, r, wfv1.WorkflowFailed, "")
 	require.Equal(t, run.Terminated, b.Until(t, r.ID, settled).Status)
@@ -219,7 +221,7 @@ func TestAWorkflowThatOutlivesItsRunIsStopped(t *testing.T) {
 	require.NoError(t, b.Store.SetStatus(t.Context(), r.ID, run.Failed, "given up"))
 	require.NoError(t, b.Store.Settle(t.Context(), r.ID))
 	start(t, b)
-	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.Workflow(t, r).Spec.Shutdown == wfv1.ShutdownStrategyTerminate }, 5*time.Minute, 10*time.Millisecond)
 }
 
 func TestStepsWithoutALog(t *testing.T) {
@@ -283,8 +285,8 @@ func TestStepWithoutAPod(t *testing.T) {
 	b := enginetest.New(t)
 	start(t, b)
 	r := b.Start(t)
-	end(t, b, r, wfv1.WorkflowError, "")
-	b.Update(t, r, func(wf *wfv1.Workflow) {
+	b.Update(t, r, func(wf *wfv1.Workflow) { // at once: a step that ended with a pod has a log to lose
+		ended(wf, wfv1.WorkflowError, "")
 		n := wf.Status.Nodes[wf.Name]
 		n.Message, n.Outputs = `pods "x" is forbidden: exceeded quota`, nil
 		wf.Status.Nodes[wf.Name] = n

@@ -23,17 +23,17 @@ import (
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)
+	var away atomic.Bool
+	b.Argo.PrependReactor("update", "workflows", func(clienttesting.Action) (bool, runtime.Object, error) { // before others use the chain
+		return away.Load(), nil, apierrors.NewServiceUnavailable("starting")
+	})
 	start(t, b)
 	r := b.Start(t)
 	end(t, b, r, wfv1.WorkflowFailed, "")
 	r = b.Until(t, r.ID, settled)
 	require.Equal(t, run.Failed, r.Status)
 
-	var away atomic.Bool
 	away.Store(true)
-	b.Argo.PrependReactor("update", "workflows", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return away.Load(), nil, apierrors.NewServiceUnavailable("starting")
-	})
 	require.NoError(t, b.Runs.Changer.Retry(t.Context(), r.ID), "accepted, though the cluster does not answer")
 	away.Store(false)
 	b.Update(t, r, func(wf *wfv1.Workflow) { wf.Labels["touched"] = "yes" }) // an event of the old attempt
@@ -41,7 +41,7 @@ func TestRetry(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- b.Runs.Outbox.Run(ctx) }()
 	defer func() { cancel(); require.NoError(t, <-done) }()
-	require.Eventually(t, func() bool { return b.Workflow(t, r).Status.Phase != wfv1.WorkflowFailed }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return b.Workflow(t, r).Status.Phase != wfv1.WorkflowFailed }, 5*time.Minute, 5*time.Millisecond)
 	got, err := b.Runs.Reader.Get(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{false, int64(1), false}, []any{run.Final(got.Status), got.Attempt, got.Settled})
@@ -94,11 +94,11 @@ func TestRetryBetweenTwoLooks(t *testing.T) {
 			late.mu.Lock()
 			defer late.mu.Unlock()
 			return late.old == nil
-		}, time.Minute, time.Millisecond)
+		}, 5*time.Minute, time.Millisecond)
 		require.Eventually(t, func() bool {
 			now, err := b.Store.Run(t.Context(), r.ID)
 			return err == nil && now.Status == run.Running
-		}, time.Minute, time.Millisecond)
+		}, 5*time.Minute, time.Millisecond)
 		cancel()
 		require.NoError(t, <-done)
 		require.Empty(t, b.Workflow(t, r).Spec.Shutdown, name)

@@ -55,7 +55,7 @@ func (s *Creator) launch(ctx context.Context, r *Run, manifest []byte, serviceAc
 
 // handOver gives an accepted run to the cluster and answers the caller, if it has not left yet.
 func (s *Creator) handOver(ctx context.Context, a Accepted, answer chan<- error, left <-chan struct{}) {
-	bounded, cancel := context.WithTimeout(ctx, promptTimeout)
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(s.c.PromptTime, promptTimeout))
 	defer cancel()
 	err := s.outbox.submit(bounded, a)
 	kind := apierr.KindOf(err)

@@ -15,7 +15,7 @@ import (
 // How long one attempt to hand a Workflow to the cluster may take: in the background, and while a caller waits for its run.
 const (
 	submitTimeout = 10 * time.Second
-	promptTimeout = 3 * time.Second
+	promptTimeout = 3 * time.Second // unless the configuration says otherwise
 )
 
 // replayers is how many runs of the outbox are handed to the cluster at once.

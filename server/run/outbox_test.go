@@ -19,7 +19,7 @@ func TestOutboxRetriesUntilTheClusterAnswers(t *testing.T) {
 	r := b.Start(t)
 	require.Nil(t, b.Workflow(t, r), "accepted, though the cluster did not answer")
 	work(t, b)
-	require.Eventually(t, func() bool { left, err := b.Store.Unsubmitted(t.Context()); return err == nil && len(left) == 0 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { left, err := b.Store.Unsubmitted(t.Context()); return err == nil && len(left) == 0 }, 5*time.Minute, 10*time.Millisecond)
 	require.Equal(t, r.Workflow, b.Workflow(t, r).Name)
 }
 
@@ -29,7 +29,7 @@ func TestOutboxNeverMakesTwo(t *testing.T) {
 	failCreates(b, 1, apierrors.NewTimeoutError("the answer got lost", 1), true)
 	r := b.Start(t)
 	work(t, b)
-	require.Eventually(t, func() bool { left, err := b.Store.Unsubmitted(t.Context()); return err == nil && len(left) == 0 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { left, err := b.Store.Unsubmitted(t.Context()); return err == nil && len(left) == 0 }, 5*time.Minute, 10*time.Millisecond)
 	all, err := b.Argo.ArgoprojV1alpha1().Workflows(enginetest.Namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, all.Items, 1)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -44,7 +45,7 @@ func (s *Changer) RetryFrom(ctx context.Context, id string, from From, dryRun bo
 	}
 	defer s.c.Feed.Publish(id)
 	// From here on the retry is accepted, and goes on even when the caller hangs up.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), promptTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(s.c.PromptTime, promptTimeout))
 	defer cancel()
 	if err := s.outbox.submit(ctx, Accepted{RunID: id, Workflow: again.Workflow}); err != nil {
 		s.c.Log.Warn("retry waits for the cluster", "run", id, "error", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
-// Config holds what the service needs; all of it is required but the bucket and the wait.
+// Config holds what the service needs; all of it is required but the bucket and the times.
 type Config struct {
 	Store       Store
 	Engine      Engine
@@ -23,6 +23,7 @@ type Config struct {
 	Bucket      string        // of artifacts, which manifests may ask for
 	NoCache     bool          // steps always run
 	PromptWait  time.Duration // for the cluster to refuse a run while its caller waits; 0 is a quarter of a second
+	PromptTime  time.Duration // for the cluster to take a run before the outbox tries again; 0 is three seconds
 	Now         func() time.Time
 	Log         *slog.Logger
 }

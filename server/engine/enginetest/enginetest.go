@@ -37,6 +37,9 @@ import (
 // Namespace is where the workflows of tests live.
 const Namespace = "kubeflow"
 
+// patience is how long a test waits for what comes at once unless the machine is very busy.
+const patience = 5 * time.Minute
+
 // Manifest is a small valid pipeline with one parameter, greeting.
 const Manifest = `
 apiVersion: argoproj.io/v1alpha1
@@ -83,7 +86,7 @@ func New(t *testing.T, with ...func(*run.Config)) *Bundle {
 	b.Logs = b.Archive()
 	runs := run.Config{
 		Store: store, Engine: b.Engine, Pipelines: b.Pipelines, Experiments: b.Experiments, Artifacts: b.Artifacts, Logs: b.Logs,
-		Feed: b.Feed, Namespace: Namespace, PromptWait: time.Minute, Now: time.Now, Log: b.Log,
+		Feed: b.Feed, Namespace: Namespace, PromptWait: patience, PromptTime: patience, Now: time.Now, Log: b.Log,
 	}
 	for _, change := range with {
 		change(&runs)
@@ -152,7 +155,7 @@ func (b *Bundle) Until(t *testing.T, id string, is func(run.Run) bool) run.Run {
 	t.Helper()
 	changes := b.Feed.Subscribe(id)
 	defer changes.Close()
-	deadline := time.After(time.Minute)
+	deadline := time.After(patience)
 	for {
 		r, err := b.Store.Run(t.Context(), id)
 		if err != nil {

@@ -40,7 +40,7 @@ func Await(t *testing.T, watched <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-watched:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("the cluster is not watched")
 	}
 }
