@@ -71,7 +71,7 @@ func (b *bench) finish(t *testing.T, pod string) {
 	require.Eventually(t, func() bool { // what fails is tried again, as the reconciler does
 		key, err := b.Finish(t.Context(), logs.Step{RunID: "r", NodeID: "step", Namespace: "kubeflow", Pod: pod})
 		return err == nil && key != ""
-	}, time.Minute, 10*time.Millisecond)
+	}, 5*time.Minute, 10*time.Millisecond)
 }
 
 // open waits until there is a log, and reads it with q.
@@ -90,7 +90,7 @@ func (b *bench) open(t *testing.T, q logs.Query) *logs.Reader {
 		select {
 		case <-changed:
 			stop()
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			t.Fatal("no such log comes")
 		}
 	}

@@ -77,9 +77,11 @@ func (a *Archive) abandon(run string) {
 	for _, r := range recordings {
 		r.stop()
 		<-r.stopped
+		r.saving.Lock() // a save that is under way would bring back what is deleted
 		r.mu.Lock()
 		r.over = true
 		r.tell()
 		r.mu.Unlock()
+		r.saving.Unlock()
 	}
 }

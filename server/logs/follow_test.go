@@ -25,9 +25,9 @@ func TestKilledInMidLog(t *testing.T) {
 		want += text[:len(text)-5]
 		require.Eventually(t, func() bool {
 			return strings.Contains(b.read(t, logs.Query{}), fmt.Sprintf("line %d\n", round*1000+998))
-		}, time.Minute, 5*time.Millisecond)
+		}, 5*time.Minute, 5*time.Millisecond)
 		if round%2 == 0 { // with and without a save before
-			require.Eventually(t, func() bool { return b.objects.Keys() > 0 }, time.Minute, 5*time.Millisecond)
+			require.Eventually(t, func() bool { return b.objects.Keys() > 0 }, 5*time.Minute, 5*time.Millisecond)
 		}
 		b.kill()
 		b.start(t)
@@ -91,7 +91,7 @@ func TestFollowFromTheArchiveToLive(t *testing.T) {
 	require.Eventually(t, func() bool {
 		l, err := b.List(t.Context(), "r", "step")
 		return err == nil && len(l) == 1 && l[0].Lines == 60_000
-	}, time.Minute, 10*time.Millisecond)
+	}, 5*time.Minute, 10*time.Millisecond)
 	var wg sync.WaitGroup
 	got := make([]string, 8)
 	for i := range got {

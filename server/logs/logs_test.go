@@ -3,6 +3,7 @@ package logs_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -78,7 +79,7 @@ func TestAPodThatIsDeletedKeepsWhatWasSeen(t *testing.T) {
 	// One that went while no server was there.
 	b.cluster.Start(logs.Pod{RunID: "r", NodeID: "other", Namespace: "kubeflow", Name: "q", UID: "q"}, "main")
 	b.cluster.Print("q", "main", "seen\n")
-	require.Eventually(t, func() bool { return b.objects.Keys() == 2 }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return b.objects.Keys() == 2 }, 5*time.Minute, 5*time.Millisecond)
 	b.kill()
 	b.cluster.Forget("q")
 	b.start(t)
@@ -141,7 +142,7 @@ func TestContainersThatAreRestarted(t *testing.T) {
 		require.Eventually(t, func() bool {
 			list, err := b.List(t.Context(), "r", "step")
 			return err == nil && len(list) > int(i) && list[i].State == logs.Whole
-		}, time.Minute, 5*time.Millisecond)
+		}, 5*time.Minute, 5*time.Millisecond)
 	}
 	b.cluster.End("p")
 	b.finish(t, "p")
@@ -194,7 +195,7 @@ func TestDelete(t *testing.T) {
 	b := newBench(t)
 	b.cluster.Start(stepPod("p"), "main")
 	b.cluster.Print("p", "main", numbered(1, 100))
-	require.Eventually(t, func() bool { return b.objects.Keys() == 1 }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return b.objects.Keys() == 1 }, 5*time.Minute, 5*time.Millisecond)
 	d := b.open(t, logs.Query{Follow: true})
 	require.NoError(t, b.Delete(t.Context(), "r"))
 	_, err := io.ReadAll(d.Text(t.Context(), false))
@@ -205,6 +206,43 @@ func TestDelete(t *testing.T) {
 	require.Empty(t, list)
 	b.cluster.Print("p", "main", "more\n")
 	b.cluster.End("p")
+	require.Zero(t, b.objects.Keys())
+}
+
+// heldObjects is an artifact store that takes nothing before it is let go.
+type heldObjects struct {
+	*enginetest.Objects
+	reached, held chan struct{}
+}
+
+func (o *heldObjects) Put(ctx context.Context, key string, r io.Reader, size int64) error {
+	o.reached <- struct{}{}
+	<-o.held
+	return o.Objects.Put(ctx, key, r, size)
+}
+
+// TestDeleteWhileSaving: a save that is under way when the logs are deleted leaves nothing.
+func TestDeleteWhileSaving(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.kill()
+	held := &heldObjects{Objects: b.objects, reached: make(chan struct{}, 100), held: make(chan struct{})}
+	b.config.Artifacts = held
+	b.start(t)
+	b.cluster.Start(stepPod("p"), "main")
+	b.cluster.Print("p", "main", numbered(1, 10))
+	<-held.reached
+	deleted := make(chan error, 1)
+	go func() { deleted <- b.Delete(t.Context(), "r") }()
+	select {
+	case err := <-deleted:
+		t.Errorf("it did not wait: %v", err)
+		deleted <- err
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(held.held)
+	require.NoError(t, <-deleted)
+	b.kill() // which ends all saves
 	require.Zero(t, b.objects.Keys())
 }
 

@@ -66,8 +66,11 @@ func (r *recording) save(ctx context.Context, seal bool) error {
 	begun := time.Now()
 	r.mu.Lock()
 	p, at, l, known := *r.open, r.at, r.log, r.known
-	number, saved := len(r.parts), r.saved
+	number, saved, over := len(r.parts), r.saved, r.over
 	r.mu.Unlock()
+	if over { // all of it is saved, or deleted
+		return nil
+	}
 	l.Lines, l.Bytes = p.lines(), p.bytes()
 	if t := p.lastAt(); !t.IsZero() {
 		l.LastAt = t
