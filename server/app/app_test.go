@@ -94,7 +94,7 @@ func TestLife(t *testing.T) {
 	require.Contains(t, get(t, url+"/"), "without its web UI")
 	require.Eventually(t, func() bool {
 		return strings.Contains(get(t, url+"/apis/v1beta1/experiments"), `"name":"Default"`)
-	}, time.Minute, 10*time.Millisecond, "the default experiment is there from the start")
+	}, 5*time.Minute, 10*time.Millisecond, "the default experiment is there from the start")
 
 	conn, err := grpc.NewClient(addrs.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
@@ -141,10 +141,9 @@ func TestRunWaitsForCluster(t *testing.T) {
 	first := make([]byte, 10)
 	_, err = io.ReadFull(events.Body, first)
 	require.NoError(t, err)
-	begin := time.Now()
 	require.NoError(t, a.Stop(t.Context()))
-	require.Less(t, time.Since(begin), 5*time.Second, "streams do not hold up the end")
-	io.Copy(io.Discard, events.Body) //nolint:errcheck // it was cut off
+	_, err = io.Copy(io.Discard, events.Body)
+	require.NoError(t, err, "streams end in order, and so do not hold up the end until they are cut off")
 
 	again := start(t, c)
 	require.Contains(t, get(t, "http://"+again.Addrs().HTTP+"/apis/v1beta1/runs/"+detail.Run.ID), `"name":"r"`)

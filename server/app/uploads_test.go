@@ -79,7 +79,7 @@ func TestHostileUploads(t *testing.T) {
 	c := config(t)
 	a := start(t, c)
 	url := "http://" + a.Addrs().HTTP + "/apis/v1beta1/"
-	require.Eventually(t, func() bool { return strings.Contains(get(t, url+"experiments"), "Default") }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(get(t, url+"experiments"), "Default") }, 5*time.Minute, 10*time.Millisecond)
 	before := storetest.Contents(t, c.Store)
 	manyEntries := make([]entry, 1100)
 	for i := range manyEntries {
