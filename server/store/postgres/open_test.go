@@ -19,7 +19,10 @@ import (
 	"github.com/argosy-ml/argosy/server/store/postgres/pgtest"
 )
 
-const soon = 200 * time.Millisecond
+const (
+	soon     = 200 * time.Millisecond
+	patience = 5 * time.Minute
+)
 
 func TestDataSurvivesReopening(t *testing.T) {
 	t.Parallel()
@@ -55,7 +58,7 @@ func TestOneAtATime(t *testing.T) {
 
 	opened := make(chan error, 1)
 	go func() {
-		s, err := postgres.Open(t.Context(), address)
+		s, err := postgres.OpenWith(t.Context(), address, patience)
 		if err == nil {
 			err = s.Close()
 		}
@@ -81,17 +84,17 @@ func TestLostLock(t *testing.T) {
 	db := plainly(t, "pgx", address)
 	taken := make(chan error, 1)
 	go func() {
-		second, err := postgres.Open(t.Context(), address)
-		taken <- err
+		second, err := postgres.OpenWith(t.Context(), address, patience)
 		if err == nil {
 			t.Cleanup(func() { second.Close() }) //nolint:errcheck // the test is about the first
 		}
+		taken <- err
 	}()
 	require.Eventually(t, func() bool { // until the second waits for the lock, which it then gets before the first can again
 		var waiting int
 		err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted").Scan(&waiting)
 		return err == nil && waiting > 0
-	}, time.Minute, 5*time.Millisecond)
+	}, 5*time.Minute, 5*time.Millisecond)
 	_, err = db.ExecContext(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE datname = current_database() AND locktype = 'advisory' AND granted")
 	require.NoError(t, err)
 	require.NoError(t, <-taken)
@@ -187,7 +190,7 @@ func TestOthersWrite(t *testing.T) {
 		var waiting int
 		err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE datname = current_database() AND locktype = 'transactionid' AND NOT granted").Scan(&waiting)
 		return err == nil && waiting > 0
-	}, time.Minute, 5*time.Millisecond)
+	}, 5*time.Minute, 5*time.Millisecond)
 	require.NoError(t, other.Commit())
 	require.NoError(t, <-written)
 	r, err := s.Run(t.Context(), "r")

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 
 func open(t *testing.T, address string) *sqlstore.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), address)
+	s, err := postgres.OpenWith(t.Context(), address, patience) // the one before may still let go of it
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s

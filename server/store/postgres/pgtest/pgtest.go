@@ -3,14 +3,15 @@ package pgtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // shared is the server of this test process; it starts when the first test asks for a database.
@@ -99,10 +100,21 @@ func (s *Server) address(database string) string {
 	return (&url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + database, RawQuery: url.Values{"host": {s.dir}}.Encode()}).String()
 }
 
-// do runs one statement outside of any test's database.
+// do runs one statement outside of any test's database. PostgreSQL itself waits five seconds for those whose connections it ended; a busy
+// machine may need longer.
 func (s *Server) do(statement string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), startup)
 	defer cancel()
+	for {
+		err := s.try(ctx, statement)
+		var inUse *pgconn.PgError
+		if ctx.Err() != nil || !errors.As(err, &inUse) || inUse.Code != "55006" { // the database is being accessed by other users
+			return err
+		}
+	}
+}
+
+func (s *Server) try(ctx context.Context, statement string) error {
 	c, err := pgx.Connect(ctx, s.address("postgres"))
 	if err != nil {
 		return err

@@ -68,6 +68,8 @@ func (s *Server) initialize() error {
 	c := exec.Command(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", role, "-A", "trust", "-E", "UTF8",
 		"--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en", "--no-sync", "--no-instructions")
 	c.Dir, c.SysProcAttr = s.dir, attributes()
+	runtime.LockOSThread() // it would end with the thread that started it, and another server's thread ends with that server
+	defer runtime.UnlockOSThread()
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
