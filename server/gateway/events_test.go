@@ -46,7 +46,7 @@ func newListener(path string) *listener {
 // listen connects and takes events until enough says so, or the stream ends.
 func (l *listener) listen(t *testing.T, s *server, enough func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+l.path, nil)
 	require.NoError(t, err)

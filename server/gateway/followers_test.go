@@ -60,7 +60,7 @@ func TestFollowersLeaveNothing(t *testing.T) {
 	require.Error(t, err, "they are there")
 	hangUp()
 	client.CloseIdleConnections()
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline) && err != nil; {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline) && err != nil; {
 		err = goleak.Find(before) // which waits a moment for those that are on their way
 	}
 	require.NoError(t, err)

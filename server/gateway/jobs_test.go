@@ -123,7 +123,7 @@ func TestJobRuns(t *testing.T) {
 	require.NoError(t, err)
 	select {
 	case <-changes.C():
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("no run was started")
 	}
 	list := s.get(t, "/apis/v1beta1/runs?resource_reference_key.type=JOB&resource_reference_key.id="+job.GetId(), 200)
@@ -134,7 +134,7 @@ func TestJobRuns(t *testing.T) {
 	require.Eventually(t, func() bool {
 		now, err := jobs.GetJob(t.Context(), &wire.GetJobRequest{Id: job.GetId()})
 		return err == nil && now.GetStatus() == "Succeeded"
-	}, time.Minute, 5*time.Millisecond, "no other run will come")
+	}, 5*time.Minute, 5*time.Millisecond, "no other run will come")
 }
 
 func TestReports(t *testing.T) {

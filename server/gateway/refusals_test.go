@@ -430,7 +430,7 @@ func TestBadRequests(t *testing.T) {
 		"a form for JSON":             {"POST", "/apis/v1beta1/experiments", "application/x-www-form-urlencoded", "name=e", 400, "the body is not valid JSON"},
 		"something after the JSON":    {"POST", "/apis/v1beta1/experiments", "application/json", `{"name":"e"} {"name":"f"}`, 400, "the body is not valid JSON"},
 		"no UTF-8":                    {"POST", "/apis/v1beta1/experiments", "application/json", "{\"name\":\"\xff\"}", 400, "invalid UTF-8"},
-		"a body that is too large":    {"POST", "/apis/v1beta1/experiments", "application/json", `{"name":"` + strings.Repeat("x", 129<<20) + `"}`, 400, "the body is larger than 128 MiB"},
+		"a body that is too large":    {"POST", "/apis/v1beta1/experiments", "application/json", `{"name":"` + strings.Repeat("x", 128<<20) + `"}`, 400, "the body is larger than 128 MiB"},
 		"another method":              {"PATCH", "/apis/v1beta1/runs", "application/json", `{}`, 405, "Method Not Allowed"},
 		"another path":                {"GET", "/apis/v1beta1/rooms", "", "", 404, "Not Found"},
 		"a log of no run":             {"GET", "/apis/v1beta1/runs/none/nodes/n/log", "", "", 404, "run none not found"},

@@ -73,7 +73,7 @@ type server struct {
 	stop  context.CancelFunc // ends streams
 	close func()             // ends all of it
 	place string             // of the store
-	log   *bytes.Buffer
+	log   *lockedBuffer
 }
 
 // clock is the time that tests create things at; it moves by a second with every look.
@@ -107,10 +107,10 @@ func (s *server) open(t *testing.T) {
 	t.Helper()
 	store, err := store.Open(t.Context(), s.place)
 	require.NoError(t, err)
-	s.store, s.feed, s.log = store, &run.Feed{}, &bytes.Buffer{}
+	s.store, s.feed, s.log = store, &run.Feed{}, &lockedBuffer{}
 	streams, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	log := slog.New(slog.NewTextHandler(&lockedWriter{w: s.log}, nil))
+	log := slog.New(slog.NewTextHandler(s.log, nil))
 	now := (&clock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}).look
 	var runner interface {
 		run.Engine
@@ -130,7 +130,7 @@ func (s *server) open(t *testing.T) {
 	go func() { archived <- s.archive.Run(archiving) }()
 	runs := run.NewService(run.Config{
 		Store: store, Engine: runner, Pipelines: pipelines, Experiments: experiments, Artifacts: s.objects, Logs: s.archive,
-		Feed: s.feed, Namespace: "kubeflow", PromptWait: time.Minute, Now: now, Log: log,
+		Feed: s.feed, Namespace: "kubeflow", PromptWait: 5 * time.Minute, PromptTime: 5 * time.Minute, Now: now, Log: log,
 	})
 	s.schedules = schedule.NewService(schedule.Config{Store: store, Runs: runs, Now: now, Log: log})
 	measures := gateway.NewMeasures(gateway.Gauges{RunsByStatus: store.RunsByStatus, OutboxSize: store.OutboxSize, Logs: s.archive.Stats})
@@ -187,15 +187,22 @@ func (s *server) dial(t *testing.T, g *grpc.Server) {
 	})
 }
 
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
+// lockedBuffer is a log that is read while the server goes on.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
 }
 
-func (l *lockedWriter) Write(p []byte) (int, error) {
+func (l *lockedBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.w.Write(p)
+	return l.text.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // do sends a request and gives the status, the headers and the whole body.

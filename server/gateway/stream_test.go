@@ -29,7 +29,7 @@ func (s *server) stream(t *testing.T, path string) (*http.Response, context.Canc
 	return answer, cancel
 }
 
-// event reads the next server-sent event: its fields by name.
+// event reads the next server-sent event: its fields by name. It passes over beats.
 func event(t *testing.T, lines *bufio.Reader) map[string]string {
 	t.Helper()
 	fields := map[string]string{}
@@ -37,8 +37,11 @@ func event(t *testing.T, lines *bufio.Reader) map[string]string {
 		line, err := lines.ReadString('\n')
 		require.NoError(t, err)
 		line = strings.TrimSuffix(line, "\n")
-		if line == "" {
+		if line == "" && fields["event"] != "" {
 			return fields
+		}
+		if line == "" || strings.HasPrefix(line, ":") {
+			continue
 		}
 		name, value, ok := strings.Cut(line, ": ")
 		require.True(t, ok, line)
@@ -133,10 +136,10 @@ func TestLogPaths(t *testing.T) {
 	s := start(t)
 	path := s.live(t)
 	s.print("1", "hi\n", false)
-	require.Eventually(t, func() bool { // the archive has heard of the pod
+	require.Eventually(t, func() bool { // the archive has heard of the pod, and what it printed
 		list, err := s.archive.List(t.Context(), strings.Split(path, "/")[5], "n1")
-		return err == nil && len(list) == 1
-	}, time.Minute, time.Millisecond)
+		return err == nil && len(list) == 1 && list[0].Lines == 1
+	}, 5*time.Minute, time.Millisecond)
 	rest := strings.TrimPrefix(path, "/apis/argosy/v1")
 	for _, version := range []string{"/apis/v1alpha1", "/apis/v1beta1", "/apis/argosy/v1"} {
 		require.Equal(t, "hi\n", s.get(t, version+rest, 200))

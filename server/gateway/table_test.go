@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,6 +54,9 @@ func TestTable(t *testing.T) {
 	var code strings.Builder
 	for _, dir := range []string{"..", "../../test", "../../cmd"} {
 		require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) { // what a test of another package made and removed
+				return nil
+			}
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err
 			}
