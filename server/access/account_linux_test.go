@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -121,22 +122,29 @@ func TestLostEnd(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0") //nolint:noctx // a test
 	require.NoError(t, err)
 	defer l.Close()
-	connect := func(from net.Addr) (client, conn *net.TCPConn) {
+	connect := func(from net.Addr) (client, conn *net.TCPConn, taken bool) {
 		d := net.Dialer{LocalAddr: from}
 		c, err := d.DialContext(t.Context(), "tcp4", l.Addr().String())
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return nil, nil, true
+		}
 		require.NoError(t, err)
 		a, err := l.Accept()
 		require.NoError(t, err)
 		t.Cleanup(func() { c.Close(); a.Close() })
-		return c.(*net.TCPConn), a.(*net.TCPConn)
+		return c.(*net.TCPConn), a.(*net.TCPConn), false
 	}
-	client, conn := connect(nil)
-	from := client.LocalAddr()
-	require.NoError(t, client.SetLinger(0))
-	require.NoError(t, client.Close())
-	_, err = conn.Read(make([]byte, 1)) // the reset has arrived
-	require.Error(t, err)
-	_, again := connect(from)
+	var conn, again *net.TCPConn
+	for taken := true; taken; { // where another process took the port in between
+		client, lost, _ := connect(nil)
+		conn = lost
+		from := client.LocalAddr()
+		require.NoError(t, client.SetLinger(0))
+		require.NoError(t, client.Close())
+		_, err = conn.Read(make([]byte, 1)) // the reset has arrived
+		require.Error(t, err)
+		_, again, taken = connect(from)
+	}
 	require.Equal(t, conn.RemoteAddr(), again.RemoteAddr())
 	account, err := accountOf(again)
 	require.NoError(t, err)

@@ -211,8 +211,12 @@ func TestRefusesPods(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		done <- e.WatchPods(ctx, func(p logs.Pod) {
-			if p.Ended {
-				ended <- p
+			if !p.Ended {
+				return
+			}
+			select {
+			case ended <- p:
+			default: // it is seen more than once
 			}
 		}, func() {})
 	}()

@@ -244,7 +244,7 @@ func TestEveryHour(t *testing.T) {
 	go func() { done <- b.pruner.Run(ctx) }()
 	until := func(r run.Run) {
 		t.Helper()
-		for limit := time.After(time.Minute); !b.gone(t, r); {
+		for limit := time.After(5 * time.Minute); !b.gone(t, r); {
 			select {
 			case <-changes.C():
 				changes.Changed()
