@@ -66,6 +66,29 @@ it('follows the run until the server says that nothing more will come', async ()
   expect(source?.readyState).toBe(Source.CLOSED);
 });
 
+it('keeps what an event says, and takes no older answer that is still on its way', async () => {
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  server.use(
+    http.get('*/apis/argosy/v1/runs/r1', async () => {
+      await held;
+      return HttpResponse.json({ id: 'r1', name: 'r1', status: 'Pending' });
+    }),
+  );
+  const asked = vi.spyOn(globalThis, 'fetch');
+  renderAt('/', '/', Probe);
+  await waitFor(() => expect(asked).toHaveBeenCalled());
+  const [source] = Source.opened;
+  source?.say('run', { id: 'r1', status: 'Succeeded' });
+  source?.say('end');
+  await waitFor(() => expect(text()).toBe('Succeeded ended'));
+  const [request] = asked.mock.calls[0] as [Request];
+  expect(request.signal.aborted).toBe(true);
+  answer();
+});
+
 it('connects again when the server refused, and says so meanwhile', async () => {
   renderAt('/', '/', Probe);
   await waitFor(() => expect(Source.opened).toHaveLength(1));

@@ -33,7 +33,10 @@ export function useLiveRun(id: string) {
         setLiveness('live');
       };
       source.addEventListener('run', (event) => {
-        client.setQueryData(runQuery(id).queryKey, JSON.parse(event.data) as Run);
+        const { queryKey } = runQuery(id);
+        // An answer that is still on its way is older than this, and would take its place.
+        void client.cancelQueries({ queryKey, exact: true });
+        client.setQueryData(queryKey, JSON.parse(event.data) as Run);
       });
       source.addEventListener('end', () => {
         source?.close();

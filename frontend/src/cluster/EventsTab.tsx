@@ -1,4 +1,4 @@
-import { Chip, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { Chip, Text, UnstyledButton } from '@mantine/core';
 import { IconAlertTriangleFilled, IconInfoCircle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -11,6 +11,7 @@ import { Ago } from '../format/Ago';
 import runClasses from '../runs/RunPage.module.css';
 import type { RunSearch, ShowPatch } from '../runs/runSearch';
 import { type Column, DataTable } from '../table/DataTable';
+import { SearchField } from '../table/SearchField';
 import classes from './Cluster.module.css';
 import { MissingRights } from './MissingRights';
 
@@ -48,14 +49,13 @@ export function EventsTab({ run, search, onShow, onShowStep }: EventsTabProps) {
       ) : (
         <div className="panel">
           <div className={classes.filters}>
-            <TextInput
+            <SearchField
               size="xs"
               w={200}
-              type="search"
               aria-label={t('events.find')}
               placeholder={t('events.find')}
-              value={search.q ?? ''}
-              onChange={(event) => onShow({ q: event.currentTarget.value || undefined })}
+              q={search.q}
+              onSearch={(q) => onShow({ q })}
             />
             <Chip
               size="xs"

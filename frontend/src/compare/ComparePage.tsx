@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, Switch, TextInput, Title } from '@mantine/core';
+import { Group, SegmentedControl, Switch, Title } from '@mantine/core';
 import { IconArrowsDiff, IconChartLine, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -10,6 +10,7 @@ import { Page } from '../app/Page';
 import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
+import { SearchField } from '../table/SearchField';
 import classes from './Compare.module.css';
 import { CompareTable } from './CompareTable';
 import { Curves } from './Curves';
@@ -71,14 +72,13 @@ function Compared({ comparison, search }: { comparison: Comparison; search: Comp
   return (
     <>
       <Group gap="md">
-        <TextInput
-          type="search"
+        <SearchField
           w={280}
           aria-label={t('compare.search')}
           placeholder={t('compare.search')}
           leftSection={<IconSearch size={16} aria-hidden />}
-          value={search.q ?? ''}
-          onChange={(event) => change({ q: event.currentTarget.value || undefined })}
+          q={search.q}
+          onSearch={(q) => change({ q })}
         />
         <Switch
           label={t('compare.diffOnly')}

@@ -2,6 +2,7 @@ import { Button, Checkbox, SegmentedControl, Select, Slider, Stack, Text, TextIn
 import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type RunSearch, readZoom, type ShowPatch } from '../runs/runSearch';
+import { SearchField } from '../table/SearchField';
 import { type Axis, axes } from './curves';
 import classes from './Metrics.module.css';
 
@@ -19,13 +20,12 @@ export function MetricControls({ search, ranks, onShow }: MetricControlsProps) {
   const label = useId();
   return (
     <div className={classes.controls}>
-      <TextInput
+      <SearchField
         size="xs"
         w={180}
-        type="search"
         label={t('metrics.find')}
-        value={search.metric ?? ''}
-        onChange={(event) => onShow({ metric: event.currentTarget.value || undefined })}
+        q={search.metric}
+        onSearch={(metric) => onShow({ metric })}
       />
       <Stack gap={3}>
         <Text size="xs" fw={500} id={label}>

@@ -13,11 +13,11 @@ export type ExperimentValue = { id: string; newName?: undefined } | { id?: undef
 const defaultName = 'Default';
 
 /** What to choose before the reader does: what the URL or the cloned run names, else the server's default. */
-export function useExperimentDefault(id: string | undefined): ExperimentValue | undefined {
-  const { data } = useQuery({ ...experimentsQuery({ q: defaultName, size: 50 }), enabled: !id });
-  if (id) return { id };
+export function useExperimentDefault(id: string | undefined): { value?: ExperimentValue; awaited: boolean } {
+  const { data, isLoading } = useQuery({ ...experimentsQuery({ q: defaultName, size: 50 }), enabled: !id });
+  if (id) return { value: { id }, awaited: false };
   const found = data?.items.find(({ name }) => name === defaultName);
-  return found && { id: found.id };
+  return { value: found && { id: found.id }, awaited: isLoading };
 }
 
 interface ExperimentFieldProps {

@@ -41,6 +41,13 @@ beforeEach(() => {
 
 const form = (search = {}) => renderAt('/', '/', () => <NewRunForm search={search} source={undefined} />);
 
+/** The button of the form, once all is read that fills the form in. */
+async function ready(name: string) {
+  const button = await screen.findByRole('button', { name });
+  await waitFor(() => expect(button).toHaveProperty('disabled', false));
+  return button;
+}
+
 it('starts a run, and sends only what differs from the defaults', async () => {
   const router = form({ pipeline: 'p1' });
   const workers = await screen.findByLabelText('workers');
@@ -50,7 +57,7 @@ it('starts a run, and sends only what differs from the defaults', async () => {
   await screen.findByText('How many');
   await userEvent.clear(screen.getByLabelText(/Run name/));
   await userEvent.type(screen.getByLabelText(/Run name/), 'two workers');
-  await userEvent.click(screen.getByRole('button', { name: 'Start' }));
+  await userEvent.click(await ready('Start'));
 
   await waitFor(() => expect(router.state.location.pathname).toBe('/runs/r1'));
   expect(created).toHaveBeenCalledExactlyOnceWith({
@@ -129,7 +136,7 @@ it('warns of what steps refer to and what is not there, and starts the run all t
 
 it('says what is missing instead of asking the server', async () => {
   form();
-  await userEvent.click(await screen.findByRole('button', { name: 'Start' }));
+  await userEvent.click(await ready('Start'));
   expect(await screen.findByText('Choose a pipeline.')).toBeTruthy();
   expect(screen.getByText('Give the run a name.')).toBeTruthy();
   expect(created).not.toHaveBeenCalled();
@@ -149,7 +156,7 @@ it('shows why the server refused the run', async () => {
   server.use(http.post('*/apis/v1beta1/runs', () => HttpResponse.json({ error, code: 3 }, { status: 400 })));
   form({ pipeline: 'p1', experiment: 'e0' });
   await screen.findByLabelText('workers');
-  await userEvent.click(screen.getByRole('button', { name: 'Start' }));
+  await userEvent.click(await ready('Start'));
   expect((await screen.findByRole('alert')).textContent).toContain(error);
 });
 
@@ -184,10 +191,10 @@ it('has a field for each type, with its range', async () => {
   await userEvent.selectOptions(optimizer, 'adam');
   await userEvent.click(screen.getByRole('switch', { name: 'shuffle' }));
   await userEvent.clear(screen.getByLabelText('rates'));
-  await userEvent.click(screen.getByRole('button', { name: 'Start' }));
+  await userEvent.click(await ready('Start'));
   expect(created).not.toHaveBeenCalled();
   await userEvent.type(screen.getByLabelText('rates'), '[[0.2]');
-  await userEvent.click(screen.getByRole('button', { name: 'Start' }));
+  await userEvent.click(await ready('Start'));
   await waitFor(() => expect(created).toHaveBeenCalled());
   expect(created.mock.calls[0]?.[0].pipeline_spec.parameters).toEqual([
     { name: 'workers', value: '7' },
@@ -237,11 +244,11 @@ it('makes a schedule, with the next five times written out, and pauses the one t
   const cron = screen.getByLabelText('Expression, in UTC');
   await userEvent.clear(cron);
   await userEvent.type(cron, 'daily');
-  await userEvent.click(screen.getByRole('button', { name: 'Start the schedule' }));
+  await userEvent.click(await ready('Start the schedule'));
   expect(asked).not.toHaveBeenCalled();
   await userEvent.clear(cron);
   await userEvent.type(cron, '@daily');
-  await userEvent.click(screen.getByRole('button', { name: 'Start the schedule' }));
+  await userEvent.click(await ready('Start the schedule'));
   await waitFor(() => expect(router.state.location.pathname).toBe('/schedules/s2'));
   expect(asked.mock.calls[0]?.[0]).toMatchObject({
     enabled: true,

@@ -8,6 +8,7 @@ import { createExperiment, experimentQuery } from '../api/experiments';
 import { pipelineQuery, versionsQuery } from '../api/pipelines';
 import { createRun, type NewRun } from '../api/runs';
 import { createSchedule, enableSchedule, type NewSchedule } from '../api/schedules';
+import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { useParameterRules } from '../pipelines/useParameterRules';
 import { AsCommand } from './AsCommand';
@@ -61,13 +62,15 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
     ? suggestName(source.name.replace(stamp, ''), begun)
     : pipeline.data && suggestName(pipeline.data.name, begun);
   const name = typedName ?? suggested ?? '';
-  const experiment = chosen ?? fallback;
+  const experiment = chosen ?? fallback.value;
+  // What is being read fills the form in; until then it would be found incomplete.
+  const awaited = pipeline.isLoading || versions.isLoading || !rules || (!experiment && fallback.awaited);
 
   const problems = {
     pipeline: versionID ? undefined : t('newRun.pipelineNeeded'),
     name: name.trim() ? undefined : t('newRun.nameNeeded'),
     experiment: experimentProblem(experiment, t('newRun.experimentNeeded'), t('newRun.experimentNameNeeded')),
-    parameters: parameters.map(({ name, value }) => problemOf(rules[name], value, t)).find(Boolean),
+    parameters: parameters.map(({ name, value }) => problemOf(rules?.[name], value, t)).find(Boolean),
     trigger: search.recurring && !draftTrigger(draft) ? t('trigger.wrong') : undefined,
   };
   const complete = Object.values(problems).every((problem) => problem === undefined);
@@ -189,14 +192,16 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
         </Section>
       )}
       <Section title={t('newRun.parameters')}>
-        {versionID ? (
+        {versionID && !rules && <Awaiting what={t('await.pipeline')} rows={3} />}
+        {versionID && rules && (
           <ParameterFields
             parameters={parameters}
             before={source && { name: source.name, parameters: source.parameters }}
             rules={rules}
             onChange={(parameter, value) => setTyped((old) => ({ ...old, [parameter]: value }))}
           />
-        ) : (
+        )}
+        {!versionID && (
           <Text size="sm" c="dimmed">
             {t('newRun.choosePipelineFirst')}
           </Text>
@@ -207,7 +212,7 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
       <Group gap="sm">
         <Button
           type="submit"
-          disabled={never}
+          disabled={never || awaited}
           loading={start.isPending}
           leftSection={<IconPlayerPlay size={16} aria-hidden />}
         >

@@ -113,7 +113,18 @@ function useEntries(text: string): Entry[] {
   const held = { enabled: sought !== '', placeholderData: keepPreviousData };
   const pipelines = useQuery({ ...pipelinesQuery(search), ...held });
   const runs = useQuery({ ...runsQuery({ q: quoted(sought), size: shownOfKind }, {}, client), ...held });
-  const fits = ({ label }: PageEntry) => label.toLowerCase().includes(text.trim().toLowerCase());
+  const fits = ({ label }: Pick<PageEntry, 'label'>) => label.toLowerCase().includes(text.trim().toLowerCase());
+  // While the server is asked, what it found for fewer letters stays, as far as it still fits: Enter must go where the words lead.
+  const found = <T extends { name: string }>({
+    data,
+    isPlaceholderData,
+  }: {
+    data?: { items: T[] };
+    isPlaceholderData: boolean;
+  }) => {
+    const items = sought ? (data?.items ?? []) : [];
+    return isPlaceholderData || sought !== text.trim() ? items.filter(({ name }) => fits({ label: name })) : items;
+  };
   return [
     ...pages.filter(fits).map(({ to, label }) => ({
       key: to,
@@ -121,13 +132,13 @@ function useEntries(text: string): Entry[] {
       kind: t('palette.page'),
       go: () => void navigate({ to }),
     })),
-    ...(sought ? (pipelines.data?.items ?? []) : []).map(({ id, name }) => ({
+    ...found(pipelines).map(({ id, name }) => ({
       key: id,
       label: name,
       kind: t('field.pipeline'),
       go: () => void navigate({ to: '/pipelines/$pipelineId', params: { pipelineId: id } }),
     })),
-    ...(sought ? (runs.data?.items ?? []) : []).map(({ id, name }) => ({
+    ...found(runs).map(({ id, name }) => ({
       key: id,
       label: name,
       kind: t('field.run'),

@@ -57,7 +57,7 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
 
   const versionID = search.version ?? pipeline.default_version?.id;
   const version = versions.data?.items.find(({ id }) => id === versionID);
-  const rules = useParameterRules(pipeline.id, versionID);
+  const rules = useParameterRules(pipeline.id, versionID) ?? {};
   const parameters = version?.parameters ?? pipeline.parameters ?? [];
 
   return (

@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { templateQuery } from '../api/pipelines';
 
-/** What a pipeline's manifest says about its parameters, by name; empty until it is read. */
+/** What a pipeline's manifest says about its parameters, by name; undefined while it is read. */
 export function useParameterRules(pipelineID: string | undefined, versionID: string | undefined) {
   const client = useQueryClient();
-  const { data } = useQuery({
+  const { data, isLoading } = useQuery({
     queryKey: ['pipeline', pipelineID, 'rules', versionID],
     enabled: Boolean(pipelineID && versionID),
     staleTime: Number.POSITIVE_INFINITY,
@@ -16,5 +16,5 @@ export function useParameterRules(pipelineID: string | undefined, versionID: str
       return parameterRules(manifest);
     },
   });
-  return data ?? {};
+  return isLoading ? undefined : (data ?? {});
 }

@@ -1,10 +1,11 @@
-import { Button, Checkbox, Group, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
 import { LazyStepGraph } from '../graph/LazyStepGraph';
 import { hideSucceeded, runSteps } from '../graph/model';
 import { isFinal } from '../status/status';
+import { SearchField } from '../table/SearchField';
 import classes from './RunPage.module.css';
 import type { RunSearch, ShowPatch } from './runSearch';
 import { StepsTable } from './StepsTable';
@@ -50,14 +51,13 @@ export function RunGraph({ run, search, selected, onSelect, onShow }: RunGraphPr
     <>
       {graph.steps.length > 3 && (
         <Group gap="md" px="md" py={8} className={classes.filter}>
-          <TextInput
+          <SearchField
             size="xs"
             w={200}
-            type="search"
             aria-label={t('run.findStep')}
             placeholder={t('run.findStep')}
-            value={search.q ?? ''}
-            onChange={(event) => onShow({ q: event.currentTarget.value || undefined })}
+            q={search.q}
+            onSearch={(q) => onShow({ q })}
           />
           {(some || search.hide) && (
             <Checkbox

@@ -3,12 +3,13 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { experimentsQuery } from '../api/experiments';
 import { pipelinesQuery } from '../api/pipelines';
 import { runFieldsQuery } from '../api/runs';
 import { completions, parseSearchLine, type SearchProblem, wordsOf } from '../api/search';
+import { useTyped } from '../table/useTyped';
 
 interface SearchLineProps {
   q: string | undefined;
@@ -21,21 +22,21 @@ const shownOptions = 12;
 /** Searches runs by what is written in one line, and completes the names that there are. */
 export function SearchLine({ q, onSearch }: SearchLineProps) {
   const { t } = useTranslation();
-  const [line, setLine] = useState(q ?? '');
+  const { text: line, setText: setLine, sent } = useTyped(q ?? '');
   const [active, setActive] = useState(false);
   const fields = useQuery({ ...runFieldsQuery, enabled: active || line !== '' });
   const { typed, before } = lastWord(line);
   const known = useNames(typed);
   const problems = fields.data ? parseSearchLine(line, fields.data).problems : [];
+  const search = (text: string) => {
+    send.cancel();
+    sent(text.trim());
+    onSearch(text.trim() || undefined);
+  };
   const send = useDebouncedCallback((text: string) => {
     // A word that is being typed is not wrong yet: what was found stays until it is whole.
-    if (parseSearchLine(text, fields.data ?? {}).problems.length === 0) onSearch(text.trim() || undefined);
+    if (parseSearchLine(text, fields.data ?? {}).problems.length === 0) search(text);
   }, typingPause);
-
-  // The URL may change without typing: back and forward, or a link.
-  useEffect(() => {
-    setLine((now) => (now.trim() === (q ?? '') ? now : (q ?? '')));
-  }, [q]);
 
   const options = completions(typed, fields.data ?? {}, known).slice(0, shownOptions);
   return (
@@ -52,7 +53,7 @@ export function SearchLine({ q, onSearch }: SearchLineProps) {
             aria-label={t('action.clearFilter')}
             onClick={() => {
               setLine('');
-              onSearch(undefined);
+              search('');
             }}
           />
         )
@@ -69,7 +70,7 @@ export function SearchLine({ q, onSearch }: SearchLineProps) {
       }}
       onKeyDown={(event) => {
         if (event.key === 'Enter' && !event.currentTarget.getAttribute('aria-activedescendant')) {
-          onSearch(line.trim() || undefined);
+          search(line);
         }
       }}
     />

@@ -1,4 +1,4 @@
-import { Chip, Group, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { Chip, Group, Text, UnstyledButton } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
@@ -7,6 +7,7 @@ import { runSteps, type Step, type Steps } from '../graph/model';
 import { StatusBadge, useStatusWord } from '../status/StatusBadge';
 import { hasRun, isFinal } from '../status/status';
 import { type Column, DataTable } from '../table/DataTable';
+import { SearchField } from '../table/SearchField';
 import { useSentence } from '../waiting/useSentence';
 import classes from './RunPage.module.css';
 import type { RunSearch, ShowPatch } from './runSearch';
@@ -70,14 +71,13 @@ function StepFilter({ steps, shown, search, onShow }: StepFilterProps) {
   for (const { phase = '' } of steps) counts.set(phase, (counts.get(phase) ?? 0) + 1);
   return (
     <Group gap="xs" px="md" py={8} className={classes.filter}>
-      <TextInput
+      <SearchField
         size="xs"
         w={200}
-        type="search"
         aria-label={t('run.findStep')}
         placeholder={t('run.findStep')}
-        value={search.q ?? ''}
-        onChange={(event) => onShow({ q: event.currentTarget.value || undefined })}
+        q={search.q}
+        onSearch={(q) => onShow({ q })}
       />
       <Chip.Group
         multiple

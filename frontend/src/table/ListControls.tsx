@@ -1,11 +1,12 @@
 import { ActionIcon, CloseButton, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconChevronLeft, IconChevronRight, IconChevronsLeft, IconSearch } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { defaultPageSize, type ListSearch, pageSizes } from '../api/list';
 import { formatNumber } from '../format/format';
 import type { PageTurn } from './useListURL';
+import { useTyped } from './useTyped';
 
 interface FilterBarProps {
   q: string | undefined;
@@ -19,11 +20,12 @@ const typingPause = 250;
 /** The row above a list: the filter by name, and what else the list offers. */
 export function FilterBar({ q, onFilter, children }: FilterBarProps) {
   const { t } = useTranslation();
-  const [text, setText] = useState(q ?? '');
-  const send = useDebouncedCallback(onFilter, typingPause);
-
-  // The URL may change without typing: back and forward, or a link.
-  useEffect(() => setText(q ?? ''), [q]);
+  const { text, setText, sent } = useTyped(q ?? '');
+  const filter = (words: string) => {
+    sent(words);
+    onFilter(words || undefined);
+  };
+  const send = useDebouncedCallback(filter, typingPause);
 
   return (
     <Group gap="sm">
@@ -40,15 +42,16 @@ export function FilterBar({ q, onFilter, children }: FilterBarProps) {
               size="sm"
               aria-label={t('action.clearFilter')}
               onClick={() => {
+                send.cancel();
                 setText('');
-                onFilter(undefined);
+                filter('');
               }}
             />
           )
         }
         onChange={(event) => {
           setText(event.currentTarget.value);
-          send(event.currentTarget.value || undefined);
+          send(event.currentTarget.value);
         }}
       />
       {children}

@@ -1,0 +1,20 @@
+import { useEffect, useRef, useState } from 'react';
+
+/** Text that is typed here and kept elsewhere, such as in the URL, which hears of it later: its echo never takes back what was typed since. */
+export function useTyped(kept: string) {
+  const [text, setText] = useState(kept);
+  // What is kept, and after it what was sent and has not come back yet.
+  const known = useRef([kept]);
+
+  useEffect(() => {
+    const at = known.current.lastIndexOf(kept);
+    known.current = at < 0 ? [kept] : known.current.slice(at);
+    // It changed without typing: back and forward, or a link.
+    if (at < 0) setText(kept);
+  }, [kept]);
+
+  const sent = (value: string) => {
+    if (known.current.at(-1) !== value) known.current.push(value);
+  };
+  return { text, setText, sent };
+}
