@@ -19,7 +19,9 @@ export default defineConfig({
     setupFiles: ['src/test/setup.ts'],
     include: ['src/**/*.test.{ts,tsx}'],
     restoreMocks: true,
-    // Other work may share the machine.
-    testTimeout: 300_000,
+    // These only guard against hanging: other work may share the machine.
+    testTimeout: 600_000,
+    hookTimeout: 300_000,
+    teardownTimeout: 300_000,
   },
 });

@@ -1,3 +1,4 @@
+import { timeoutManager } from '@tanstack/react-query';
 import { cleanup, configure } from '@testing-library/react';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { startI18n } from '../i18n';
@@ -30,7 +31,16 @@ globalThis.IntersectionObserver = class {
 
 if (!document.fonts) Object.defineProperty(document, 'fonts', { value: new EventTarget() });
 
-configure({ asyncUtilTimeout: 60_000 });
+// It only guards against hanging.
+configure({ asyncUtilTimeout: 180_000 });
+
+// Pages read again every few seconds, and a slow machine takes that long for a page: what a test counts would depend on its speed.
+timeoutManager.setTimeoutProvider<number | NodeJS.Timeout>({
+  setTimeout: (callback, delay) => setTimeout(callback, delay),
+  clearTimeout: (timer) => clearTimeout(timer),
+  setInterval: () => 0,
+  clearInterval: () => undefined,
+});
 
 beforeAll(async () => {
   server.listen({ onUnhandledRequest: 'error' });
