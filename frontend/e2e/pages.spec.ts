@@ -158,7 +158,8 @@ test('any run is reached by the keyboard alone, and no page is wider than a phon
   await page.keyboard.press('Control+k');
   await expect(page.getByRole('combobox', { name: 'Go to a page, run or pipeline' })).toBeFocused();
   await page.keyboard.type(name);
-  await expect(page.getByRole('option', { name }).first()).toBeVisible();
+  // Enter takes the first, which may still be another until all answers are there.
+  await expect(page.getByRole('option', { name, selected: true })).toBeVisible();
   await picture(page, 'palette');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
@@ -167,7 +168,9 @@ test('any run is reached by the keyboard alone, and no page is wider than a phon
   for (const path of ['/', '/runs', '/schedules', '/pipelines', '/experiments', '/settings', '/runs/new', '/diff']) {
     await page.goto(path);
     await settled(page);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(360);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth), { message: path })
+      .toBeLessThanOrEqual(360);
   }
 });
 
@@ -203,7 +206,8 @@ test('chosen runs are archived, found in the archive, and restored', async ({ pa
     ['/runs?archived=true', 'Restore'],
   ] as const) {
     await page.goto(`${list}${list.includes('?') ? '&' : '?'}q=${id}`);
-    await box.check();
+    await box.click();
+    await expect(box).toBeChecked();
     await page.getByRole('region', { name: 'Chosen runs' }).getByRole('button', { name: action }).click();
     await page
       .getByRole('dialog')

@@ -1,12 +1,13 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
+
+const output = join(import.meta.dirname, '../../.build/playwright');
 
 // The tests look at a real server. ARGOSY_URL says where it is; see run.spec.ts for the other variables.
 export default defineConfig({
   testDir: '.',
-  outputDir: join(tmpdir(), 'argosy-playwright'),
+  // Each run empties it: checkouts do not share one.
+  outputDir: output,
   // The pages share one server and build on each other's runs.
   workers: 1,
   // Both only guard against hanging: machines may be slow and busy.
@@ -32,7 +33,7 @@ export default defineConfig({
         '--disable-background-networking',
         '--disable-component-update',
         '--disable-sync',
-        `--crash-dumps-dir=${mkdtempSync(join(tmpdir(), 'argosy-chromium-'))}`,
+        `--crash-dumps-dir=${join(output, 'crashes')}`,
       ],
     },
   },
