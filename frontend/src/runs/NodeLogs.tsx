@@ -7,6 +7,7 @@ import { logURL, type NodeLog, nodeLogsQuery } from '../api/runs';
 import { stepName } from '../graph/model';
 import { LazyLogView } from '../logs/LazyLogView';
 import { isFinal } from '../status/status';
+import { useChosen } from '../table/useTyped';
 import type { RunSearch, ShowPatch } from './runSearch';
 
 interface NodeLogsProps {
@@ -22,6 +23,7 @@ export function NodeLogs({ run, node, search, onShow }: NodeLogsProps) {
   const { data: logs = [] } = useQuery(nodeLogsQuery(run.id, node.id, !isFinal(node.phase)));
   const names = useLogNames(logs);
   const chosen = (search.logs ?? []).filter((key) => names.has(key));
+  const [picked, pick] = useChosen(chosen, (keys) => onShow({ logs: keys.length > 0 ? keys : undefined }));
   const byKey = new Map(logs.map((log) => [logKey(log), log]));
   const urls = chosen.map((key) => logURL(run.id, node.id, true, byKey.get(key), chosen.length > 1));
   const cut = chosen.map((key) => byKey.get(key)).filter((log) => log?.state === 'cut');
@@ -37,9 +39,9 @@ export function NodeLogs({ run, node, search, onShow }: NodeLogsProps) {
             clearButtonProps={{ 'aria-label': t('log.stepsOwn') }}
             aria-label={t('log.which')}
             placeholder={chosen.length === 0 ? t('log.choose', { count: names.size }) : undefined}
-            value={chosen}
+            value={picked}
             data={[...names].map(([value, label]) => ({ value, label }))}
-            onChange={(keys) => onShow({ logs: keys.length > 0 ? keys : undefined })}
+            onChange={pick}
           />
         </Group>
       )}

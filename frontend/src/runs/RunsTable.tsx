@@ -21,6 +21,7 @@ import { type Column, DataTable } from '../table/DataTable';
 import { Pager } from '../table/ListControls';
 import { NoMatch } from '../table/NoMatch';
 import { useListURL } from '../table/useListURL';
+import { useChosen } from '../table/useTyped';
 import { RunStatus } from '../waiting/RunStatus';
 import { BulkBar } from './BulkBar';
 import { Choice, ChooseAll, ChooseOne } from './Choice';
@@ -54,8 +55,9 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
   const met = useMemo(() => metricNames(data?.items ?? []), [data]);
   const metrics = metricColumns(search.metrics, met);
   const params = search.params ?? [];
-  const chosen = search.chosen ?? [];
-  const choose = (ids: string[]) => select({ chosen: ids.length > 0 ? ids : undefined });
+  const [chosen, choose] = useChosen(search.chosen ?? [], (ids) =>
+    select({ chosen: ids.length > 0 ? ids : undefined }),
+  );
   const pins = search.pins ?? [];
   const pinned = useQuery({ ...pinnedRunsQuery(pins), placeholderData: keepPreviousData });
   const top = pins.flatMap((id) => pinned.data?.find((run) => run.id === id) ?? []);

@@ -18,3 +18,15 @@ export function useTyped(kept: string) {
   };
   return { text, setText, sent };
 }
+
+/** A choice that is kept elsewhere, such as in the URL: what is chosen shows at once, and the next choice builds on it. */
+export function useChosen<T>(kept: T, send: (value: T) => void): [T, (value: T) => void] {
+  const { text, setText, sent } = useTyped(JSON.stringify(kept));
+  const choose = (value: T) => {
+    const written = JSON.stringify(value);
+    setText(written);
+    sent(written);
+    send(value);
+  };
+  return [JSON.parse(text) as T, choose];
+}
