@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/argosy-ml/argosy/sdk/dsl/dsltest"
-	"github.com/argosy-ml/argosy/server/visual"
+	"github.com/argosy-ml/argosy/server/uimetadata"
 )
 
 func TestStepsFollowTheFiles(t *testing.T) {
@@ -40,7 +40,7 @@ func TestPrograms(t *testing.T) {
 	require.Regexp(t, `^r2=0\.[789]`, step("evaluate", "table", "model", "metrics", "report", "ui"))
 	text, err := os.ReadFile(filepath.Join(dir, "ui"))
 	require.NoError(t, err)
-	outputs := visual.Parse(text)
+	outputs := uimetadata.Parse(text)
 	require.Len(t, outputs, 3)
 	for _, o := range outputs {
 		require.Empty(t, o.Warning())

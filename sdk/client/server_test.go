@@ -24,11 +24,11 @@ import (
 	"github.com/argosy-ml/argosy/server/api"
 	"github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
+	"github.com/argosy-ml/argosy/server/eventstream"
 	"github.com/argosy-ml/argosy/server/gateway"
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/series"
-	"github.com/argosy-ml/argosy/server/watch"
 )
 
 // realServer is the server itself on SQLite in a temporary folder. Only Argo is not there: tests write the status of
@@ -45,7 +45,7 @@ func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 	go func() { worked <- b.Logs.Run(ctx) }()
 	enginetest.Await(t, workflows)
 	enginetest.Await(t, pods)
-	watcher := watch.New(watch.Config{Store: b.Store, Runs: b.Runs, Log: b.Log})
+	watcher := eventstream.New(eventstream.Config{Store: b.Store, Runs: b.Runs, Log: b.Log})
 	handler, err := gateway.New(gateway.Config{
 		API: api.New(api.Services{
 			Pipelines: b.Pipelines, Experiments: b.Experiments, Runs: b.Runs, Schedules: b.Schedules, Watcher: watcher, Series: series.NewReader(b.Store), Streams: ctx,

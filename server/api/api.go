@@ -12,11 +12,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/reflection"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/access"
 	"github.com/argosy-ml/argosy/server/benchmark"
 	"github.com/argosy-ml/argosy/server/cluster"
+	"github.com/argosy-ml/argosy/server/eventstream"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
@@ -25,7 +26,6 @@ import (
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/series"
 	"github.com/argosy-ml/argosy/server/task"
-	"github.com/argosy-ml/argosy/server/watch"
 )
 
 // Services are the parts of the domain that the API offers.
@@ -35,7 +35,7 @@ type Services struct {
 	Runs        *run.Service
 	Schedules   *schedule.Service
 	Tasks       *task.Service
-	Watcher     *watch.Watcher
+	Watcher     *eventstream.Watcher
 	Series      *series.Reader
 	Pruner      *retention.Pruner
 	Cluster     *cluster.Service
@@ -103,23 +103,23 @@ func (a *API) Server(log *slog.Logger, gate *access.Gate) *grpc.Server {
 		grpc.ChainUnaryInterceptor(logged(log), recovered(log)),
 		grpc.ChainStreamInterceptor(loggedStream(log), recoveredStream(log)),
 	)
-	wire.RegisterPipelineServiceServer(s, a.pipelines)
-	wire.RegisterExperimentServiceServer(s, a.experiments)
-	wire.RegisterRunServiceServer(s, a.runs)
-	wire.RegisterJobServiceServer(s, a.jobs)
-	wire.RegisterReportServiceServer(s, a.reports)
-	wire.RegisterTaskServiceServer(s, a.tasks)
-	wire.RegisterVisualizationServiceServer(s, visualizations{})
-	wire.RegisterAuthServiceServer(s, auth{})
-	wire.RegisterHealthzServiceServer(s, a.healthz)
-	own.RegisterRunServiceServer(s, a.views)
-	own.RegisterExperimentServiceServer(s, a.restoring)
-	own.RegisterPipelineServiceServer(s, a.graphs)
-	own.RegisterMetricServiceServer(s, a.metrics)
-	own.RegisterRetentionServiceServer(s, a.pruning)
-	own.RegisterVisualServiceServer(s, a.visuals)
-	own.RegisterClusterServiceServer(s, a.clusters)
-	own.RegisterScalingServiceServer(s, a.scalings)
+	kfpv1.RegisterPipelineServiceServer(s, a.pipelines)
+	kfpv1.RegisterExperimentServiceServer(s, a.experiments)
+	kfpv1.RegisterRunServiceServer(s, a.runs)
+	kfpv1.RegisterJobServiceServer(s, a.jobs)
+	kfpv1.RegisterReportServiceServer(s, a.reports)
+	kfpv1.RegisterTaskServiceServer(s, a.tasks)
+	kfpv1.RegisterVisualizationServiceServer(s, visualizations{})
+	kfpv1.RegisterAuthServiceServer(s, auth{})
+	kfpv1.RegisterHealthzServiceServer(s, a.healthz)
+	argosyv1.RegisterRunServiceServer(s, a.views)
+	argosyv1.RegisterExperimentServiceServer(s, a.restoring)
+	argosyv1.RegisterPipelineServiceServer(s, a.graphs)
+	argosyv1.RegisterMetricServiceServer(s, a.metrics)
+	argosyv1.RegisterRetentionServiceServer(s, a.pruning)
+	argosyv1.RegisterVisualServiceServer(s, a.visuals)
+	argosyv1.RegisterClusterServiceServer(s, a.clusters)
+	argosyv1.RegisterScalingServiceServer(s, a.scalings)
 	registerHealth(s)
 	reflection.Register(s)
 	return s
@@ -129,22 +129,22 @@ func (a *API) Server(log *slog.Logger, gate *access.Gate) *grpc.Server {
 // so mux has to turn their errors into answers with Status.
 func (a *API) Route(ctx context.Context, mux *runtime.ServeMux) error {
 	return errors.Join(
-		wire.RegisterPipelineServiceHandlerServer(ctx, mux, a.pipelines),
-		wire.RegisterExperimentServiceHandlerServer(ctx, mux, a.experiments),
-		wire.RegisterRunServiceHandlerServer(ctx, mux, a.runs),
-		wire.RegisterJobServiceHandlerServer(ctx, mux, a.jobs),
-		wire.RegisterReportServiceHandlerServer(ctx, mux, a.reports),
-		wire.RegisterTaskServiceHandlerServer(ctx, mux, a.tasks),
-		wire.RegisterVisualizationServiceHandlerServer(ctx, mux, visualizations{}),
-		wire.RegisterAuthServiceHandlerServer(ctx, mux, auth{}),
-		wire.RegisterHealthzServiceHandlerServer(ctx, mux, a.healthz),
-		own.RegisterRunServiceHandlerServer(ctx, mux, a.views),
-		own.RegisterExperimentServiceHandlerServer(ctx, mux, a.restoring),
-		own.RegisterPipelineServiceHandlerServer(ctx, mux, a.graphs),
-		own.RegisterMetricServiceHandlerServer(ctx, mux, a.metrics),
-		own.RegisterRetentionServiceHandlerServer(ctx, mux, a.pruning),
-		own.RegisterVisualServiceHandlerServer(ctx, mux, a.visuals),
-		own.RegisterClusterServiceHandlerServer(ctx, mux, a.clusters),
-		own.RegisterScalingServiceHandlerServer(ctx, mux, a.scalings),
+		kfpv1.RegisterPipelineServiceHandlerServer(ctx, mux, a.pipelines),
+		kfpv1.RegisterExperimentServiceHandlerServer(ctx, mux, a.experiments),
+		kfpv1.RegisterRunServiceHandlerServer(ctx, mux, a.runs),
+		kfpv1.RegisterJobServiceHandlerServer(ctx, mux, a.jobs),
+		kfpv1.RegisterReportServiceHandlerServer(ctx, mux, a.reports),
+		kfpv1.RegisterTaskServiceHandlerServer(ctx, mux, a.tasks),
+		kfpv1.RegisterVisualizationServiceHandlerServer(ctx, mux, visualizations{}),
+		kfpv1.RegisterAuthServiceHandlerServer(ctx, mux, auth{}),
+		kfpv1.RegisterHealthzServiceHandlerServer(ctx, mux, a.healthz),
+		argosyv1.RegisterRunServiceHandlerServer(ctx, mux, a.views),
+		argosyv1.RegisterExperimentServiceHandlerServer(ctx, mux, a.restoring),
+		argosyv1.RegisterPipelineServiceHandlerServer(ctx, mux, a.graphs),
+		argosyv1.RegisterMetricServiceHandlerServer(ctx, mux, a.metrics),
+		argosyv1.RegisterRetentionServiceHandlerServer(ctx, mux, a.pruning),
+		argosyv1.RegisterVisualServiceHandlerServer(ctx, mux, a.visuals),
+		argosyv1.RegisterClusterServiceHandlerServer(ctx, mux, a.clusters),
+		argosyv1.RegisterScalingServiceHandlerServer(ctx, mux, a.scalings),
 	)
 }

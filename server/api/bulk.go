@@ -3,31 +3,31 @@ package api
 import (
 	"context"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-func (s *views) TerminateRuns(ctx context.Context, r *own.BulkRequest) (*own.BulkResponse, error) {
+func (s *views) TerminateRuns(ctx context.Context, r *argosyv1.BulkRequest) (*argosyv1.BulkResponse, error) {
 	return s.bulk(ctx, run.TerminateAll, r)
 }
 
-func (s *views) DeleteRuns(ctx context.Context, r *own.BulkRequest) (*own.BulkResponse, error) {
+func (s *views) DeleteRuns(ctx context.Context, r *argosyv1.BulkRequest) (*argosyv1.BulkResponse, error) {
 	if r.GetArtifacts() {
 		return s.bulk(ctx, run.DeleteWithArtifacts, r)
 	}
 	return s.bulk(ctx, run.DeleteAll, r)
 }
 
-func (s *views) ArchiveRuns(ctx context.Context, r *own.BulkRequest) (*own.BulkResponse, error) {
+func (s *views) ArchiveRuns(ctx context.Context, r *argosyv1.BulkRequest) (*argosyv1.BulkResponse, error) {
 	return s.bulk(ctx, run.ArchiveAll, r)
 }
 
-func (s *views) UnarchiveRuns(ctx context.Context, r *own.BulkRequest) (*own.BulkResponse, error) {
+func (s *views) UnarchiveRuns(ctx context.Context, r *argosyv1.BulkRequest) (*argosyv1.BulkResponse, error) {
 	return s.bulk(ctx, run.UnarchiveAll, r)
 }
 
-func (s *views) bulk(ctx context.Context, a run.Action, r *own.BulkRequest) (*own.BulkResponse, error) {
+func (s *views) bulk(ctx context.Context, a run.Action, r *argosyv1.BulkRequest) (*argosyv1.BulkResponse, error) {
 	filter, err := searchFilter(r)
 	if err != nil {
 		return nil, err
@@ -53,10 +53,10 @@ func (s *views) bulk(ctx context.Context, a run.Action, r *own.BulkRequest) (*ow
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.BulkResponse{More: more}
+	answer := &argosyv1.BulkResponse{More: more}
 	for _, result := range results {
-		answer.Results = append(answer.Results, &own.BulkResult{
-			RunId: result.RunID, Name: result.Name, Outcome: own.BulkResult_Outcome(result.Outcome), Message: result.Message,
+		answer.Results = append(answer.Results, &argosyv1.BulkResult{
+			RunId: result.RunID, Name: result.Name, Outcome: argosyv1.BulkResult_Outcome(result.Outcome), Message: result.Message,
 		})
 	}
 	return answer, nil

@@ -8,21 +8,21 @@ import (
 	"strings"
 	"time"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/cluster"
 )
 
 type clusters struct {
-	own.UnimplementedClusterServiceServer
+	argosyv1.UnimplementedClusterServiceServer
 	service *cluster.Service
 }
 
-func (s *clusters) GetCluster(ctx context.Context, _ *own.GetClusterRequest) (*own.Cluster, error) {
+func (s *clusters) GetCluster(ctx context.Context, _ *argosyv1.GetClusterRequest) (*argosyv1.Cluster, error) {
 	o, err := s.service.Overview(ctx)
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.Cluster{Waiting: wireHolders(o.Waiting), Missing: wireRights(o.Missing), ReadAt: ownTime(o.ReadAt)}
+	answer := &argosyv1.Cluster{Waiting: wireHolders(o.Waiting), Missing: wireRights(o.Missing), ReadAt: ownTime(o.ReadAt)}
 	for _, n := range o.Nodes {
 		answer.Nodes = append(answer.Nodes, wireNode(n))
 	}
@@ -32,59 +32,59 @@ func (s *clusters) GetCluster(ctx context.Context, _ *own.GetClusterRequest) (*o
 	return answer, nil
 }
 
-func (s *clusters) ListRunJobs(ctx context.Context, r *own.ListRunJobsRequest) (*own.ListRunJobsResponse, error) {
+func (s *clusters) ListRunJobs(ctx context.Context, r *argosyv1.ListRunJobsRequest) (*argosyv1.ListRunJobsResponse, error) {
 	jobs, missing, err := s.service.Jobs(ctx, r.GetRunId())
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ListRunJobsResponse{Missing: wireRights(missing)}
+	answer := &argosyv1.ListRunJobsResponse{Missing: wireRights(missing)}
 	for _, j := range jobs {
 		answer.Jobs = append(answer.Jobs, wireRunJob(j))
 	}
 	return answer, nil
 }
 
-func (s *clusters) ListClusterJobs(ctx context.Context, r *own.ListClusterJobsRequest) (*own.ListClusterJobsResponse, error) {
+func (s *clusters) ListClusterJobs(ctx context.Context, r *argosyv1.ListClusterJobsRequest) (*argosyv1.ListClusterJobsResponse, error) {
 	list, err := s.service.AllJobs(ctx, r.GetState(), int(r.GetLimit()))
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ListClusterJobsResponse{Total: int32(list.Total), Missing: wireRights(list.Missing)}
+	answer := &argosyv1.ListClusterJobsResponse{Total: int32(list.Total), Missing: wireRights(list.Missing)}
 	for _, j := range list.Jobs {
 		answer.Jobs = append(answer.Jobs, wireRunJob(j))
 	}
 	return answer, nil
 }
 
-func (s *clusters) StopRunJob(ctx context.Context, r *own.StopRunJobRequest) (*own.StopRunJobResponse, error) {
-	return &own.StopRunJobResponse{}, s.service.StopJob(ctx, r.GetRunId(), r.GetName())
+func (s *clusters) StopRunJob(ctx context.Context, r *argosyv1.StopRunJobRequest) (*argosyv1.StopRunJobResponse, error) {
+	return &argosyv1.StopRunJobResponse{}, s.service.StopJob(ctx, r.GetRunId(), r.GetName())
 }
 
-func (s *clusters) ListRunUse(ctx context.Context, r *own.ListRunUseRequest) (*own.ListRunUseResponse, error) {
+func (s *clusters) ListRunUse(ctx context.Context, r *argosyv1.ListRunUseRequest) (*argosyv1.ListRunUseResponse, error) {
 	use, err := s.service.Use(ctx, r.GetRunId())
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ListRunUseResponse{Message: use.Message, Missing: wireRights(use.Missing)}
+	answer := &argosyv1.ListRunUseResponse{Message: use.Message, Missing: wireRights(use.Missing)}
 	for _, p := range use.Pods {
-		answer.Pods = append(answer.Pods, &own.PodUse{Pod: p.Pod, Used: wireAmounts(p.Used), MeasuredAt: ownTime(p.MeasuredAt)})
+		answer.Pods = append(answer.Pods, &argosyv1.PodUse{Pod: p.Pod, Used: wireAmounts(p.Used), MeasuredAt: ownTime(p.MeasuredAt)})
 	}
 	return answer, nil
 }
 
-func (s *clusters) ListPending(ctx context.Context, r *own.ListPendingRequest) (*own.ListPendingResponse, error) {
+func (s *clusters) ListPending(ctx context.Context, r *argosyv1.ListPendingRequest) (*argosyv1.ListPendingResponse, error) {
 	pending, missing, err := s.service.Pending(ctx, r.GetRunId())
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ListPendingResponse{Missing: wireRights(missing), ReadAt: ownTime(time.Now())}
+	answer := &argosyv1.ListPendingResponse{Missing: wireRights(missing), ReadAt: ownTime(time.Now())}
 	for _, p := range pending {
-		waits := &own.Pending{NodeId: p.NodeID, StepName: p.StepName, Cause: p.Cause, Sentence: p.Sentence, Since: ownTime(p.Since), Pods: int32(p.Pods)}
+		waits := &argosyv1.Pending{NodeId: p.NodeID, StepName: p.StepName, Cause: p.Cause, Sentence: p.Sentence, Since: ownTime(p.Since), Pods: int32(p.Pods)}
 		if p.ToldBy.Kind != "" {
-			waits.ToldBy = &own.ObjectName{Kind: p.ToldBy.Kind, Name: p.ToldBy.Name}
+			waits.ToldBy = &argosyv1.ObjectName{Kind: p.ToldBy.Kind, Name: p.ToldBy.Name}
 		}
 		for _, r := range p.Resources {
-			waits.Resources = append(waits.Resources, &own.PendingResource{
+			waits.Resources = append(waits.Resources, &argosyv1.PendingResource{
 				Resource: r.Resource, Asked: r.Asked, LargestAsked: r.LargestAsked, Free: r.Free, LargestFree: r.LargestFree, Lacking: r.Lacking,
 			})
 		}
@@ -93,22 +93,22 @@ func (s *clusters) ListPending(ctx context.Context, r *own.ListPendingRequest) (
 	return answer, nil
 }
 
-func (s *clusters) GetRunJobObject(ctx context.Context, r *own.GetRunJobObjectRequest) (*own.RunJobObject, error) {
+func (s *clusters) GetRunJobObject(ctx context.Context, r *argosyv1.GetRunJobObjectRequest) (*argosyv1.RunJobObject, error) {
 	text, err := s.service.JobObject(ctx, r.GetRunId(), cluster.Object{Kind: r.GetKind(), Name: r.GetName()})
 	if err != nil {
 		return nil, err
 	}
-	return &own.RunJobObject{Yaml: string(text)}, nil
+	return &argosyv1.RunJobObject{Yaml: string(text)}, nil
 }
 
-func (s *clusters) ListRunEvents(ctx context.Context, r *own.ListRunEventsRequest) (*own.ListRunEventsResponse, error) {
+func (s *clusters) ListRunEvents(ctx context.Context, r *argosyv1.ListRunEventsRequest) (*argosyv1.ListRunEventsResponse, error) {
 	events, missing, err := s.service.Events(ctx, r.GetRunId())
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ListRunEventsResponse{Missing: wireRights(missing)}
+	answer := &argosyv1.ListRunEventsResponse{Missing: wireRights(missing)}
 	for _, e := range events {
-		answer.Events = append(answer.Events, &own.ClusterEvent{
+		answer.Events = append(answer.Events, &argosyv1.ClusterEvent{
 			Kind: e.Kind, Name: e.Name, NodeId: e.NodeID, StepName: e.StepName, Type: e.Type, Reason: e.Reason, Message: e.Message, Source: e.Source,
 			Count: e.Count, FirstAt: ownTime(e.FirstAt), LastAt: ownTime(e.LastAt),
 		})
@@ -116,19 +116,19 @@ func (s *clusters) ListRunEvents(ctx context.Context, r *own.ListRunEventsReques
 	return answer, nil
 }
 
-func (s *clusters) ListQueues(ctx context.Context, _ *own.ListQueuesRequest) (*own.ListQueuesResponse, error) {
+func (s *clusters) ListQueues(ctx context.Context, _ *argosyv1.ListQueuesRequest) (*argosyv1.ListQueuesResponse, error) {
 	queues, err := s.service.ListQueues(ctx)
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ListQueuesResponse{}
+	answer := &argosyv1.ListQueuesResponse{}
 	for _, q := range queues {
 		answer.Queues = append(answer.Queues, wireQueue(q))
 	}
 	return answer, nil
 }
 
-func (s *clusters) CreateQueue(ctx context.Context, r *own.CreateQueueRequest) (*own.Queue, error) {
+func (s *clusters) CreateQueue(ctx context.Context, r *argosyv1.CreateQueueRequest) (*argosyv1.Queue, error) {
 	q, err := s.service.CreateQueue(ctx, cluster.QueueChange{
 		Name: r.GetName(), Weight: r.GetWeight(), Capability: r.GetCapability(), Deserved: r.GetDeserved(), Parent: r.GetParent(),
 	})
@@ -138,7 +138,7 @@ func (s *clusters) CreateQueue(ctx context.Context, r *own.CreateQueueRequest) (
 	return wireQueue(q), nil
 }
 
-func (s *clusters) SetQueue(ctx context.Context, r *own.SetQueueRequest) (*own.Queue, error) {
+func (s *clusters) SetQueue(ctx context.Context, r *argosyv1.SetQueueRequest) (*argosyv1.Queue, error) {
 	q, err := s.service.SetQueue(ctx, cluster.QueueChange{
 		Name: r.GetName(), Weight: r.GetWeight(), Capability: r.GetCapability(), Deserved: r.GetDeserved(), Open: r.Open, //nolint:protogetter // whether it is set
 	})
@@ -148,27 +148,27 @@ func (s *clusters) SetQueue(ctx context.Context, r *own.SetQueueRequest) (*own.Q
 	return wireQueue(q), nil
 }
 
-func (s *clusters) DeleteQueue(ctx context.Context, r *own.DeleteQueueRequest) (*own.DeleteQueueResponse, error) {
-	return &own.DeleteQueueResponse{}, s.service.DeleteQueue(ctx, r.GetName())
+func (s *clusters) DeleteQueue(ctx context.Context, r *argosyv1.DeleteQueueRequest) (*argosyv1.DeleteQueueResponse, error) {
+	return &argosyv1.DeleteQueueResponse{}, s.service.DeleteQueue(ctx, r.GetName())
 }
 
-func wireRights(missing []cluster.Right) (answer []*own.MissingRight) {
+func wireRights(missing []cluster.Right) (answer []*argosyv1.MissingRight) {
 	for _, r := range missing {
-		answer = append(answer, &own.MissingRight{Verb: r.Verb, Resource: r.Resource, Namespace: r.Namespace})
+		answer = append(answer, &argosyv1.MissingRight{Verb: r.Verb, Resource: r.Resource, Namespace: r.Namespace})
 	}
 	return answer
 }
 
-func wireHolders(holders []cluster.Holder) (answer []*own.Holder) {
+func wireHolders(holders []cluster.Holder) (answer []*argosyv1.Holder) {
 	for _, h := range holders {
-		answer = append(answer, &own.Holder{RunId: h.RunID, RunName: h.RunName, Namespace: h.Namespace, Pods: int32(h.Pods), Requested: wireAmounts(h.Requested)})
+		answer = append(answer, &argosyv1.Holder{RunId: h.RunID, RunName: h.RunName, Namespace: h.Namespace, Pods: int32(h.Pods), Requested: wireAmounts(h.Requested)})
 	}
 	return answer
 }
 
-func wireAmounts(a cluster.Amounts) (answer []*own.Amount) {
+func wireAmounts(a cluster.Amounts) (answer []*argosyv1.Amount) {
 	for _, name := range resourceNames(a) {
-		answer = append(answer, &own.Amount{Resource: name, Value: a[name]})
+		answer = append(answer, &argosyv1.Amount{Resource: name, Value: a[name]})
 	}
 	return answer
 }
@@ -193,23 +193,23 @@ func resourceNames(lists ...cluster.Amounts) []string {
 	return slices.SortedFunc(maps.Keys(names), func(a, b string) int { return cmp.Or(place(a)-place(b), cmp.Compare(a, b)) })
 }
 
-func wireNode(n cluster.Node) *own.ClusterNode {
-	answer := &own.ClusterNode{Name: n.Name, Ready: n.Ready, Schedulable: n.Schedulable, Message: n.Message, Taints: n.Taints, Holders: wireHolders(n.Holders)}
+func wireNode(n cluster.Node) *argosyv1.ClusterNode {
+	answer := &argosyv1.ClusterNode{Name: n.Name, Ready: n.Ready, Schedulable: n.Schedulable, Message: n.Message, Taints: n.Taints, Holders: wireHolders(n.Holders)}
 	for _, name := range resourceNames(n.Capacity, n.Allocatable, n.Requested) {
 		if n.Capacity[name] == 0 && n.Allocatable[name] == 0 && n.Requested[name] == 0 {
 			continue // such as hugepages of a size that the machine does not use
 		}
-		answer.Resources = append(answer.Resources, &own.ResourceUse{
+		answer.Resources = append(answer.Resources, &argosyv1.ResourceUse{
 			Resource: name, Capacity: n.Capacity[name], Allocatable: n.Allocatable[name], Requested: n.Requested[name], Free: n.Free(name),
 		})
 	}
 	return answer
 }
 
-func wireQueue(q cluster.Queue) *own.Queue {
-	answer := &own.Queue{Name: q.Name, Weight: q.Weight, State: q.State, Parent: q.Parent, Running: int32(q.Running)}
+func wireQueue(q cluster.Queue) *argosyv1.Queue {
+	answer := &argosyv1.Queue{Name: q.Name, Weight: q.Weight, State: q.State, Parent: q.Parent, Running: int32(q.Running)}
 	for _, name := range resourceNames(q.Capability, q.Deserved, q.Allocated) {
-		answer.Resources = append(answer.Resources, &own.QueueResource{
+		answer.Resources = append(answer.Resources, &argosyv1.QueueResource{
 			Resource: name, Capability: maybe(q.Capability, name), Deserved: maybe(q.Deserved, name), Allocated: q.Allocated[name],
 		})
 	}
@@ -227,15 +227,15 @@ func maybe(a cluster.Amounts, name string) *float64 {
 	return nil
 }
 
-func wirePodGroup(g cluster.PodGroup) *own.PodGroup {
-	return &own.PodGroup{
+func wirePodGroup(g cluster.PodGroup) *argosyv1.PodGroup {
+	return &argosyv1.PodGroup{
 		Namespace: g.Namespace, Name: g.Name, RunId: g.RunID, RunName: g.RunName, Phase: g.Phase, Queue: g.Queue, MinAvailable: g.MinAvailable,
 		Running: g.Running, Succeeded: g.Succeeded, Failed: g.Failed, Message: g.Message, CreatedAt: ownTime(g.CreatedAt), Requested: wireAmounts(g.Requested),
 	}
 }
 
-func wireRunJob(j cluster.Job) *own.RunJob {
-	answer := &own.RunJob{
+func wireRunJob(j cluster.Job) *argosyv1.RunJob {
+	answer := &argosyv1.RunJob{
 		NodeId: j.NodeID, StepName: j.StepName, Kind: j.Kind, Namespace: j.Namespace, Name: j.Name, State: j.State, Message: j.Message,
 		RunId: j.RunID, RunName: j.RunName, RequestedPods: int32Of(j.RequestedPods),
 		CreatedAt: ownTime(j.CreatedAt), Attempt: int32(j.Attempt), RequestedWorldSize: int32Of(j.Requested), ProvedWorldSize: int32Of(j.Proved),
@@ -244,7 +244,7 @@ func wireRunJob(j cluster.Job) *own.RunJob {
 		answer.PodGroup = wirePodGroup(*j.PodGroup)
 	}
 	for _, w := range j.Workers {
-		worker := &own.Worker{
+		worker := &argosyv1.Worker{
 			Pod: w.Pod, Role: w.Role, Index: int32(w.Index), State: w.State, Message: w.Message, Node: w.Node, Address: w.Address, Restarts: w.Restarts,
 			CreatedAt: ownTime(w.CreatedAt), StartedAt: ownTime(w.StartedAt), FinishedAt: ownTime(w.FinishedAt),
 		}
@@ -254,7 +254,7 @@ func wireRunJob(j cluster.Job) *own.RunJob {
 		answer.Workers = append(answer.Workers, worker)
 	}
 	for _, o := range j.Objects {
-		answer.Objects = append(answer.Objects, &own.ObjectName{Kind: o.Kind, Name: o.Name})
+		answer.Objects = append(answer.Objects, &argosyv1.ObjectName{Kind: o.Kind, Name: o.Name})
 	}
 	return answer
 }

@@ -5,44 +5,44 @@ import (
 	"encoding/json"
 	"errors"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/manifest"
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
 type graphs struct {
-	own.UnimplementedPipelineServiceServer
+	argosyv1.UnimplementedPipelineServiceServer
 	service *pipeline.Service
 }
 
-func (s *graphs) GetPipelineGraph(ctx context.Context, r *own.GetPipelineGraphRequest) (*own.Graph, error) {
+func (s *graphs) GetPipelineGraph(ctx context.Context, r *argosyv1.GetPipelineGraphRequest) (*argosyv1.Graph, error) {
 	version, err := defaultVersion(ctx, s.service, r.GetPipelineId())
 	if err != nil {
 		return nil, err
 	}
-	return s.GetPipelineVersionGraph(ctx, &own.GetPipelineVersionGraphRequest{VersionId: version})
+	return s.GetPipelineVersionGraph(ctx, &argosyv1.GetPipelineVersionGraphRequest{VersionId: version})
 }
 
-func (s *graphs) GetPipelineVersionGraph(ctx context.Context, r *own.GetPipelineVersionGraphRequest) (*own.Graph, error) {
+func (s *graphs) GetPipelineVersionGraph(ctx context.Context, r *argosyv1.GetPipelineVersionGraphRequest) (*argosyv1.Graph, error) {
 	g, err := s.service.Graph(ctx, r.GetVersionId())
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.Graph{}
+	answer := &argosyv1.Graph{}
 	for _, n := range g.Nodes {
-		answer.Nodes = append(answer.Nodes, &own.GraphNode{Id: n.ID, Name: n.Name, Type: n.Type, Template: n.Template, Parent: n.Parent})
+		answer.Nodes = append(answer.Nodes, &argosyv1.GraphNode{Id: n.ID, Name: n.Name, Type: n.Type, Template: n.Template, Parent: n.Parent})
 	}
 	for _, e := range g.Edges {
-		answer.Edges = append(answer.Edges, &own.GraphEdge{From: e.From, To: e.To})
+		answer.Edges = append(answer.Edges, &argosyv1.GraphEdge{From: e.From, To: e.To})
 	}
 	for _, p := range g.Parameters {
-		answer.Parameters = append(answer.Parameters, &own.Parameter{Name: p.Name, Value: p.Value})
+		answer.Parameters = append(answer.Parameters, &argosyv1.Parameter{Name: p.Name, Value: p.Value})
 	}
 	return answer, nil
 }
 
-func (s *graphs) DiffPipelineVersions(ctx context.Context, r *own.DiffPipelineVersionsRequest) (*own.PipelineDiff, error) {
+func (s *graphs) DiffPipelineVersions(ctx context.Context, r *argosyv1.DiffPipelineVersionsRequest) (*argosyv1.PipelineDiff, error) {
 	if r.GetFrom() == "" || r.GetTo() == "" {
 		return nil, apierr.New(apierr.Invalid, "from and to name the two versions to compare")
 	}
@@ -58,9 +58,9 @@ func (s *graphs) DiffPipelineVersions(ctx context.Context, r *own.DiffPipelineVe
 	if err != nil {
 		return nil, apierr.New(apierr.Invalid, "the versions cannot be compared: %v", err)
 	}
-	answer := &own.PipelineDiff{}
+	answer := &argosyv1.PipelineDiff{}
 	for _, c := range changes {
-		change := &own.PipelineChange{Step: c.Step, Path: c.Path}
+		change := &argosyv1.PipelineChange{Step: c.Step, Path: c.Path}
 		var errFrom, errTo error
 		change.From, errFrom = asJSON(c.From)
 		change.To, errTo = asJSON(c.To)

@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -13,7 +13,7 @@ const (
 	maxGroupMetrics = 20
 )
 
-func (s *views) GroupRuns(ctx context.Context, r *own.GroupRunsRequest) (*own.GroupRunsResponse, error) {
+func (s *views) GroupRuns(ctx context.Context, r *argosyv1.GroupRunsRequest) (*argosyv1.GroupRunsResponse, error) {
 	switch n := len(r.GetOf()); {
 	case r.GetBy() == "":
 		return nil, apierr.New(apierr.Invalid, "by is missing; name the parameter to group by")
@@ -33,15 +33,15 @@ func (s *views) GroupRuns(ctx context.Context, r *own.GroupRunsRequest) (*own.Gr
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.GroupRunsResponse{TotalSize: int32(total)}
+	answer := &argosyv1.GroupRunsResponse{TotalSize: int32(total)}
 	for _, g := range groups {
-		group := &own.RunGroup{Runs: int32(g.Runs)}
+		group := &argosyv1.RunGroup{Runs: int32(g.Runs)}
 		if !g.Lacks {
 			group.Value = &g.Value
 		}
 		for i, spread := range g.Spread {
 			if spread.Runs > 0 {
-				group.Metrics = append(group.Metrics, &own.Spread{
+				group.Metrics = append(group.Metrics, &argosyv1.Spread{
 					Name: r.GetOf()[i], Runs: int32(spread.Runs), Mean: spread.Mean, Deviation: finite(spread.Deviation), Min: spread.Min, Max: spread.Max,
 				})
 			}

@@ -5,14 +5,14 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 )
 
 type healthz struct {
-	wire.UnimplementedHealthzServiceServer
+	kfpv1.UnimplementedHealthzServiceServer
 	version, commit string
 }
 
-func (s *healthz) GetHealthz(context.Context, *emptypb.Empty) (*wire.GetHealthzResponse, error) {
-	return &wire.GetHealthzResponse{TagName: s.version, CommitSha: s.commit}, nil
+func (s *healthz) GetHealthz(context.Context, *emptypb.Empty) (*kfpv1.GetHealthzResponse, error) {
+	return &kfpv1.GetHealthzResponse{TagName: s.version, CommitSha: s.commit}, nil
 }

@@ -10,9 +10,9 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 const (
@@ -33,14 +33,14 @@ type listRequest interface {
 // token is a page token: everything that must stay the same from page to page, and the row to go on with.
 // Clients see it as base64 of this JSON.
 type token struct {
-	SortBy string      `json:"sort_by"`
-	Desc   bool        `json:"desc,omitempty"`
-	Filter string      `json:"filter,omitempty"`
-	Start  page.Cursor `json:"start"`
+	SortBy string         `json:"sort_by"`
+	Desc   bool           `json:"desc,omitempty"`
+	Filter string         `json:"filter,omitempty"`
+	Start  listing.Cursor `json:"start"`
 }
 
 // query reads a list request; next makes the token of the page after, "" when there is none.
-func query(r listRequest) (q page.Query, next func(*page.Cursor) (string, error), err error) {
+func query(r listRequest) (q listing.Query, next func(*listing.Cursor) (string, error), err error) {
 	if q.Size, err = pageSize(r.GetPageSize()); err != nil {
 		return q, nil, err
 	}
@@ -67,7 +67,7 @@ func query(r listRequest) (q page.Query, next func(*page.Cursor) (string, error)
 	if q.Filter, err = predicates(filter); err != nil {
 		return q, nil, err
 	}
-	return q, func(c *page.Cursor) (string, error) {
+	return q, func(c *listing.Cursor) (string, error) {
 		if c == nil {
 			return "", nil
 		}
@@ -76,7 +76,7 @@ func query(r listRequest) (q page.Query, next func(*page.Cursor) (string, error)
 }
 
 // listPage answers a list request: its items in the form of the wire, how many match in all, and the token of the page after.
-func listPage[T, W any](r listRequest, read func(page.Query) (page.Page[T], error), form func(T) W) (items []W, total int32, token string, err error) {
+func listPage[T, W any](r listRequest, read func(listing.Query) (listing.Page[T], error), form func(T) W) (items []W, total int32, token string, err error) {
 	q, next, err := query(r)
 	if err != nil {
 		return nil, 0, "", err
@@ -148,55 +148,55 @@ func unescape(filter string) (string, error) {
 	return strings.TrimSpace(plain), nil
 }
 
-func predicates(filter string) ([]page.Predicate, error) {
+func predicates(filter string) ([]listing.Predicate, error) {
 	if filter == "" {
 		return nil, nil
 	}
-	var f wire.Filter
+	var f kfpv1.Filter
 	if err := protojson.Unmarshal([]byte(filter), &f); err != nil {
 		return nil, apierr.New(apierr.Invalid, "filter cannot be read: %s", jsonError(err))
 	}
-	var ps []page.Predicate
+	var ps []listing.Predicate
 	for _, p := range f.GetPredicates() {
 		values, list, err := predicateValues(p)
 		if err != nil {
 			return nil, err
 		}
-		op := page.Op(p.GetOp())
-		_, text := p.GetValue().(*wire.Predicate_StringValue)
+		op := listing.Op(p.GetOp())
+		_, text := p.GetValue().(*kfpv1.Predicate_StringValue)
 		switch {
 		case p.GetKey() == "":
 			return nil, apierr.New(apierr.Invalid, "filter: a predicate has no key")
-		case op == 0 || wire.Predicate_Op_name[int32(op)] == "":
+		case op == 0 || kfpv1.Predicate_Op_name[int32(op)] == "":
 			return nil, apierr.New(apierr.Invalid, "filter on %q: op is missing or unknown", p.GetKey())
-		case list != (op == page.In):
+		case list != (op == listing.In):
 			return nil, apierr.New(apierr.Invalid, "filter on %q: IN takes a list of values, and only IN does", p.GetKey())
-		case op == page.Substring && !text:
+		case op == listing.Substring && !text:
 			return nil, apierr.New(apierr.Invalid, "filter on %q: IS_SUBSTRING takes a string_value", p.GetKey())
 		}
-		ps = append(ps, page.Predicate{Key: p.GetKey(), Op: op, Values: values})
+		ps = append(ps, listing.Predicate{Key: p.GetKey(), Op: op, Values: values})
 	}
 	return ps, nil
 }
 
-func predicateValues(p *wire.Predicate) (values []any, list bool, err error) {
+func predicateValues(p *kfpv1.Predicate) (values []any, list bool, err error) {
 	switch v := p.GetValue().(type) {
-	case *wire.Predicate_IntValue:
+	case *kfpv1.Predicate_IntValue:
 		return []any{int64(v.IntValue)}, false, nil
-	case *wire.Predicate_LongValue:
+	case *kfpv1.Predicate_LongValue:
 		return []any{v.LongValue}, false, nil
-	case *wire.Predicate_StringValue:
+	case *kfpv1.Predicate_StringValue:
 		return []any{v.StringValue}, false, nil
-	case *wire.Predicate_TimestampValue:
+	case *kfpv1.Predicate_TimestampValue:
 		return []any{v.TimestampValue.AsTime()}, false, nil
-	case *wire.Predicate_IntValues:
+	case *kfpv1.Predicate_IntValues:
 		for _, n := range v.IntValues.GetValues() {
 			values = append(values, int64(n))
 		}
 		return values, true, nil
-	case *wire.Predicate_LongValues:
+	case *kfpv1.Predicate_LongValues:
 		return anys(v.LongValues.GetValues()), true, nil
-	case *wire.Predicate_StringValues:
+	case *kfpv1.Predicate_StringValues:
 		return anys(v.StringValues.GetValues()), true, nil
 	}
 	return nil, false, apierr.New(apierr.Invalid, "filter on %q: the value is missing", p.GetKey())

@@ -6,9 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 func TestSortBy(t *testing.T) {
@@ -45,7 +45,7 @@ func FuzzList(f *testing.F) {
 	f.Add(int32(500), "", "", "eyJzb3J0X2J5IjoibWV0cmljOmEiLCJzdGFydCI6eyJ2YWx1ZSI6NSwiaWQiOiJ4In19")
 	f.Add(int32(1), "", `{"predicates":[{"op":"IN","key":"n","long_values":{"values":["9223372036854775807"]}},{"op":6,"key":"t","timestamp_value":"2026-01-01T00:00:00Z"}]}`, "")
 	f.Fuzz(func(t *testing.T, size int32, sort, filter, token string) {
-		q, next, err := query(&wire.ListRunsRequest{PageSize: size, SortBy: sort, Filter: filter, PageToken: token})
+		q, next, err := query(&kfpv1.ListRunsRequest{PageSize: size, SortBy: sort, Filter: filter, PageToken: token})
 		if err != nil {
 			require.Equal(t, apierr.Invalid, apierr.KindOf(err), "%v", err)
 			return
@@ -57,13 +57,13 @@ func FuzzList(f *testing.F) {
 		require.NoError(t, err)
 		require.Empty(t, end)
 
-		start := &page.Cursor{Value: int64(1<<62 + 1), ID: "id"}
+		start := &listing.Cursor{Value: int64(1<<62 + 1), ID: "id"}
 		if len(q.SortBy) >= len(metricPrefix) && q.SortBy[:len(metricPrefix)] == metricPrefix {
 			start.Value = 5.0
 		}
 		again, err := next(start)
 		require.NoError(t, err)
-		after, _, err := query(&wire.ListRunsRequest{PageSize: size, PageToken: again})
+		after, _, err := query(&kfpv1.ListRunsRequest{PageSize: size, PageToken: again})
 		require.NoError(t, err)
 		q.Start = start
 		require.Empty(t, cmp.Diff(q, after))

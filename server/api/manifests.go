@@ -6,7 +6,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
 )
 
@@ -25,7 +25,7 @@ func manifestJSON(manifest []byte) (string, error) {
 // made is a run or a job of the wire, which is made from a manifest.
 type made interface {
 	GetId() string
-	GetPipelineSpec() *wire.PipelineSpec
+	GetPipelineSpec() *kfpv1.PipelineSpec
 }
 
 // addManifests puts the manifests into the rows of a page; rows that share one have it turned into JSON once. A row that was deleted

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/series"
@@ -17,23 +17,23 @@ const (
 )
 
 type metrics struct {
-	own.UnimplementedMetricServiceServer
+	argosyv1.UnimplementedMetricServiceServer
 	reader *series.Reader
 }
 
-func (s *metrics) ListSeries(ctx context.Context, r *own.ListSeriesRequest) (*own.ListSeriesResponse, error) {
+func (s *metrics) ListSeries(ctx context.Context, r *argosyv1.ListSeriesRequest) (*argosyv1.ListSeriesResponse, error) {
 	curves, err := s.reader.List(ctx, r.GetRunId())
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ListSeriesResponse{}
+	answer := &argosyv1.ListSeriesResponse{}
 	for _, c := range curves {
 		answer.Series = append(answer.Series, ownSeries(c, nil))
 	}
 	return answer, nil
 }
 
-func (s *metrics) GetSeries(ctx context.Context, r *own.GetSeriesRequest) (*own.GetSeriesResponse, error) {
+func (s *metrics) GetSeries(ctx context.Context, r *argosyv1.GetSeriesRequest) (*argosyv1.GetSeriesResponse, error) {
 	q := series.Query{Name: r.GetName(), NodeID: r.GetNodeId(), Points: int(r.GetPoints())}
 	if q.Points == 0 {
 		q.Points = defaultPoints
@@ -46,14 +46,14 @@ func (s *metrics) GetSeries(ctx context.Context, r *own.GetSeriesRequest) (*own.
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.GetSeriesResponse{}
+	answer := &argosyv1.GetSeriesResponse{}
 	for _, c := range curves {
 		answer.Series = append(answer.Series, ownSeries(c, nil))
 	}
 	return answer, nil
 }
 
-func (s *metrics) CompareRuns(ctx context.Context, r *own.CompareRunsRequest) (*own.Comparison, error) {
+func (s *metrics) CompareRuns(ctx context.Context, r *argosyv1.CompareRunsRequest) (*argosyv1.Comparison, error) {
 	points := int(r.GetPoints())
 	if points == 0 {
 		points = defaultComparedPoints
@@ -70,33 +70,33 @@ func (s *metrics) CompareRuns(ctx context.Context, r *own.CompareRunsRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.Comparison{Align: align}
+	answer := &argosyv1.Comparison{Align: align}
 	for _, found := range c.Runs {
 		answer.Runs = append(answer.Runs, RunView(found, nil))
 	}
 	for _, p := range c.Parameters {
-		row := &own.ComparedParameter{Name: p.Name, Same: p.Same}
+		row := &argosyv1.ComparedParameter{Name: p.Name, Same: p.Same}
 		for i, found := range c.Runs {
 			if v, ok := p.Values[i]; ok {
-				row.Values = append(row.Values, &own.ComparedText{RunId: found.ID, Value: v})
+				row.Values = append(row.Values, &argosyv1.ComparedText{RunId: found.ID, Value: v})
 			}
 		}
 		answer.Parameters = append(answer.Parameters, row)
 	}
 	for _, m := range c.Metrics {
-		row := &own.ComparedMetric{Name: m.Name, StepName: m.StepName, Format: m.Format}
+		row := &argosyv1.ComparedMetric{Name: m.Name, StepName: m.StepName, Format: m.Format}
 		for i, found := range c.Runs {
 			if v, ok := m.Values[i]; ok {
-				row.Values = append(row.Values, &own.ComparedNumber{RunId: found.ID, Value: &v})
+				row.Values = append(row.Values, &argosyv1.ComparedNumber{RunId: found.ID, Value: &v})
 			}
 		}
 		answer.Metrics = append(answer.Metrics, row)
 	}
 	for _, s := range c.Series {
-		row := &own.ComparedSeries{Name: s.Name, StepName: s.StepName}
+		row := &argosyv1.ComparedSeries{Name: s.Name, StepName: s.StepName}
 		for i, found := range c.Runs {
 			if curve, ok := s.Curves[i]; ok {
-				row.Runs = append(row.Runs, &own.RunSeries{RunId: found.ID, Series: ownSeries(curve, axis(align, found))})
+				row.Runs = append(row.Runs, &argosyv1.RunSeries{RunId: found.ID, Series: ownSeries(curve, axis(align, found))})
 			}
 		}
 		answer.Series = append(answer.Series, row)
@@ -119,12 +119,12 @@ func axis(align string, of run.Run) func(run.Point) *float64 {
 }
 
 // ownSeries is a series as argosy.v1 shows it; with x nil, of a single run.
-func ownSeries(c series.Curve, x func(run.Point) *float64) *own.Series {
-	s := &own.Series{
+func ownSeries(c series.Curve, x func(run.Point) *float64) *argosyv1.Series {
+	s := &argosyv1.Series{
 		NodeId: c.NodeID, StepName: c.StepName, Name: c.Name, Rank: int32(c.Rank), Format: c.Format, Total: c.Size, Sampling: c.Method,
 	}
 	for _, p := range c.Points {
-		point := &own.SeriesPoint{Step: p.Step, PrintedAt: ownTime(p.PrintedAt), Value: finite(p.Value)}
+		point := &argosyv1.SeriesPoint{Step: p.Step, PrintedAt: ownTime(p.PrintedAt), Value: finite(p.Value)}
 		if x != nil {
 			if point.X = x(p); point.X == nil {
 				continue

@@ -5,19 +5,19 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
 type pipelines struct {
-	wire.UnimplementedPipelineServiceServer
+	kfpv1.UnimplementedPipelineServiceServer
 	service *pipeline.Service
 	fetcher fetcher
 }
 
-func (s *pipelines) CreatePipeline(ctx context.Context, r *wire.CreatePipelineRequest) (*wire.Pipeline, error) {
+func (s *pipelines) CreatePipeline(ctx context.Context, r *kfpv1.CreatePipelineRequest) (*kfpv1.Pipeline, error) {
 	p := r.GetPipeline()
 	u, err := s.fetcher.fetch(ctx, p.GetUrl().GetPipelineUrl())
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *pipelines) CreatePipeline(ctx context.Context, r *wire.CreatePipelineRe
 	return Pipeline(created), nil
 }
 
-func (s *pipelines) GetPipeline(ctx context.Context, r *wire.GetPipelineRequest) (*wire.Pipeline, error) {
+func (s *pipelines) GetPipeline(ctx context.Context, r *kfpv1.GetPipelineRequest) (*kfpv1.Pipeline, error) {
 	p, err := s.service.Get(ctx, r.GetId())
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (s *pipelines) GetPipeline(ctx context.Context, r *wire.GetPipelineRequest)
 	return Pipeline(p), nil
 }
 
-func (s *pipelines) GetPipelineByName(ctx context.Context, r *wire.GetPipelineByNameRequest) (*wire.Pipeline, error) {
+func (s *pipelines) GetPipelineByName(ctx context.Context, r *kfpv1.GetPipelineByNameRequest) (*kfpv1.Pipeline, error) {
 	p, err := s.service.ByName(ctx, r.GetName())
 	if err != nil {
 		return nil, err
@@ -47,31 +47,31 @@ func (s *pipelines) GetPipelineByName(ctx context.Context, r *wire.GetPipelineBy
 	return Pipeline(p), nil
 }
 
-func (s *pipelines) ListPipelines(ctx context.Context, r *wire.ListPipelinesRequest) (*wire.ListPipelinesResponse, error) {
-	items, total, token, err := listPage(r, func(q page.Query) (page.Page[pipeline.Pipeline], error) { return s.service.List(ctx, q) }, Pipeline)
+func (s *pipelines) ListPipelines(ctx context.Context, r *kfpv1.ListPipelinesRequest) (*kfpv1.ListPipelinesResponse, error) {
+	items, total, token, err := listPage(r, func(q listing.Query) (listing.Page[pipeline.Pipeline], error) { return s.service.List(ctx, q) }, Pipeline)
 	if err != nil {
 		return nil, err
 	}
-	return &wire.ListPipelinesResponse{Pipelines: items, TotalSize: total, NextPageToken: token}, nil
+	return &kfpv1.ListPipelinesResponse{Pipelines: items, TotalSize: total, NextPageToken: token}, nil
 }
 
-func (s *pipelines) DeletePipeline(ctx context.Context, r *wire.DeletePipelineRequest) (*emptypb.Empty, error) {
+func (s *pipelines) DeletePipeline(ctx context.Context, r *kfpv1.DeletePipelineRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, s.service.Delete(ctx, r.GetId())
 }
 
-func (s *pipelines) GetTemplate(ctx context.Context, r *wire.GetTemplateRequest) (*wire.GetTemplateResponse, error) {
+func (s *pipelines) GetTemplate(ctx context.Context, r *kfpv1.GetTemplateRequest) (*kfpv1.GetTemplateResponse, error) {
 	version, err := defaultVersion(ctx, s.service, r.GetId())
 	if err != nil {
 		return nil, err
 	}
-	return s.GetPipelineVersionTemplate(ctx, &wire.GetPipelineVersionTemplateRequest{VersionId: version})
+	return s.GetPipelineVersionTemplate(ctx, &kfpv1.GetPipelineVersionTemplateRequest{VersionId: version})
 }
 
-func (s *pipelines) CreatePipelineVersion(ctx context.Context, r *wire.CreatePipelineVersionRequest) (*wire.PipelineVersion, error) {
+func (s *pipelines) CreatePipelineVersion(ctx context.Context, r *kfpv1.CreatePipelineVersionRequest) (*kfpv1.PipelineVersion, error) {
 	v := r.GetVersion()
 	owner := ""
 	for _, reference := range v.GetResourceReferences() {
-		if reference.GetKey().GetType() == wire.ResourceType_PIPELINE {
+		if reference.GetKey().GetType() == kfpv1.ResourceType_PIPELINE {
 			owner = reference.GetKey().GetId()
 		}
 	}
@@ -90,7 +90,7 @@ func (s *pipelines) CreatePipelineVersion(ctx context.Context, r *wire.CreatePip
 	return PipelineVersion(created), nil
 }
 
-func (s *pipelines) GetPipelineVersion(ctx context.Context, r *wire.GetPipelineVersionRequest) (*wire.PipelineVersion, error) {
+func (s *pipelines) GetPipelineVersion(ctx context.Context, r *kfpv1.GetPipelineVersionRequest) (*kfpv1.PipelineVersion, error) {
 	v, err := s.service.Version(ctx, r.GetVersionId())
 	if err != nil {
 		return nil, err
@@ -98,32 +98,32 @@ func (s *pipelines) GetPipelineVersion(ctx context.Context, r *wire.GetPipelineV
 	return PipelineVersion(v), nil
 }
 
-func (s *pipelines) ListPipelineVersions(ctx context.Context, r *wire.ListPipelineVersionsRequest) (*wire.ListPipelineVersionsResponse, error) {
+func (s *pipelines) ListPipelineVersions(ctx context.Context, r *kfpv1.ListPipelineVersionsRequest) (*kfpv1.ListPipelineVersionsResponse, error) {
 	if r.GetResourceKey().GetId() == "" {
 		return nil, apierr.New(apierr.Invalid, "resource_key.id is missing; it names the pipeline whose versions to list")
 	}
-	items, total, token, err := listPage(r, func(q page.Query) (page.Page[pipeline.Version], error) {
+	items, total, token, err := listPage(r, func(q listing.Query) (listing.Page[pipeline.Version], error) {
 		return s.service.Versions(ctx, r.GetResourceKey().GetId(), q)
 	}, PipelineVersion)
 	if err != nil {
 		return nil, err
 	}
-	return &wire.ListPipelineVersionsResponse{Versions: items, TotalSize: total, NextPageToken: token}, nil
+	return &kfpv1.ListPipelineVersionsResponse{Versions: items, TotalSize: total, NextPageToken: token}, nil
 }
 
-func (s *pipelines) DeletePipelineVersion(ctx context.Context, r *wire.DeletePipelineVersionRequest) (*emptypb.Empty, error) {
+func (s *pipelines) DeletePipelineVersion(ctx context.Context, r *kfpv1.DeletePipelineVersionRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, s.service.DeleteVersion(ctx, r.GetVersionId())
 }
 
-func (s *pipelines) GetPipelineVersionTemplate(ctx context.Context, r *wire.GetPipelineVersionTemplateRequest) (*wire.GetTemplateResponse, error) {
+func (s *pipelines) GetPipelineVersionTemplate(ctx context.Context, r *kfpv1.GetPipelineVersionTemplateRequest) (*kfpv1.GetTemplateResponse, error) {
 	manifest, err := s.service.Manifest(ctx, r.GetVersionId())
 	if err != nil {
 		return nil, err
 	}
-	return &wire.GetTemplateResponse{Template: string(manifest)}, nil
+	return &kfpv1.GetTemplateResponse{Template: string(manifest)}, nil
 }
 
-func (s *pipelines) UpdatePipelineDefaultVersion(ctx context.Context, r *wire.UpdatePipelineDefaultVersionRequest) (*emptypb.Empty, error) {
+func (s *pipelines) UpdatePipelineDefaultVersion(ctx context.Context, r *kfpv1.UpdatePipelineDefaultVersionRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, s.service.SetDefaultVersion(ctx, r.GetPipelineId(), r.GetVersionId())
 }
 
@@ -140,8 +140,8 @@ func defaultVersion(ctx context.Context, service *pipeline.Service, id string) (
 }
 
 // Pipeline is p as v1beta1 shows it.
-func Pipeline(p pipeline.Pipeline) *wire.Pipeline {
-	answer := &wire.Pipeline{
+func Pipeline(p pipeline.Pipeline) *kfpv1.Pipeline {
+	answer := &kfpv1.Pipeline{
 		Id: p.ID, Name: p.Name, Description: p.Description, CreatedAt: wireTime(p.CreatedAt),
 		Parameters: defaults(p.Default.Parameters),
 	}
@@ -152,21 +152,21 @@ func Pipeline(p pipeline.Pipeline) *wire.Pipeline {
 }
 
 // PipelineVersion is v as v1beta1 shows it.
-func PipelineVersion(v pipeline.Version) *wire.PipelineVersion {
-	return &wire.PipelineVersion{
+func PipelineVersion(v pipeline.Version) *kfpv1.PipelineVersion {
+	return &kfpv1.PipelineVersion{
 		Id: v.ID, Name: v.Name, Description: v.Description, CreatedAt: wireTime(v.CreatedAt),
 		Parameters: defaults(v.Parameters), CodeSourceUrl: v.CodeSourceURL,
-		ResourceReferences: []*wire.ResourceReference{{
-			Key:          &wire.ResourceKey{Type: wire.ResourceType_PIPELINE, Id: v.PipelineID},
-			Relationship: wire.Relationship_OWNER,
+		ResourceReferences: []*kfpv1.ResourceReference{{
+			Key:          &kfpv1.ResourceKey{Type: kfpv1.ResourceType_PIPELINE, Id: v.PipelineID},
+			Relationship: kfpv1.Relationship_OWNER,
 		}},
 	}
 }
 
-func defaults(ps []pipeline.Parameter) []*wire.Parameter {
-	var answer []*wire.Parameter
+func defaults(ps []pipeline.Parameter) []*kfpv1.Parameter {
+	var answer []*kfpv1.Parameter
 	for _, p := range ps {
-		answer = append(answer, &wire.Parameter{Name: p.Name, Value: p.Value})
+		answer = append(answer, &kfpv1.Parameter{Name: p.Name, Value: p.Value})
 	}
 	return answer
 }

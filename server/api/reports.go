@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
@@ -15,7 +15,7 @@ import (
 // reports hears of what KFP's agents saw. The reconciler is the only writer of what comes from the cluster, so a report
 // that fits changes nothing: the agents see that all is well and go on.
 type reports struct {
-	wire.UnimplementedReportServiceServer
+	kfpv1.UnimplementedReportServiceServer
 	runs      *run.Service
 	schedules *schedule.Service
 }
@@ -45,7 +45,7 @@ func readReport(text, kind string) (reported, error) {
 	return o, nil
 }
 
-func (s *reports) ReportWorkflow(ctx context.Context, r *wire.ReportWorkflowRequest) (*emptypb.Empty, error) {
+func (s *reports) ReportWorkflow(ctx context.Context, r *kfpv1.ReportWorkflowRequest) (*emptypb.Empty, error) {
 	o, err := readReport(r.GetWorkflow(), "Workflow")
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (s *reports) ReportWorkflow(ctx context.Context, r *wire.ReportWorkflowRequ
 	return &emptypb.Empty{}, nil
 }
 
-func (s *reports) ReportScheduledWorkflow(ctx context.Context, r *wire.ReportScheduledWorkflowRequest) (*emptypb.Empty, error) {
+func (s *reports) ReportScheduledWorkflow(ctx context.Context, r *kfpv1.ReportScheduledWorkflowRequest) (*emptypb.Empty, error) {
 	o, err := readReport(r.GetScheduledWorkflow(), "ScheduledWorkflow")
 	if err != nil {
 		return nil, err

@@ -3,18 +3,18 @@ package api
 import (
 	"context"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
 type pruning struct {
-	own.UnimplementedRetentionServiceServer
+	argosyv1.UnimplementedRetentionServiceServer
 	pruner *retention.Pruner
 }
 
-func (s *pruning) Prune(ctx context.Context, r *own.PruneRequest) (*own.PruneResponse, error) {
+func (s *pruning) Prune(ctx context.Context, r *argosyv1.PruneRequest) (*argosyv1.PruneResponse, error) {
 	policy := s.pruner.Policy
 	if r.GetKeepRuns() != "" || r.GetKeepArtifacts() != "" || r.GetKeepLogs() != "" {
 		var errs [3]error
@@ -30,7 +30,7 @@ func (s *pruning) Prune(ctx context.Context, r *own.PruneRequest) (*own.PruneRes
 	if policy == (retention.Policy{}) {
 		return nil, apierr.New(apierr.Invalid, "the server keeps everything; say what is to be kept, as in keep_runs: \"90d,1000\"")
 	}
-	answer := &own.PruneResponse{Policy: policy.String()}
+	answer := &argosyv1.PruneResponse{Policy: policy.String()}
 	err := s.pruner.Prune(ctx, policy, r.GetDryRun(), func(p run.Pruned) {
 		answer.Runs = append(answer.Runs, prunedRun(p))
 		answer.Bytes += p.Bytes()
@@ -38,16 +38,16 @@ func (s *pruning) Prune(ctx context.Context, r *own.PruneRequest) (*own.PruneRes
 	return answer, err
 }
 
-func prunedRun(p run.Pruned) *own.PrunedRun {
-	answer := &own.PrunedRun{
+func prunedRun(p run.Pruned) *argosyv1.PrunedRun {
+	answer := &argosyv1.PrunedRun{
 		RunId: p.Run.ID, Name: p.Run.Name, Experiment: p.Run.ExperimentName, FinishedAt: ownTime(p.Run.FinishedAt),
 		Run: p.Parts.Run, Bytes: p.Bytes(), Kept: p.Kept,
 	}
 	for _, o := range p.Artifacts {
-		answer.Artifacts = append(answer.Artifacts, &own.StoredObject{Key: o.Key, Bytes: o.Bytes})
+		answer.Artifacts = append(answer.Artifacts, &argosyv1.StoredObject{Key: o.Key, Bytes: o.Bytes})
 	}
 	for _, o := range p.Logs {
-		answer.Logs = append(answer.Logs, &own.StoredObject{Key: o.Key, Bytes: o.Bytes})
+		answer.Logs = append(answer.Logs, &argosyv1.StoredObject{Key: o.Key, Bytes: o.Bytes})
 	}
 	return answer
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/series"
 )
@@ -18,7 +18,7 @@ const (
 )
 
 // TestRules tries rules on a log.
-func (s *metrics) TestRules(_ context.Context, r *own.TestRulesRequest) (*own.TestRulesResponse, error) {
+func (s *metrics) TestRules(_ context.Context, r *argosyv1.TestRulesRequest) (*argosyv1.TestRulesResponse, error) {
 	show := int(r.GetShow())
 	switch {
 	case len(r.GetLog()) > maxTestedLog:
@@ -34,19 +34,19 @@ func (s *metrics) TestRules(_ context.Context, r *own.TestRulesRequest) (*own.Te
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.TestRulesResponse{}
+	answer := &argosyv1.TestRulesResponse{}
 	for _, t := range tried {
 		answer.Reports = append(answer.Reports, ruleReport(t))
 	}
 	suggestions, err := series.Suggest(r.GetLog())
 	for _, g := range suggestions {
-		answer.Suggestions = append(answer.Suggestions, &own.SuggestedRule{Rule: g.Rule, Why: g.Why, Points: int32(g.Points), Value: finite(g.Value)})
+		answer.Suggestions = append(answer.Suggestions, &argosyv1.SuggestedRule{Rule: g.Rule, Why: g.Why, Points: int32(g.Points), Value: finite(g.Value)})
 	}
 	return answer, err
 }
 
-func ruleReport(t series.Tried) *own.RuleReport {
-	report := &own.RuleReport{Rule: t.Rule, Refused: t.Refused}
+func ruleReport(t series.Tried) *argosyv1.RuleReport {
+	report := &argosyv1.RuleReport{Rule: t.Rule, Refused: t.Refused}
 	if t.Report == nil {
 		return report
 	}
@@ -54,18 +54,18 @@ func ruleReport(t series.Tried) *own.RuleReport {
 	report.MoreMatches, report.MoreMisses = int32(t.MoreMatches), int32(t.MoreMisses)
 	for _, reduce := range series.Reduces {
 		if v, found := t.Results[string(reduce)]; found {
-			report.Results = append(report.Results, &own.ReducedValue{Reduce: string(reduce), Value: finite(float64(v))})
+			report.Results = append(report.Results, &argosyv1.ReducedValue{Reduce: string(reduce), Value: finite(float64(v))})
 		}
 	}
 	for _, l := range t.Matches {
-		line := &own.RuleLine{Line: int32(l.Line), Rank: rankOf(l.Rank), Text: strings.ToValidUTF8(l.Text, "�"), Unit: l.Unit, Summary: l.Summary}
+		line := &argosyv1.RuleLine{Line: int32(l.Line), Rank: rankOf(l.Rank), Text: strings.ToValidUTF8(l.Text, "�"), Unit: l.Unit, Summary: l.Summary}
 		if l.Value != nil {
 			line.Value = finite(float64(*l.Value))
 		}
 		report.Matches = append(report.Matches, line)
 	}
 	for _, l := range t.Misses {
-		report.Misses = append(report.Misses, &own.RuleLine{Line: int32(l.Line), Rank: rankOf(l.Rank), Text: strings.ToValidUTF8(l.Text, "�"), Miss: l.Miss})
+		report.Misses = append(report.Misses, &argosyv1.RuleLine{Line: int32(l.Line), Rank: rankOf(l.Rank), Text: strings.ToValidUTF8(l.Text, "�"), Miss: l.Miss})
 	}
 	return report
 }

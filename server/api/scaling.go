@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/sdk/scaling"
 	"github.com/argosy-ml/argosy/sdk/scaling/document"
 	"github.com/argosy-ml/argosy/server/apierr"
@@ -19,23 +19,23 @@ import (
 )
 
 type scalings struct {
-	own.UnimplementedScalingServiceServer
+	argosyv1.UnimplementedScalingServiceServer
 	service *benchmark.Service
 }
 
-func (s *scalings) GetScalingReport(ctx context.Context, r *own.GetScalingReportRequest) (*own.ScalingReport, error) {
+func (s *scalings) GetScalingReport(ctx context.Context, r *argosyv1.GetScalingReportRequest) (*argosyv1.ScalingReport, error) {
 	a, err := s.report(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ScalingReport{
+	answer := &argosyv1.ScalingReport{
 		Refused: a.Refused, Open: int32(a.Open), ExperimentName: a.Experiment, Metric: a.Metric.Name, Step: a.Metric.Step,
 	}
 	for _, m := range a.Metrics {
-		answer.Metrics = append(answer.Metrics, &own.MeasuredMetric{Name: m.Name, StepName: m.Step, Runs: int32(m.Runs)})
+		answer.Metrics = append(answer.Metrics, &argosyv1.MeasuredMetric{Name: m.Name, StepName: m.Step, Runs: int32(m.Runs)})
 	}
 	for _, p := range a.Varying {
-		answer.Varying = append(answer.Varying, &own.VaryingParameter{Name: p.Name, Values: p.Values})
+		answer.Varying = append(answer.Varying, &argosyv1.VaryingParameter{Name: p.Name, Values: p.Values})
 	}
 	if a.Report != nil {
 		answer.Method = document.Method(a.Report)
@@ -44,7 +44,7 @@ func (s *scalings) GetScalingReport(ctx context.Context, r *own.GetScalingReport
 	return answer, err
 }
 
-func (s *scalings) report(ctx context.Context, r *own.GetScalingReportRequest) (*benchmark.Answer, error) {
+func (s *scalings) report(ctx context.Context, r *argosyv1.GetScalingReportRequest) (*benchmark.Answer, error) {
 	return s.service.Report(ctx, benchmark.Query{
 		RunIDs: r.GetRunIds(), ExperimentID: r.GetExperimentId(), Step: r.GetStep(),
 		Options: scaling.Options{
@@ -55,21 +55,21 @@ func (s *scalings) report(ctx context.Context, r *own.GetScalingReportRequest) (
 }
 
 // scalingResult has the fields of the report by their names in JSON, so that none can be forgotten: one that the message lacks is an error.
-func scalingResult(r *scaling.Report) (*own.ScalingResult, error) {
+func scalingResult(r *scaling.Report) (*argosyv1.ScalingResult, error) {
 	plain := *r
 	plain.Differences = nil // a list in a map, which messages cannot hold
 	text, err := json.Marshal(plain)
 	if err != nil {
 		return nil, fmt.Errorf("write the report: %w", err)
 	}
-	result := &own.ScalingResult{}
+	result := &argosyv1.ScalingResult{}
 	if err := protojson.Unmarshal(text, result); err != nil {
 		return nil, fmt.Errorf("the report as a message: %w", err)
 	}
 	for _, d := range r.Differences {
-		different := &own.ScalingDifference{Name: d.Name}
+		different := &argosyv1.ScalingDifference{Name: d.Name}
 		for _, cell := range slices.Sorted(maps.Keys(d.Values)) {
-			different.Cells = append(different.Cells, &own.CellValues{Cell: cell, Values: d.Values[cell]})
+			different.Cells = append(different.Cells, &argosyv1.CellValues{Cell: cell, Values: d.Values[cell]})
 		}
 		result.Differences = append(result.Differences, different)
 	}
@@ -91,7 +91,7 @@ var scalingFormats = map[string]struct {
 	}},
 }
 
-func (s *scalings) ExportScalingReport(ctx context.Context, r *own.ExportScalingReportRequest) (*own.ScalingExport, error) {
+func (s *scalings) ExportScalingReport(ctx context.Context, r *argosyv1.ExportScalingReportRequest) (*argosyv1.ScalingExport, error) {
 	format, known := scalingFormats[r.GetFormat()]
 	if !known {
 		return nil, apierr.New(apierr.Invalid, "format is %q; it can be %s", r.GetFormat(), strings.Join(slices.Sorted(maps.Keys(scalingFormats)), ", "))
@@ -107,5 +107,5 @@ func (s *scalings) ExportScalingReport(ctx context.Context, r *own.ExportScaling
 	if err := format.write(&b, a.Report); err != nil {
 		return nil, err
 	}
-	return &own.ScalingExport{FileName: "scaling." + r.GetFormat(), MediaType: format.mediaType, Text: b.String()}, nil
+	return &argosyv1.ScalingExport{FileName: "scaling." + r.GetFormat(), MediaType: format.mediaType, Text: b.String()}, nil
 }

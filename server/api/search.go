@@ -11,8 +11,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -41,23 +41,23 @@ func searchFilter(r searchRequest) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	filter := &wire.Filter{}
+	filter := &kfpv1.Filter{}
 	if text != "" {
 		if err := protojson.Unmarshal([]byte(text), filter); err != nil {
 			return "", apierr.New(apierr.Invalid, "filter cannot be read: %s", jsonError(err))
 		}
 	}
 	before := len(filter.GetPredicates())
-	add := func(op wire.Predicate_Op, key, value string) {
-		filter.Predicates = append(filter.Predicates, &wire.Predicate{Op: op, Key: key, Value: &wire.Predicate_StringValue{StringValue: value}})
+	add := func(op kfpv1.Predicate_Op, key, value string) {
+		filter.Predicates = append(filter.Predicates, &kfpv1.Predicate{Op: op, Key: key, Value: &kfpv1.Predicate_StringValue{StringValue: value}})
 	}
 	status, err := statusesOf(r.GetStatus())
 	if err != nil {
 		return "", err
 	}
 	if len(status) > 0 {
-		filter.Predicates = append(filter.Predicates, &wire.Predicate{
-			Op: wire.Predicate_IN, Key: "status", Value: &wire.Predicate_StringValues{StringValues: &wire.StringValues{Values: status}},
+		filter.Predicates = append(filter.Predicates, &kfpv1.Predicate{
+			Op: kfpv1.Predicate_IN, Key: "status", Value: &kfpv1.Predicate_StringValues{StringValues: &kfpv1.StringValues{Values: status}},
 		})
 	}
 	for _, s := range []struct {
@@ -81,14 +81,14 @@ func searchFilter(r searchRequest) (string, error) {
 		}
 	}
 	if r.GetText() != "" {
-		add(wire.Predicate_IS_SUBSTRING, "text", r.GetText())
+		add(kfpv1.Predicate_IS_SUBSTRING, "text", r.GetText())
 	}
 	if archived := archivedOf(r); archived != nil {
-		state := wire.Run_STORAGESTATE_AVAILABLE
+		state := kfpv1.Run_STORAGESTATE_AVAILABLE
 		if *archived {
-			state = wire.Run_STORAGESTATE_ARCHIVED
+			state = kfpv1.Run_STORAGESTATE_ARCHIVED
 		}
-		add(wire.Predicate_EQUALS, "storage_state", state.String())
+		add(kfpv1.Predicate_EQUALS, "storage_state", state.String())
 	}
 	if len(filter.GetPredicates()) == before {
 		return text, nil
@@ -118,7 +118,7 @@ func statusesOf(asked []string) ([]string, error) {
 }
 
 // filterText writes a filter without the spaces that protojson puts in at random: page tokens compare filters.
-func filterText(filter *wire.Filter) ([]byte, error) {
+func filterText(filter *kfpv1.Filter) ([]byte, error) {
 	raw, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(filter)
 	if err != nil {
 		return nil, err
@@ -131,11 +131,11 @@ func filterText(filter *wire.Filter) ([]byte, error) {
 // archivedOf tells whether a request asks for the archived runs, or for the others.
 func archivedOf(r searchRequest) *bool {
 	switch r := r.(type) {
-	case *own.ListRunsRequest:
+	case *argosyv1.ListRunsRequest:
 		return r.Archived
-	case *own.BulkRequest:
+	case *argosyv1.BulkRequest:
 		return r.Archived
-	case *own.GroupRunsRequest:
+	case *argosyv1.GroupRunsRequest:
 		return r.Archived
 	}
 	return nil
@@ -143,11 +143,11 @@ func archivedOf(r searchRequest) *bool {
 
 type operator struct {
 	text string
-	op   wire.Predicate_Op
+	op   kfpv1.Predicate_Op
 }
 
 // checkNumber refuses what is no number where one is compared, and says at which character of the term it stands.
-func checkNumber(what, term string, op wire.Predicate_Op, value string) error {
+func checkNumber(what, term string, op kfpv1.Predicate_Op, value string) error {
 	if what != "metric" && !slices.ContainsFunc(orders, func(o operator) bool { return o.op == op }) {
 		return nil
 	}
@@ -164,20 +164,20 @@ func checkNumber(what, term string, op wire.Predicate_Op, value string) error {
 // Operators of terms; one that is a part of another comes after it.
 var (
 	textOperators = []operator{
-		{"!=", wire.Predicate_NOT_EQUALS}, {"~", wire.Predicate_IS_SUBSTRING}, {"=", wire.Predicate_EQUALS},
+		{"!=", kfpv1.Predicate_NOT_EQUALS}, {"~", kfpv1.Predicate_IS_SUBSTRING}, {"=", kfpv1.Predicate_EQUALS},
 	}
 	orders = []operator{
-		{">=", wire.Predicate_GREATER_THAN_EQUALS},
-		{"<=", wire.Predicate_LESS_THAN_EQUALS},
-		{">", wire.Predicate_GREATER_THAN},
-		{"<", wire.Predicate_LESS_THAN},
+		{">=", kfpv1.Predicate_GREATER_THAN_EQUALS},
+		{"<=", kfpv1.Predicate_LESS_THAN_EQUALS},
+		{">", kfpv1.Predicate_GREATER_THAN},
+		{"<", kfpv1.Predicate_LESS_THAN},
 	}
 	parameterOperators = slices.Concat(orders, textOperators)
-	numberOperators    = slices.Concat(orders, []operator{{"!=", wire.Predicate_NOT_EQUALS}, {"=", wire.Predicate_EQUALS}})
+	numberOperators    = slices.Concat(orders, []operator{{"!=", kfpv1.Predicate_NOT_EQUALS}, {"=", kfpv1.Predicate_EQUALS}})
 )
 
 // cutTerm takes a term such as loss<=0.5 apart, at the operator that comes first.
-func cutTerm(term string, operators []operator) (name string, op wire.Predicate_Op, value string, ok bool) {
+func cutTerm(term string, operators []operator) (name string, op kfpv1.Predicate_Op, value string, ok bool) {
 	at := len(term)
 	for _, o := range operators {
 		if i := strings.Index(term, o.text); i >= 0 && i < at {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
 )
 
@@ -44,7 +44,7 @@ func Status(err error) *status.Status {
 	if len(s.Details()) > 0 || s.Code() == codes.OK {
 		return s
 	}
-	detailed, err := s.WithDetails(&wire.Error{ErrorMessage: s.Message(), ErrorDetails: s.Message()})
+	detailed, err := s.WithDetails(&kfpv1.Error{ErrorMessage: s.Message(), ErrorDetails: s.Message()})
 	if err != nil { // only for a status OK, which this is not
 		return s
 	}

@@ -7,20 +7,20 @@ import (
 	"math"
 	"slices"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
+	"github.com/argosy-ml/argosy/server/eventstream"
 	"github.com/argosy-ml/argosy/server/run"
-	"github.com/argosy-ml/argosy/server/watch"
 )
 
 type views struct {
-	own.UnimplementedRunServiceServer
+	argosyv1.UnimplementedRunServiceServer
 	service *run.Service
-	watcher *watch.Watcher
+	watcher *eventstream.Watcher
 	streams context.Context //nolint:containedctx // the life of the server, not of a call
 }
 
-func (s *views) GetRun(ctx context.Context, r *own.GetRunRequest) (*own.RunView, error) {
+func (s *views) GetRun(ctx context.Context, r *argosyv1.GetRunRequest) (*argosyv1.RunView, error) {
 	found, err := s.service.Reader.Get(ctx, r.GetRunId())
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (s *views) GetRun(ctx context.Context, r *own.GetRunRequest) (*own.RunView,
 	return RunView(found, nodes), nil
 }
 
-func (s *views) ListRuns(ctx context.Context, r *own.ListRunsRequest) (*own.ListRunsResponse, error) {
+func (s *views) ListRuns(ctx context.Context, r *argosyv1.ListRunsRequest) (*argosyv1.ListRunsResponse, error) {
 	filter, err := searchFilter(r)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (s *views) ListRuns(ctx context.Context, r *own.ListRunsRequest) (*own.List
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ListRunsResponse{TotalSize: int32(p.Total)}
+	answer := &argosyv1.ListRunsResponse{TotalSize: int32(p.Total)}
 	for _, item := range p.Items {
 		answer.Runs = append(answer.Runs, RunView(item, nil))
 	}
@@ -60,12 +60,12 @@ func (s *views) ListRuns(ctx context.Context, r *own.ListRunsRequest) (*own.List
 	return answer, err
 }
 
-func (s *views) ListRunFields(ctx context.Context, _ *own.ListRunFieldsRequest) (*own.ListRunFieldsResponse, error) {
+func (s *views) ListRunFields(ctx context.Context, _ *argosyv1.ListRunFieldsRequest) (*argosyv1.ListRunFieldsResponse, error) {
 	found, err := s.service.Reader.Fields(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &own.ListRunFieldsResponse{Statuses: knownStatuses, Parameters: found.Parameters, Labels: found.Labels, Metrics: found.Metrics}, nil
+	return &argosyv1.ListRunFieldsResponse{Statuses: knownStatuses, Parameters: found.Parameters, Labels: found.Labels, Metrics: found.Metrics}, nil
 }
 
 // Sizes of pages of nodes.
@@ -74,7 +74,7 @@ const (
 	maxNodes     = 1000
 )
 
-func (s *views) ListNodes(ctx context.Context, r *own.ListNodesRequest) (*own.ListNodesResponse, error) {
+func (s *views) ListNodes(ctx context.Context, r *argosyv1.ListNodesRequest) (*argosyv1.ListNodesResponse, error) {
 	q := run.NodeQuery{Size: int(r.GetPageSize()), Phases: r.GetPhase(), Types: r.GetType(), Name: r.GetName()}
 	switch {
 	case q.Size < 0:
@@ -98,7 +98,7 @@ func (s *views) ListNodes(ctx context.Context, r *own.ListNodesRequest) (*own.Li
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ListNodesResponse{TotalSize: int32(p.Total)}
+	answer := &argosyv1.ListNodesResponse{TotalSize: int32(p.Total)}
 	for _, n := range p.Items {
 		answer.Nodes = append(answer.Nodes, ownNode(found, n))
 	}
@@ -108,7 +108,7 @@ func (s *views) ListNodes(ctx context.Context, r *own.ListNodesRequest) (*own.Li
 	return answer, err
 }
 
-func (s *views) SetRunLabels(ctx context.Context, r *own.SetRunLabelsRequest) (*own.RunView, error) {
+func (s *views) SetRunLabels(ctx context.Context, r *argosyv1.SetRunLabelsRequest) (*argosyv1.RunView, error) {
 	found, err := s.service.Changer.SetLabels(ctx, r.GetRunId(), r.GetLabels())
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (s *views) SetRunLabels(ctx context.Context, r *own.SetRunLabelsRequest) (*
 	return RunView(found, nil), nil
 }
 
-func (s *views) RetryRun(ctx context.Context, r *own.RetryRunRequest) (*own.RetryRunResponse, error) {
+func (s *views) RetryRun(ctx context.Context, r *argosyv1.RetryRunRequest) (*argosyv1.RetryRunResponse, error) {
 	from := run.From{Step: r.GetStep()}
 	for _, p := range r.GetParameters() {
 		from.Parameters = append(from.Parameters, run.Parameter{Name: p.GetName(), Value: p.GetValue()})
@@ -125,32 +125,32 @@ func (s *views) RetryRun(ctx context.Context, r *own.RetryRunRequest) (*own.Retr
 	if err != nil {
 		return nil, err
 	}
-	return &own.RetryRunResponse{Again: again.Dropped, Attempt: attempt, Warnings: again.Warnings}, nil
+	return &argosyv1.RetryRunResponse{Again: again.Dropped, Attempt: attempt, Warnings: again.Warnings}, nil
 }
 
 // RunView is a run and its nodes as argosy.v1 shows them.
-func RunView(r run.Run, nodes []run.Node) *own.RunView {
-	view := &own.RunView{
+func RunView(r run.Run, nodes []run.Node) *argosyv1.RunView {
+	view := &argosyv1.RunView{
 		Id: r.ID, Name: r.Name, Description: r.Description, Status: r.Status, Error: r.Message,
 		CreatedAt: ownTime(r.CreatedAt), StartedAt: ownTime(r.StartedAt), FinishedAt: ownTime(r.FinishedAt), ScheduledAt: ownTime(r.ScheduledAt),
 		Archived: r.Archived, ServiceAccount: r.ServiceAccount,
-		Experiment: &own.RunView_Experiment{Id: r.ExperimentID, Name: r.ExperimentName},
-		Workflow:   &own.RunView_Workflow{Namespace: r.Namespace, Name: r.Workflow},
+		Experiment: &argosyv1.RunView_Experiment{Id: r.ExperimentID, Name: r.ExperimentName},
+		Workflow:   &argosyv1.RunView_Workflow{Namespace: r.Namespace, Name: r.Workflow},
 		Parameters: ownParameters(slices.Concat(r.Parameters, r.Defaults)), Warnings: r.Warnings, Labels: r.Labels,
 	}
 	if r.PipelineID != "" {
-		view.Pipeline = &own.RunView_Pipeline{
+		view.Pipeline = &argosyv1.RunView_Pipeline{
 			Id: r.PipelineID, Name: r.PipelineName, VersionId: r.VersionID, VersionName: r.VersionName,
 		}
 	}
 	if w := r.Waits; w != nil {
-		view.Waiting = &own.RunView_Waiting{NodeId: w.NodeID, Step: w.Step, Why: w.Why, Steps: int32(w.Steps)}
+		view.Waiting = &argosyv1.RunView_Waiting{NodeId: w.NodeID, Step: w.Step, Why: w.Why, Steps: int32(w.Steps)}
 	}
 	if r.ScheduleID != "" {
-		view.Schedule = &own.RunView_Schedule{Id: r.ScheduleID, Name: r.ScheduleName}
+		view.Schedule = &argosyv1.RunView_Schedule{Id: r.ScheduleID, Name: r.ScheduleName}
 	}
 	for _, m := range r.Metrics {
-		view.Metrics = append(view.Metrics, &own.Metric{Name: m.Name, NodeId: m.NodeID, Value: &m.Value, Format: m.Format})
+		view.Metrics = append(view.Metrics, &argosyv1.Metric{Name: m.Name, NodeId: m.NodeID, Value: &m.Value, Format: m.Format})
 	}
 	for _, n := range nodes {
 		view.Nodes = append(view.Nodes, ownNode(r, n))
@@ -158,8 +158,8 @@ func RunView(r run.Run, nodes []run.Node) *own.RunView {
 	return view
 }
 
-func ownNode(r run.Run, n run.Node) *own.Node {
-	node := &own.Node{
+func ownNode(r run.Run, n run.Node) *argosyv1.Node {
+	node := &argosyv1.Node{
 		Id: n.ID, Name: n.Name, DisplayName: n.DisplayName, Type: n.Type, Template: n.Template,
 		Phase: n.Shown(), Waiting: n.Waiting, Message: n.Message, ExitCode: n.ExitCode,
 		StartedAt: ownTime(n.StartedAt), FinishedAt: ownTime(n.FinishedAt),
@@ -167,11 +167,11 @@ func ownNode(r run.Run, n run.Node) *own.Node {
 		Inputs: ownParameters(n.Inputs), Outputs: ownParameters(n.Outputs), HasLog: hasLog(r, n),
 	}
 	if from := n.CachedFrom; from != nil {
-		node.CachedFrom, node.PodName = &own.Origin{RunId: from.RunID, NodeId: from.NodeID}, ""
+		node.CachedFrom, node.PodName = &argosyv1.Origin{RunId: from.RunID, NodeId: from.NodeID}, ""
 		node.Message = cmp.Or(n.Message, fmt.Sprintf("taken from the cache: step %s of run %s", from.NodeID, from.RunID))
 	}
 	for _, a := range n.Artifacts {
-		node.Artifacts = append(node.Artifacts, &own.Artifact{Name: a.Name, Key: a.Key})
+		node.Artifacts = append(node.Artifacts, &argosyv1.Artifact{Name: a.Name, Key: a.Key})
 	}
 	return node
 }
@@ -184,10 +184,10 @@ func hasLog(r run.Run, n run.Node) bool {
 	return n.PodName != "" && !r.Settled && (n.Phase == run.Running || run.Final(n.Phase))
 }
 
-func ownParameters(ps []run.Parameter) []*own.Parameter {
-	var answer []*own.Parameter
+func ownParameters(ps []run.Parameter) []*argosyv1.Parameter {
+	var answer []*argosyv1.Parameter
 	for _, p := range ps {
-		answer = append(answer, &own.Parameter{Name: p.Name, Value: p.Value})
+		answer = append(answer, &argosyv1.Parameter{Name: p.Name, Value: p.Value})
 	}
 	return answer
 }

@@ -5,21 +5,21 @@ import (
 	"encoding/json"
 	"strings"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/apierr"
 )
 
 type visualizations struct {
-	wire.UnimplementedVisualizationServiceServer
+	kfpv1.UnimplementedVisualizationServiceServer
 }
 
 // CreateVisualization says what is wrong with a request, and of one that is right that no Python runs here to serve it.
-func (visualizations) CreateVisualization(_ context.Context, r *wire.CreateVisualizationRequest) (*wire.Visualization, error) {
+func (visualizations) CreateVisualization(_ context.Context, r *kfpv1.CreateVisualizationRequest) (*kfpv1.Visualization, error) {
 	v := r.GetVisualization()
 	switch {
 	case v == nil:
 		return nil, apierr.New(apierr.Invalid, "the visualization is missing")
-	case strings.TrimSpace(v.GetSource()) == "" && v.GetType() != wire.Visualization_CUSTOM:
+	case strings.TrimSpace(v.GetSource()) == "" && v.GetType() != kfpv1.Visualization_CUSTOM:
 		return nil, apierr.New(apierr.Invalid, "source is missing; only a visualization of type CUSTOM needs none")
 	case v.GetArguments() != "" && !json.Valid([]byte(v.GetArguments())):
 		return nil, apierr.New(apierr.Invalid, "arguments are not valid JSON")

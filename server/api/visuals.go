@@ -4,25 +4,25 @@ import (
 	"context"
 	"strings"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
-	"github.com/argosy-ml/argosy/server/visual"
+	"github.com/argosy-ml/argosy/server/uimetadata"
 )
 
 type visuals struct {
-	own.UnimplementedVisualServiceServer
+	argosyv1.UnimplementedVisualServiceServer
 	runs *run.Reader
 }
 
-func (s *visuals) ListVisuals(ctx context.Context, r *own.ListVisualsRequest) (*own.ListVisualsResponse, error) {
+func (s *visuals) ListVisuals(ctx context.Context, r *argosyv1.ListVisualsRequest) (*argosyv1.ListVisualsResponse, error) {
 	found, names, err := s.runs.Visuals(ctx, r.GetRunId(), r.GetNodeId())
 	if err != nil {
 		return nil, err
 	}
-	answer := &own.ListVisualsResponse{}
+	answer := &argosyv1.ListVisualsResponse{}
 	for _, v := range found {
-		wire := &own.Visual{NodeId: v.NodeID, StepName: names[v.NodeID], Number: int32(v.Number), Type: v.Type, Problem: v.Problem}
+		wire := &argosyv1.Visual{NodeId: v.NodeID, StepName: names[v.NodeID], Number: int32(v.Number), Type: v.Type, Problem: v.Problem}
 		if err := fillVisual(wire, v); err != nil {
 			return nil, err
 		}
@@ -32,19 +32,19 @@ func (s *visuals) ListVisuals(ctx context.Context, r *own.ListVisualsRequest) (*
 }
 
 // fillVisual adds the content, where there is any.
-func fillVisual(wire *own.Visual, v run.Visual) error {
+func fillVisual(wire *argosyv1.Visual, v run.Visual) error {
 	if v.Problem != "" || len(v.Body) == 0 {
 		wire.Raw = strings.ToValidUTF8(string(v.Body), "\uFFFD")
 		return nil
 	}
-	o, err := visual.Kept(v.Body)
+	o, err := uimetadata.Kept(v.Body)
 	if err != nil {
 		return apierr.New(apierr.Internal, "an output of step %s cannot be read", v.NodeID).Because(err)
 	}
 	wire.Storage, wire.Source, wire.SourceSize, wire.Format = o.Storage, o.Source, o.SourceSize, o.Format
 	wire.Header, wire.Labels = o.Header, o.Labels
 	for _, c := range o.Schema {
-		wire.Schema = append(wire.Schema, &own.Visual_Column{Name: c.Name, Type: c.Type})
+		wire.Schema = append(wire.Schema, &argosyv1.Visual_Column{Name: c.Name, Type: c.Type})
 	}
 	return nil
 }

@@ -5,32 +5,32 @@ import (
 
 	"google.golang.org/grpc"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
+	"github.com/argosy-ml/argosy/server/eventstream"
 	"github.com/argosy-ml/argosy/server/run"
-	"github.com/argosy-ml/argosy/server/watch"
 )
 
 // WatchRun follows one run.
-func (s *views) WatchRun(r *own.WatchRunRequest, to grpc.ServerStreamingServer[own.Event]) error {
+func (s *views) WatchRun(r *argosyv1.WatchRunRequest, to grpc.ServerStreamingServer[argosyv1.Event]) error {
 	o, err := WatchOptions(r)
 	if err != nil {
 		return err
 	}
 	ctx, end := s.streamContext(to.Context())
 	defer end()
-	return s.watcher.Run(ctx, r.GetRunId(), o, func(e watch.Event) error { return to.Send(WireEvent(e)) })
+	return s.watcher.Run(ctx, r.GetRunId(), o, func(e eventstream.Event) error { return to.Send(WireEvent(e)) })
 }
 
 // WatchRuns follows all runs that a filter keeps.
-func (s *views) WatchRuns(r *own.WatchRunsRequest, to grpc.ServerStreamingServer[own.Event]) error {
+func (s *views) WatchRuns(r *argosyv1.WatchRunsRequest, to grpc.ServerStreamingServer[argosyv1.Event]) error {
 	f, err := WatchFilter(r)
 	if err != nil {
 		return err
 	}
 	ctx, end := s.streamContext(to.Context())
 	defer end()
-	return s.watcher.Runs(ctx, f, func(e watch.Event) error { return to.Send(WireEvent(e)) })
+	return s.watcher.Runs(ctx, f, func(e eventstream.Event) error { return to.Send(WireEvent(e)) })
 }
 
 // streamContext is the call's, ended also by the end of the server.
@@ -41,8 +41,8 @@ func (s *views) streamContext(ctx context.Context) (context.Context, context.Can
 }
 
 // WatchOptions reads which parts of a run the caller follows.
-func WatchOptions(r *own.WatchRunRequest) (watch.Options, error) {
-	o := watch.Options{After: r.GetAfter(), Points: r.GetPoints(), Logs: r.GetLogs(), LogNodes: r.GetNodeId()}
+func WatchOptions(r *argosyv1.WatchRunRequest) (eventstream.Options, error) {
+	o := eventstream.Options{After: r.GetAfter(), Points: r.GetPoints(), Logs: r.GetLogs(), LogNodes: r.GetNodeId()}
 	switch r.GetNodes() {
 	case "", "all":
 		o.Whole = true
@@ -57,50 +57,50 @@ func WatchOptions(r *own.WatchRunRequest) (watch.Options, error) {
 }
 
 // WatchFilter reads which runs are to be followed.
-func WatchFilter(r *own.WatchRunsRequest) (watch.Filter, error) {
+func WatchFilter(r *argosyv1.WatchRunsRequest) (eventstream.Filter, error) {
 	filter, err := unescape(r.GetFilter())
 	if err != nil {
-		return watch.Filter{}, err
+		return eventstream.Filter{}, err
 	}
 	kept, err := predicates(filter)
-	return watch.Filter{
+	return eventstream.Filter{
 		Scope:     run.Scope{ExperimentID: r.GetExperimentId(), ScheduleID: r.GetScheduleId()},
 		Predicate: kept, After: r.GetAfter(), Nodes: r.GetNodes(), Points: r.GetPoints(),
 	}, err
 }
 
 // WireEvent is an event as argosy.v1 shows it.
-func WireEvent(e watch.Event) *own.Event {
-	event := &own.Event{Id: e.ID}
+func WireEvent(e eventstream.Event) *argosyv1.Event {
+	event := &argosyv1.Event{Id: e.ID}
 	switch {
 	case e.Run != nil:
 		view := RunView(e.Run.Run, e.Run.Nodes)
 		view.RemovedNodes = e.Run.Removed
-		event.What = &own.Event_Run{Run: view}
+		event.What = &argosyv1.Event_Run{Run: view}
 	case e.Log != nil:
-		event.What = &own.Event_Log{Log: &own.LogLines{
+		event.What = &argosyv1.Event_Log{Log: &argosyv1.LogLines{
 			RunId: e.Log.RunID, NodeId: e.Log.NodeID, First: e.Log.First, Lines: e.Log.Lines, Ended: e.Log.Ended,
 		}}
 	case e.Points != nil:
-		points := &own.Points{}
+		points := &argosyv1.Points{}
 		for _, p := range e.Points {
 			points.Points = append(points.Points, ownPoint(p))
 		}
-		event.What = &own.Event_Points{Points: points}
+		event.What = &argosyv1.Event_Points{Points: points}
 	case e.Removed != "":
-		event.What = &own.Event_Removed{Removed: &own.RemovedRun{Id: e.Removed}}
+		event.What = &argosyv1.Event_Removed{Removed: &argosyv1.RemovedRun{Id: e.Removed}}
 	case e.Ready:
-		event.What = &own.Event_Ready{Ready: &own.Ready{}}
+		event.What = &argosyv1.Event_Ready{Ready: &argosyv1.Ready{}}
 	case e.Reset:
-		event.What = &own.Event_Reset_{Reset_: &own.Reset{}}
+		event.What = &argosyv1.Event_Reset_{Reset_: &argosyv1.Reset{}}
 	case e.End:
-		event.What = &own.Event_End{End: &own.End{}}
+		event.What = &argosyv1.Event_End{End: &argosyv1.End{}}
 	}
 	return event
 }
 
-func ownPoint(p run.Point) *own.Point {
-	return &own.Point{
+func ownPoint(p run.Point) *argosyv1.Point {
+	return &argosyv1.Point{
 		RunId: p.RunID, NodeId: p.NodeID, Name: p.Name, Rank: int32(p.Rank), Step: p.Step,
 		PrintedAt: ownTime(p.PrintedAt), Value: finite(p.Value),
 	}

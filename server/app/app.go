@@ -17,6 +17,7 @@ import (
 	"github.com/argosy-ml/argosy/server/benchmark"
 	clusterview "github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine"
+	"github.com/argosy-ml/argosy/server/eventstream"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/gateway"
 	"github.com/argosy-ml/argosy/server/logs"
@@ -29,7 +30,6 @@ import (
 	"github.com/argosy-ml/argosy/server/store"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 	"github.com/argosy-ml/argosy/server/task"
-	"github.com/argosy-ml/argosy/server/watch"
 )
 
 // Limits of the HTTP server. There is none for whole requests: logs take as long as they take, and the gateway sees to slow uploads.
@@ -126,7 +126,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	}
 	measures := gateway.NewMeasures(gateway.Gauges{RunsByStatus: store.RunsByStatus, OutboxSize: store.OutboxSize, ReconcilerLag: reconciler.Lag, Logs: archive.Stats})
 	store.OnWrite(measures.Write)
-	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: c.Log})
+	watcher := eventstream.New(eventstream.Config{Store: store, Runs: runs, Log: c.Log})
 	curves := series.NewReader(store)
 	services := api.New(api.Services{
 		Watcher: watcher, Series: curves, Benchmark: benchmark.NewService(benchmark.Config{Runs: runs.Reader, Experiments: experiments, Series: curves}), Pruner: pruner, Streams: streams, Cluster: clusterview.NewService(cluster.View(), runs),

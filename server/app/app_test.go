@@ -26,7 +26,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/app"
 	"github.com/argosy-ml/argosy/server/password"
 	"github.com/argosy-ml/argosy/server/store/storetest"
@@ -98,7 +98,7 @@ func TestLife(t *testing.T) {
 
 	conn, err := grpc.NewClient(addrs.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
-	health, err := wire.NewHealthzServiceClient(conn).GetHealthz(t.Context(), &emptypb.Empty{})
+	health, err := kfpv1.NewHealthzServiceClient(conn).GetHealthz(t.Context(), &emptypb.Empty{})
 	require.NoError(t, err)
 	require.Equal(t, "v1", health.GetTagName())
 	require.NoError(t, conn.Close())
@@ -183,11 +183,11 @@ func TestListensEverywhere(t *testing.T) {
 	defer conn.Close() //nolint:errcheck // a test
 	_, err = grpc_health_v1.NewHealthClient(conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
 	require.NoError(t, err)
-	experiments := wire.NewExperimentServiceClient(conn)
-	_, err = experiments.ListExperiment(t.Context(), &wire.ListExperimentsRequest{})
+	experiments := kfpv1.NewExperimentServiceClient(conn)
+	_, err = experiments.ListExperiment(t.Context(), &kfpv1.ListExperimentsRequest{})
 	require.Equal(t, codes.Unauthenticated, status.Code(err))
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+string(c.Password))
-	_, err = experiments.ListExperiment(ctx, &wire.ListExperimentsRequest{})
+	_, err = experiments.ListExperiment(ctx, &kfpv1.ListExperimentsRequest{})
 	require.NoError(t, err)
 	require.NoError(t, a.Stop(t.Context()))
 }

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/app"
 )
 
@@ -68,7 +68,7 @@ func callAsStranger(addresses string) {
 	if len(fields) > 2 {
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+fields[2])
 	}
-	_, err = wire.NewRunServiceClient(conn).ListRuns(ctx, &wire.ListRunsRequest{})
+	_, err = kfpv1.NewRunServiceClient(conn).ListRuns(ctx, &kfpv1.ListRunsRequest{})
 	s.Code, s.Message = status.Code(err), fmt.Sprint(err)
 	if err := json.NewEncoder(os.Stdout).Encode(s); err != nil {
 		panic(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/scaling/record"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/series"
 )
@@ -135,7 +135,7 @@ func (s *Service) find(ctx context.Context, q Query) (all []run.Run, name, comma
 	if err != nil {
 		return nil, "", "", err
 	}
-	next := page.Query{Size: pageSize, SortBy: "created_at"}
+	next := listing.Query{Size: pageSize, SortBy: "created_at"}
 	for {
 		p, err := s.c.Runs.List(ctx, next, run.Scope{ExperimentID: e.ID})
 		if err != nil {

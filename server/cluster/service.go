@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/argosy-ml/argosy/server/apierr"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/logs"
-	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -65,11 +65,11 @@ const most = 200
 func (s *Service) names(ctx context.Context, ids []string) (map[string]string, error) {
 	names := map[string]string{}
 	for some := range slices.Chunk(ids, most) {
-		is := page.Predicate{Key: "id", Op: page.In}
+		is := listing.Predicate{Key: "id", Op: listing.In}
 		for _, id := range some {
 			is.Values = append(is.Values, id)
 		}
-		found, err := s.runs.Reader.List(ctx, page.Query{Size: most, Filter: []page.Predicate{is}}, run.Scope{})
+		found, err := s.runs.Reader.List(ctx, listing.Query{Size: most, Filter: []listing.Predicate{is}}, run.Scope{})
 		if err != nil {
 			return nil, err
 		}

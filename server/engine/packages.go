@@ -9,14 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/argosy-ml/argosy/server/metric"
-	"github.com/argosy-ml/argosy/server/visual"
+	"github.com/argosy-ml/argosy/server/uimetadata"
 )
 
 // Output artifacts that steps may leave for the server, and need not (KFP v1), and where they leave them.
 const (
 	metricsArtifact = metric.ArtifactName
 	metricsFile     = "/mlpipeline-metrics.json"
-	uiArtifact      = visual.ArtifactName
+	uiArtifact      = uimetadata.ArtifactName
 	uiFile          = "/mlpipeline-ui-metadata.json"
 )
 

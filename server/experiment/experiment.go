@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 // DefaultName is the experiment that takes runs which name none.
@@ -32,7 +32,7 @@ type Store interface {
 	CreateExperiment(ctx context.Context, e Experiment) error
 	Experiment(ctx context.Context, id string) (Experiment, error)
 	ExperimentByName(ctx context.Context, name string) (Experiment, error)
-	Experiments(ctx context.Context, q page.Query) (page.Page[Experiment], error)
+	Experiments(ctx context.Context, q listing.Query) (listing.Page[Experiment], error)
 	// ArchiveExperiment sets the flag; archiving archives its runs too and disables its jobs, unarchiving restores the experiment alone (as KFP v1 does).
 	ArchiveExperiment(ctx context.Context, id string, archived bool) error
 	// DeleteExperiment frees the name and keeps what RestoreExperiment needs; its runs and jobs keep its id.

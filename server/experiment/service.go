@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 // Service is what the API offers on experiments. Errors are *apierr.Error.
@@ -65,7 +65,7 @@ func (s *Service) ByName(ctx context.Context, name string) (Experiment, error) {
 }
 
 // List gives a page of experiments. Sort and filter fields: id, name, created_at, description, storage_state.
-func (s *Service) List(ctx context.Context, q page.Query) (page.Page[Experiment], error) {
+func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[Experiment], error) {
 	return s.store.Experiments(ctx, q)
 }
 

@@ -21,8 +21,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 )
 
 const secret = "correct horse battery"
@@ -63,13 +63,13 @@ func TestPasswordBeforeMessage(t *testing.T) {
 	s := start(t, asked)
 	unpacked.Store(0) // of the test before, where it runs more than once
 	packed := grpc.UseCompressor("counted")
-	large := &wire.CreateRunRequest{Run: &wire.Run{Name: "r", PipelineSpec: &wire.PipelineSpec{WorkflowManifest: strings.Repeat(" ", 40<<20)}}}
-	runs, views, health := wire.NewRunServiceClient(s.conn), own.NewRunServiceClient(s.conn), grpc_health_v1.NewHealthClient(s.conn)
+	large := &kfpv1.CreateRunRequest{Run: &kfpv1.Run{Name: "r", PipelineSpec: &kfpv1.PipelineSpec{WorkflowManifest: strings.Repeat(" ", 40<<20)}}}
+	runs, views, health := kfpv1.NewRunServiceClient(s.conn), argosyv1.NewRunServiceClient(s.conn), grpc_health_v1.NewHealthClient(s.conn)
 
 	_, err := runs.CreateRun(t.Context(), large, packed)
 	require.Equal(t, codes.Unauthenticated, status.Code(err))
 	require.ErrorContains(t, err, "asks for a password")
-	stream, err := views.WatchRuns(t.Context(), &own.WatchRunsRequest{After: strings.Repeat(" ", 1<<20)}, packed)
+	stream, err := views.WatchRuns(t.Context(), &argosyv1.WatchRunsRequest{After: strings.Repeat(" ", 1<<20)}, packed)
 	if err == nil {
 		_, err = stream.Recv()
 	}
@@ -85,7 +85,7 @@ func TestPasswordBeforeMessage(t *testing.T) {
 	require.Less(t, unpacked.Load(), int64(35<<20), "it stops at the limit")
 	_, err = runs.CreateRun(knowing(t.Context()), large)
 	require.Equal(t, codes.ResourceExhausted, status.Code(err))
-	_, err = runs.ListRuns(knowing(t.Context()), &wire.ListRunsRequest{}, packed)
+	_, err = runs.ListRuns(knowing(t.Context()), &kfpv1.ListRunsRequest{}, packed)
 	require.NoError(t, err)
 }
 
@@ -104,7 +104,7 @@ func guessed(t *testing.T) bool {
 	defer s.close()
 	s.get(t, "/apis/v1beta1/healthz", 200)
 	begin := time.Now()
-	experiments := wire.NewExperimentServiceClient(s.conn)
+	experiments := kfpv1.NewExperimentServiceClient(s.conn)
 	for i := range 10 {
 		if i%2 == 0 {
 			code, header, _ := s.do(t, http.MethodGet, "/apis/v1beta1/runs", "", nil, "Authorization", fmt.Sprint("Bearer ", i))
@@ -113,11 +113,11 @@ func guessed(t *testing.T) bool {
 			continue
 		}
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", fmt.Sprint("Bearer ", i))
-		_, err := experiments.ListExperiment(ctx, &wire.ListExperimentsRequest{})
+		_, err := experiments.ListExperiment(ctx, &kfpv1.ListExperimentsRequest{})
 		require.Equal(t, codes.Unauthenticated, status.Code(err))
 	}
 	code, header, body := s.do(t, http.MethodGet, "/apis/v1beta1/runs", "", nil, "Authorization", "Bearer "+secret)
-	_, err := experiments.ListExperiment(knowing(t.Context()), &wire.ListExperimentsRequest{})
+	_, err := experiments.ListExperiment(knowing(t.Context()), &kfpv1.ListExperimentsRequest{})
 	if time.Since(begin) >= 10*time.Second {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/logs"
@@ -90,7 +90,7 @@ func TestCluster(t *testing.T) {
 		s.get(t, "/apis/argosy/v1/runs/none"+list, 404)
 	}
 
-	answer, err := own.NewClusterServiceClient(s.conn).GetCluster(t.Context(), &own.GetClusterRequest{})
+	answer, err := argosyv1.NewClusterServiceClient(s.conn).GetCluster(t.Context(), &argosyv1.GetClusterRequest{})
 	require.NoError(t, err)
 	var order []string
 	for _, r := range answer.GetNodes()[0].GetResources() {
@@ -120,7 +120,7 @@ func TestWorkersThatAreGone(t *testing.T) {
 		l.RunID, l.NodeID, l.PodUID, l.Container, l.State, l.StartedAt = id, "a", l.Pod, "main", logs.Whole, time.Unix(5, 0)
 		require.NoError(t, s.store.PutLog(t.Context(), l, nil))
 	}
-	answer, err := own.NewClusterServiceClient(s.conn).ListRunJobs(t.Context(), &own.ListRunJobsRequest{RunId: id})
+	answer, err := argosyv1.NewClusterServiceClient(s.conn).ListRunJobs(t.Context(), &argosyv1.ListRunJobsRequest{RunId: id})
 	require.NoError(t, err)
 	var pods []string
 	for _, w := range answer.GetJobs()[0].GetWorkers() {

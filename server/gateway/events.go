@@ -11,38 +11,38 @@ import (
 	"github.com/tmaxmax/go-sse"
 	"google.golang.org/protobuf/proto"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/api"
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/watch"
+	"github.com/argosy-ml/argosy/server/eventstream"
 )
 
 // runEvents sends what happens to one run as server-sent events.
 func (g *gateway) runEvents(w http.ResponseWriter, r *http.Request) {
-	q := &own.WatchRunRequest{}
+	q := &argosyv1.WatchRunRequest{}
 	after, err := eventRequest(r, q)
 	q.RunId, q.After = r.PathValue("run"), after
-	var o watch.Options
+	var o eventstream.Options
 	if err == nil {
 		o, err = api.WatchOptions(q)
 	}
 	o.Beat = heartbeat
-	g.sendEvents(w, r, err, func(ctx context.Context, send func(watch.Event) error) error {
+	g.sendEvents(w, r, err, func(ctx context.Context, send func(eventstream.Event) error) error {
 		return g.Watcher.Run(ctx, q.GetRunId(), o, send)
 	})
 }
 
 // allEvents sends what happens to all runs, or to those of a filter.
 func (g *gateway) allEvents(w http.ResponseWriter, r *http.Request) {
-	q := &own.WatchRunsRequest{}
+	q := &argosyv1.WatchRunsRequest{}
 	after, err := eventRequest(r, q)
 	q.After = after
-	var f watch.Filter
+	var f eventstream.Filter
 	if err == nil {
 		f, err = api.WatchFilter(q)
 	}
 	f.Beat = heartbeat
-	g.sendEvents(w, r, err, func(ctx context.Context, send func(watch.Event) error) error {
+	g.sendEvents(w, r, err, func(ctx context.Context, send func(eventstream.Event) error) error {
 		return g.Watcher.Runs(ctx, f, send)
 	})
 }
@@ -63,13 +63,13 @@ func eventRequest(r *http.Request, q proto.Message) (after string, err error) {
 }
 
 // sendEvents answers with events. Until the first one is there, what goes wrong is answered as it is everywhere.
-func (g *gateway) sendEvents(w http.ResponseWriter, r *http.Request, err error, follow func(context.Context, func(watch.Event) error) error) {
+func (g *gateway) sendEvents(w http.ResponseWriter, r *http.Request, err error, follow func(context.Context, func(eventstream.Event) error) error) {
 	ctx, cancel := g.streamContext(r)
 	defer cancel()
 	var session *sse.Session
 	if err == nil {
 		defer http.NewResponseController(w).SetWriteDeadline(time.Time{}) //nolint:errcheck // the next request on the connection starts afresh
-		err = follow(ctx, func(e watch.Event) (err error) {
+		err = follow(ctx, func(e eventstream.Event) (err error) {
 			if session == nil {
 				w.Header().Set("Cache-Control", "no-store")
 				w.Header().Set("X-Accel-Buffering", "no") // of nginx
@@ -100,7 +100,7 @@ func (g *gateway) sendEvents(w http.ResponseWriter, r *http.Request, err error, 
 }
 
 // message is an event as it is sent. Each has data, because browsers pass over events without any; but beats are comments.
-func message(e watch.Event) (*sse.Message, error) {
+func message(e eventstream.Event) (*sse.Message, error) {
 	m := &sse.Message{}
 	if e.Beat() {
 		m.AppendComment("still here")

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/logs"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -338,8 +338,8 @@ func TestEventsByGRPC(t *testing.T) {
 	s.points(t, id, "a", 0, 1)
 	s.harvest(t, id, "a")
 	require.NoError(t, s.store.Settle(t.Context(), id))
-	client := own.NewRunServiceClient(s.conn)
-	stream, err := client.WatchRun(t.Context(), &own.WatchRunRequest{RunId: id, Logs: true, Points: true})
+	client := argosyv1.NewRunServiceClient(s.conn)
+	stream, err := client.WatchRun(t.Context(), &argosyv1.WatchRunRequest{RunId: id, Logs: true, Points: true})
 	require.NoError(t, err)
 	var got []string
 	for {
@@ -352,7 +352,7 @@ func TestEventsByGRPC(t *testing.T) {
 	}
 	require.Equal(t, []string{"*argosyv1.Event_Run", "*argosyv1.Event_Points", "*argosyv1.Event_Log", "*argosyv1.Event_Log", "*argosyv1.Event_End"}, got)
 
-	all, err := client.WatchRuns(t.Context(), &own.WatchRunsRequest{})
+	all, err := client.WatchRuns(t.Context(), &argosyv1.WatchRunsRequest{})
 	require.NoError(t, err)
 	first, err := all.Recv()
 	require.NoError(t, err)
@@ -361,7 +361,7 @@ func TestEventsByGRPC(t *testing.T) {
 	second, err := all.Recv()
 	require.NoError(t, err)
 	require.Equal(t, id, second.GetRemoved().GetId())
-	gone, err := client.WatchRun(t.Context(), &own.WatchRunRequest{RunId: id})
+	gone, err := client.WatchRun(t.Context(), &argosyv1.WatchRunRequest{RunId: id})
 	require.NoError(t, err)
 	_, err = gone.Recv()
 	require.Equal(t, codes.NotFound, status.Code(err))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 )
 
 // TestEveryField sorts and filters each list by all that KFP v1 lets clients sort and filter it by.
@@ -48,8 +48,8 @@ func TestLargeMessages(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	manifest := hello + "# " + strings.Repeat("x", 8<<20)
-	created, err := wire.NewRunServiceClient(s.conn).CreateRun(t.Context(), &wire.CreateRunRequest{Run: &wire.Run{
-		Name: "large", Description: strings.Repeat("y", 3<<20), PipelineSpec: &wire.PipelineSpec{WorkflowManifest: manifest},
+	created, err := kfpv1.NewRunServiceClient(s.conn).CreateRun(t.Context(), &kfpv1.CreateRunRequest{Run: &kfpv1.Run{
+		Name: "large", Description: strings.Repeat("y", 3<<20), PipelineSpec: &kfpv1.PipelineSpec{WorkflowManifest: manifest},
 	}})
 	require.NoError(t, err)
 	require.Len(t, created.GetRun().GetDescription(), 3<<20)

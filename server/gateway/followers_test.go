@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 )
 
 // TestFollowersLeaveNothing: followers of logs and events of every kind come and hang up while the server goes on, and no goroutine
@@ -25,7 +25,7 @@ func TestFollowersLeaveNothing(t *testing.T) {
 	_, err := bufio.NewReader(first.Body).ReadString('\n')
 	require.NoError(t, err)
 	leave()
-	_, err = own.NewRunServiceClient(s.conn).GetRun(t.Context(), &own.GetRunRequest{RunId: strings.Split(path, "/")[5]}) // the connection is there
+	_, err = argosyv1.NewRunServiceClient(s.conn).GetRun(t.Context(), &argosyv1.GetRunRequest{RunId: strings.Split(path, "/")[5]}) // the connection is there
 	require.NoError(t, err)
 	http.DefaultClient.CloseIdleConnections()
 	before := goleak.IgnoreCurrent()
@@ -47,11 +47,11 @@ func TestFollowersLeaveNothing(t *testing.T) {
 		}
 	}
 	for range 20 {
-		one, err := own.NewRunServiceClient(s.conn).WatchRun(ctx, &own.WatchRunRequest{RunId: strings.Split(path, "/")[5], Logs: true, Points: true})
+		one, err := argosyv1.NewRunServiceClient(s.conn).WatchRun(ctx, &argosyv1.WatchRunRequest{RunId: strings.Split(path, "/")[5], Logs: true, Points: true})
 		require.NoError(t, err)
 		_, err = one.Recv()
 		require.NoError(t, err)
-		all, err := own.NewRunServiceClient(s.conn).WatchRuns(ctx, &own.WatchRunsRequest{})
+		all, err := argosyv1.NewRunServiceClient(s.conn).WatchRuns(ctx, &argosyv1.WatchRunsRequest{})
 		require.NoError(t, err)
 		_, err = all.Recv()
 		require.NoError(t, err)

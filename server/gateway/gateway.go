@@ -15,9 +15,9 @@ import (
 	"github.com/argosy-ml/argosy/proto"
 	"github.com/argosy-ml/argosy/server/access"
 	"github.com/argosy-ml/argosy/server/api"
+	"github.com/argosy-ml/argosy/server/eventstream"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
-	"github.com/argosy-ml/argosy/server/watch"
 )
 
 // Config is what the gateway serves; all of it is required but UI, Hosts and Measures.
@@ -25,7 +25,7 @@ type Config struct {
 	API       *api.API
 	Pipelines *pipeline.Service
 	Runs      *run.Service
-	Watcher   *watch.Watcher
+	Watcher   *eventstream.Watcher
 	UI        fs.FS        // with index.html at its root; nil: a page that says how to build the UI
 	Hosts     []string     // names, in lower case and without a port, that the server answers to beside localhost
 	Gate      *access.Gate // that admits callers; connections need access.WithCaller

@@ -10,18 +10,18 @@ import (
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 )
 
 func TestGRPCErrors(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	_, err := wire.NewRunServiceClient(s.conn).GetRun(t.Context(), &wire.GetRunRequest{RunId: "nonsense"})
+	_, err := kfpv1.NewRunServiceClient(s.conn).GetRun(t.Context(), &kfpv1.GetRunRequest{RunId: "nonsense"})
 	refusal := status.Convert(err)
 	require.Equal(t, codes.NotFound, refusal.Code())
 	require.Len(t, refusal.Details(), 1)
-	detail, ok := refusal.Details()[0].(*wire.Error)
+	detail, ok := refusal.Details()[0].(*kfpv1.Error)
 	require.True(t, ok)
 	require.Equal(t, refusal.Message(), detail.GetErrorMessage())
 	require.Equal(t, refusal.Message(), detail.GetErrorDetails())
@@ -32,7 +32,7 @@ func TestInternalCausesStayInside(t *testing.T) {
 	s := start(t)
 	id := s.run(t)
 	require.NoError(t, s.store.Close()) // from here on every call fails inside
-	_, err := wire.NewRunServiceClient(s.conn).GetRun(t.Context(), &wire.GetRunRequest{RunId: id})
+	_, err := kfpv1.NewRunServiceClient(s.conn).GetRun(t.Context(), &kfpv1.GetRunRequest{RunId: id})
 	require.Equal(t, codes.Internal, status.Code(err))
 	answer := s.get(t, "/apis/v1beta1/runs/"+id, 500)
 	for _, text := range []string{err.Error(), answer} {
@@ -73,10 +73,10 @@ func TestOwnServicesOverGRPC(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	id := s.run(t)
-	view, err := own.NewRunServiceClient(s.conn).GetRun(t.Context(), &own.GetRunRequest{RunId: id}, grpc.WaitForReady(true))
+	view, err := argosyv1.NewRunServiceClient(s.conn).GetRun(t.Context(), &argosyv1.GetRunRequest{RunId: id}, grpc.WaitForReady(true))
 	require.NoError(t, err)
 	require.Equal(t, "first", view.GetName())
-	graph, err := own.NewPipelineServiceClient(s.conn).GetPipelineGraph(t.Context(), &own.GetPipelineGraphRequest{PipelineId: s.pipeline(t, "hello")})
+	graph, err := argosyv1.NewPipelineServiceClient(s.conn).GetPipelineGraph(t.Context(), &argosyv1.GetPipelineGraphRequest{PipelineId: s.pipeline(t, "hello")})
 	require.NoError(t, err)
 	require.Len(t, graph.GetNodes(), 1)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/metadata"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 )
 
 // TestHeaders: what a request brings is metadata of the call under lower-case names, over HTTP as over gRPC, as KFP has it
@@ -34,8 +34,8 @@ func TestHeaders(t *testing.T) {
 	require.Empty(t, headers.Get("connection"), "which gRPC keeps for itself")
 
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "kubeflow-userid", "ada@example.com")
-	_, err := wire.NewRunServiceClient(s.conn).CreateRun(ctx, &wire.CreateRunRequest{Run: &wire.Run{
-		Name: "by gRPC", PipelineSpec: &wire.PipelineSpec{WorkflowManifest: hello},
+	_, err := kfpv1.NewRunServiceClient(s.conn).CreateRun(ctx, &kfpv1.CreateRunRequest{Run: &kfpv1.Run{
+		Name: "by gRPC", PipelineSpec: &kfpv1.PipelineSpec{WorkflowManifest: hello},
 	}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"ada@example.com"}, s.engine.lastHeaders().Get("kubeflow-userid"))

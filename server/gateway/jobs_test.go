@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 	"sigs.k8s.io/yaml"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -116,9 +116,9 @@ func TestJobRuns(t *testing.T) {
 	})
 	changes := s.feed.Subscribe("")
 	defer changes.Close()
-	jobs := wire.NewJobServiceClient(s.conn)
-	job, err := jobs.CreateJob(t.Context(), &wire.CreateJobRequest{Job: &wire.Job{
-		Name: "Only Once!", MaxConcurrency: 1, Mode: wire.Job_ENABLED, PipelineSpec: &wire.PipelineSpec{WorkflowManifest: hello},
+	jobs := kfpv1.NewJobServiceClient(s.conn)
+	job, err := jobs.CreateJob(t.Context(), &kfpv1.CreateJobRequest{Job: &kfpv1.Job{
+		Name: "Only Once!", MaxConcurrency: 1, Mode: kfpv1.Job_ENABLED, PipelineSpec: &kfpv1.PipelineSpec{WorkflowManifest: hello},
 	}})
 	require.NoError(t, err)
 	select {
@@ -132,7 +132,7 @@ func TestJobRuns(t *testing.T) {
 	require.Contains(t, list, `"name":"onlyonce-`+job.GetId()[:5]+`-1-`, "named as its Workflow")
 	require.NotContains(t, list, `"scheduled_at":"1970`)
 	require.Eventually(t, func() bool {
-		now, err := jobs.GetJob(t.Context(), &wire.GetJobRequest{Id: job.GetId()})
+		now, err := jobs.GetJob(t.Context(), &kfpv1.GetJobRequest{Id: job.GetId()})
 		return err == nil && now.GetStatus() == "Succeeded"
 	}, 5*time.Minute, 5*time.Millisecond, "no other run will come")
 }
@@ -155,15 +155,15 @@ func TestReports(t *testing.T) {
 	require.Contains(t, report(`{"metadata":{"name":"w"}}`, 400), "uid")
 	require.Contains(t, report(`{"metadata":{"name":"w","namespace":"n","uid":"u"}}`, 400), "belongs to no run")
 
-	reports := wire.NewReportServiceClient(s.conn)
-	_, err := reports.ReportWorkflowV1(t.Context(), &wire.ReportWorkflowRequest{Workflow: fmt.Sprintf(workflow, id), MetricErrors: []string{"step x: no metrics"}})
+	reports := kfpv1.NewReportServiceClient(s.conn)
+	_, err := reports.ReportWorkflowV1(t.Context(), &kfpv1.ReportWorkflowRequest{Workflow: fmt.Sprintf(workflow, id), MetricErrors: []string{"step x: no metrics"}})
 	require.NoError(t, err)
 	require.Equal(t, "step x: no metrics", field(t, s.get(t, "/apis/v1beta1/runs/"+id, 200), "run", "metric_errors"))
 
 	scheduled, err := json.Marshal(`{"kind":"ScheduledWorkflow","metadata":{"name":"w","namespace":"n","uid":"u"}}`)
 	require.NoError(t, err)
 	require.Contains(t, s.post(t, "/apis/v1beta1/scheduledworkflows", string(scheduled), 404), "job u not found")
-	_, err = reports.ReportScheduledWorkflow(t.Context(), &wire.ReportScheduledWorkflowRequest{ScheduledWorkflow: "x"})
+	_, err = reports.ReportScheduledWorkflow(t.Context(), &kfpv1.ReportScheduledWorkflowRequest{ScheduledWorkflow: "x"})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 }
 
@@ -183,7 +183,7 @@ func TestVisualizations(t *testing.T) {
 	require.Contains(t, s.post(t, path, `{"type":"TABLE"}`, 400), "source is missing")
 	require.Contains(t, s.post(t, path, `{"type":"TABLE","source":"s","arguments":"{"}`, 400), "not valid JSON")
 	require.Contains(t, s.post(t, path, `{"type":"TABLE","source":"s","arguments":"{}"}`, 500), "mlpipeline-ui-metadata")
-	_, err := wire.NewVisualizationServiceClient(s.conn).CreateVisualizationV1(t.Context(), &wire.CreateVisualizationRequest{})
+	_, err := kfpv1.NewVisualizationServiceClient(s.conn).CreateVisualizationV1(t.Context(), &kfpv1.CreateVisualizationRequest{})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 }
 
@@ -195,7 +195,7 @@ func TestRetryWaits(t *testing.T) {
 	s.record(t, id, run.State{Status: run.Failed, Workflow: []byte(`{}`)})
 	answered := make(chan error, 1)
 	go func() {
-		_, err := wire.NewRunServiceClient(s.conn).RetryRunV1(context.WithoutCancel(t.Context()), &wire.RetryRunRequest{RunId: id})
+		_, err := kfpv1.NewRunServiceClient(s.conn).RetryRunV1(context.WithoutCancel(t.Context()), &kfpv1.RetryRunRequest{RunId: id})
 		answered <- err
 	}()
 	require.NoError(t, s.store.Settle(t.Context(), id))

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"sigs.k8s.io/yaml"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/run"
@@ -83,16 +83,16 @@ func TestRequiredParameter(t *testing.T) {
 		w.Write([]byte(echo)) //nolint:errcheck // the test sees what arrives
 	}))
 	t.Cleanup(site.Close)
-	c.call(t, "PipelineService/CreatePipeline", &wire.CreatePipelineRequest{Pipeline: &wire.Pipeline{Name: "by URL", Url: &wire.Url{PipelineUrl: site.URL + "/echo.yaml"}}})
+	c.call(t, "PipelineService/CreatePipeline", &kfpv1.CreatePipelineRequest{Pipeline: &kfpv1.Pipeline{Name: "by URL", Url: &kfpv1.Url{PipelineUrl: site.URL + "/echo.yaml"}}})
 
 	const missing = "parameter text has no default; give it a value"
 	body := fmt.Sprintf(`{"name":"x","max_concurrency":"1","pipeline_spec":{"pipeline_id":%q}}`, id)
 	require.Equal(t, missing, field(t, s.post(t, "/apis/v1beta1/runs", body, 400), "error"))
 	require.Equal(t, missing, field(t, s.post(t, "/apis/v1beta1/jobs", body, 400), "error"))
-	spec := &wire.PipelineSpec{PipelineId: id}
-	_, err := wire.NewRunServiceClient(s.conn).CreateRun(t.Context(), &wire.CreateRunRequest{Run: &wire.Run{Name: "x", PipelineSpec: spec}})
+	spec := &kfpv1.PipelineSpec{PipelineId: id}
+	_, err := kfpv1.NewRunServiceClient(s.conn).CreateRun(t.Context(), &kfpv1.CreateRunRequest{Run: &kfpv1.Run{Name: "x", PipelineSpec: spec}})
 	require.Equal(t, status.New(codes.InvalidArgument, missing).String(), withoutDetails(err))
-	_, err = wire.NewJobServiceClient(s.conn).CreateJob(t.Context(), &wire.CreateJobRequest{Job: &wire.Job{Name: "x", MaxConcurrency: 1, PipelineSpec: spec}})
+	_, err = kfpv1.NewJobServiceClient(s.conn).CreateJob(t.Context(), &kfpv1.CreateJobRequest{Job: &kfpv1.Job{Name: "x", MaxConcurrency: 1, PipelineSpec: spec}})
 	require.Equal(t, status.New(codes.InvalidArgument, missing).String(), withoutDetails(err))
 	s.post(t, "/apis/v1beta1/runs", strings.Replace(body, `}}`, `,"parameters":[{"name":"text","value":"hi"}]}}`, 1), 200)
 }
@@ -121,8 +121,8 @@ func TestManifestsInLists(t *testing.T) {
 		s.post(t, "/apis/v1beta1/jobs", body, 200)
 	}
 	want := map[string]string{"one": string(asJSON), "two": string(asJSON), "three": string(asJSON), "four": inline}
-	runs := same(t, s.get(t, "/apis/v1beta1/runs?page_size=3&sort_by=name", 200), c.call(t, "RunService/ListRuns", &wire.ListRunsRequest{PageSize: 3, SortBy: "name"}))
-	jobs := same(t, s.get(t, "/apis/v1beta1/jobs?page_size=3&sort_by=name", 200), c.call(t, "JobService/ListJobs", &wire.ListJobsRequest{PageSize: 3, SortBy: "name"}))
+	runs := same(t, s.get(t, "/apis/v1beta1/runs?page_size=3&sort_by=name", 200), c.call(t, "RunService/ListRuns", &kfpv1.ListRunsRequest{PageSize: 3, SortBy: "name"}))
+	jobs := same(t, s.get(t, "/apis/v1beta1/jobs?page_size=3&sort_by=name", 200), c.call(t, "JobService/ListJobs", &kfpv1.ListJobsRequest{PageSize: 3, SortBy: "name"}))
 	for _, list := range []string{runs, jobs} {
 		var page struct {
 			Runs, Jobs []struct {
@@ -170,7 +170,7 @@ func TestTerminateRunsTheExitHandler(t *testing.T) {
 	require.Equal(t, `{}`, s.post(t, "/apis/v1beta1/runs/"+id+"/terminate", "", 200), "asking twice is harmless")
 
 	id, name = begin(wfv1.WorkflowRunning, "\n  activeDeadlineSeconds: 3600")
-	grpcClient(s).call(t, "RunService/TerminateRun", &wire.TerminateRunRequest{RunId: id})
+	grpcClient(s).call(t, "RunService/TerminateRun", &kfpv1.TerminateRunRequest{RunId: id})
 	require.Equal(t, []any{int64(0), wfv1.ShutdownStrategyStop, "3600"}, told(name), "with the deadline kept for a retry")
 
 	id, name = begin(wfv1.WorkflowPending, "")
@@ -185,12 +185,12 @@ func TestServiceAccountOfJobs(t *testing.T) {
 		hello: "pipeline-runner",
 		strings.Replace(hello, "  entrypoint: say", "  serviceAccountName: theirs\n  entrypoint: say", 1): "theirs",
 	} {
-		job := &wire.Job{Name: "j", MaxConcurrency: 1, PipelineSpec: &wire.PipelineSpec{WorkflowManifest: manifest, Parameters: []*wire.Parameter{{Name: "times", Value: "1"}}}}
-		created := grpcClient(s).call(t, "JobService/CreateJob", &wire.CreateJobRequest{Job: job})
+		job := &kfpv1.Job{Name: "j", MaxConcurrency: 1, PipelineSpec: &kfpv1.PipelineSpec{WorkflowManifest: manifest, Parameters: []*kfpv1.Parameter{{Name: "times", Value: "1"}}}}
+		created := grpcClient(s).call(t, "JobService/CreateJob", &kfpv1.CreateJobRequest{Job: job})
 		require.Equal(t, want, field(t, created, "service_account"))
 		same(t, s.get(t, "/apis/v1beta1/jobs/"+field(t, created, "id"), 200), created)
 		job.ServiceAccount = "mine"
-		require.Equal(t, "mine", field(t, grpcClient(s).call(t, "JobService/CreateJob", &wire.CreateJobRequest{Job: job}), "service_account"))
+		require.Equal(t, "mine", field(t, grpcClient(s).call(t, "JobService/CreateJob", &kfpv1.CreateJobRequest{Job: job}), "service_account"))
 	}
 }
 
@@ -205,9 +205,9 @@ func TestPipelineOfRunsAndJobs(t *testing.T) {
 	for name, wants := range map[string]bool{version: false, named: true, named + "," + version: true} {
 		body := `{"name":"x","max_concurrency":"1",` + name + `}`
 		created := s.post(t, "/apis/v1beta1/runs", body, 200)
-		told := same(t, s.get(t, "/apis/v1beta1/runs/"+field(t, created, "run", "id"), 200), c.call(t, "RunService/GetRun", &wire.GetRunRequest{RunId: field(t, created, "run", "id")}))
+		told := same(t, s.get(t, "/apis/v1beta1/runs/"+field(t, created, "run", "id"), 200), c.call(t, "RunService/GetRun", &kfpv1.GetRunRequest{RunId: field(t, created, "run", "id")}))
 		job := s.post(t, "/apis/v1beta1/jobs", body, 200)
-		same(t, job, c.call(t, "JobService/GetJob", &wire.GetJobRequest{Id: field(t, job, "id")}))
+		same(t, job, c.call(t, "JobService/GetJob", &kfpv1.GetJobRequest{Id: field(t, job, "id")}))
 		for _, answer := range []string{told, job} {
 			require.Equal(t, wants, strings.Contains(answer, fmt.Sprintf(`"pipeline_id":%q,"pipeline_name":"hello"`, id)), answer)
 			require.Contains(t, answer, fmt.Sprintf(`{"key":{"type":"PIPELINE_VERSION","id":%q},"name":"hello","relationship":"CREATOR"}`, id))
@@ -225,7 +225,7 @@ func TestRunOfAJob(t *testing.T) {
 		ID: "r", Name: "j-1", PipelineID: id, PipelineName: "hello", VersionID: id, VersionName: "hello", ScheduleID: "j", ScheduleName: "weekly",
 		ExperimentID: "e", Namespace: "kubeflow", Workflow: "j-1",
 	}, []byte(hello), []byte(`{}`)))
-	answer := same(t, s.get(t, "/apis/v1beta1/runs/r", 200), grpcClient(s).call(t, "RunService/GetRun", &wire.GetRunRequest{RunId: "r"}))
+	answer := same(t, s.get(t, "/apis/v1beta1/runs/r", 200), grpcClient(s).call(t, "RunService/GetRun", &kfpv1.GetRunRequest{RunId: "r"}))
 	require.Contains(t, answer, `"resource_references":[{"key":{"type":"EXPERIMENT","id":"e"},"relationship":"OWNER"},{"key":{"type":"JOB","id":"j"},"name":"weekly","relationship":"CREATOR"}]`)
 	require.NotContains(t, answer, "pipeline_id")
 }
@@ -237,7 +237,7 @@ func TestNamesThatAreTaken(t *testing.T) {
 	s.post(t, "/apis/v1beta1/experiments", `{"name":"taken"}`, 200)
 	const says = "Please specify a new name"
 	require.Contains(t, field(t, s.post(t, "/apis/v1beta1/experiments", `{"name":"taken"}`, 409), "error"), says)
-	_, err := wire.NewExperimentServiceClient(s.conn).CreateExperiment(t.Context(), &wire.CreateExperimentRequest{Experiment: &wire.Experiment{Name: "taken"}})
+	_, err := kfpv1.NewExperimentServiceClient(s.conn).CreateExperiment(t.Context(), &kfpv1.CreateExperimentRequest{Experiment: &kfpv1.Experiment{Name: "taken"}})
 	require.Equal(t, codes.AlreadyExists, status.Code(err))
 	require.ErrorContains(t, err, says)
 	require.Contains(t, field(t, s.upload(t, "/apis/v1beta1/pipelines/upload?name=taken", "x.yaml", []byte(hello), 500), "error_message"), says)
@@ -251,12 +251,12 @@ func TestListsOfNothing(t *testing.T) {
 	c := grpcClient(s)
 	s.run(t)
 	s.post(t, "/apis/v1beta1/jobs", fmt.Sprintf(`{"name":"j","max_concurrency":"1","pipeline_spec":{"workflow_manifest":%q}}`, hello), 200)
-	for _, kind := range []wire.ResourceType{wire.ResourceType_JOB, wire.ResourceType_EXPERIMENT} {
-		key := &wire.ResourceKey{Type: kind}
+	for _, kind := range []kfpv1.ResourceType{kfpv1.ResourceType_JOB, kfpv1.ResourceType_EXPERIMENT} {
+		key := &kfpv1.ResourceKey{Type: kind}
 		query := "?resource_reference_key.type=" + kind.String()
-		require.Equal(t, `{}`, same(t, s.get(t, "/apis/v1beta1/runs"+query, 200), c.call(t, "RunService/ListRuns", &wire.ListRunsRequest{ResourceReferenceKey: key})))
-		if kind == wire.ResourceType_EXPERIMENT {
-			require.Equal(t, `{}`, same(t, s.get(t, "/apis/v1beta1/jobs"+query, 200), c.call(t, "JobService/ListJobs", &wire.ListJobsRequest{ResourceReferenceKey: key})))
+		require.Equal(t, `{}`, same(t, s.get(t, "/apis/v1beta1/runs"+query, 200), c.call(t, "RunService/ListRuns", &kfpv1.ListRunsRequest{ResourceReferenceKey: key})))
+		if kind == kfpv1.ResourceType_EXPERIMENT {
+			require.Equal(t, `{}`, same(t, s.get(t, "/apis/v1beta1/jobs"+query, 200), c.call(t, "JobService/ListJobs", &kfpv1.ListJobsRequest{ResourceReferenceKey: key})))
 		}
 	}
 	for _, list := range []string{"runs", "jobs", "experiments"} {
@@ -277,10 +277,10 @@ func TestRunOfADeletedExperiment(t *testing.T) {
 	made := field(t, s.post(t, "/apis/v1beta1/runs", body, 200), "run", "id")
 	s.delete(t, "/apis/v1beta1/experiments/"+id, 200)
 
-	told := same(t, s.get(t, "/apis/v1beta1/runs/"+made, 200), c.call(t, "RunService/GetRun", &wire.GetRunRequest{RunId: made}))
+	told := same(t, s.get(t, "/apis/v1beta1/runs/"+made, 200), c.call(t, "RunService/GetRun", &kfpv1.GetRunRequest{RunId: made}))
 	require.Contains(t, told, fmt.Sprintf(`{"key":{"type":"EXPERIMENT","id":%q},"name":"tuning","relationship":"OWNER"}`, id))
 	require.Contains(t, s.get(t, "/apis/argosy/v1/runs", 200), `"name":"tuning"`)
-	gone := same(t, s.get(t, "/apis/v1beta1/experiments/"+id, 200), c.call(t, "ExperimentService/GetExperiment", &wire.GetExperimentRequest{Id: id}))
+	gone := same(t, s.get(t, "/apis/v1beta1/experiments/"+id, 200), c.call(t, "ExperimentService/GetExperiment", &kfpv1.GetExperimentRequest{Id: id}))
 	require.Equal(t, []string{"tuning", "of the rate", "STORAGESTATE_ARCHIVED"}, []string{field(t, gone, "name"), field(t, gone, "description"), field(t, gone, "storage_state")})
 	require.NotContains(t, s.get(t, "/apis/v1beta1/experiments", 200), id)
 	s.post(t, "/apis/v1beta1/runs", body, 404)
@@ -300,7 +300,7 @@ func TestBucketsBesideKeys(t *testing.T) {
 		`"status":{"nodes":{"n":{"id":"n","outputs":{"artifacts":[{"name":"mlpipeline-ui-metadata","s3":{"key":"a/b.tgz"}}]}}},` +
 		`"artifactRepositoryRef":{"default":true,"artifactRepository":{"s3":{"endpoint":"minio:9000","bucket":"mlpipeline","insecure":true}}}}}`
 	s.record(t, id, run.State{Status: run.Running, Workflow: []byte(workflow)})
-	told := same(t, s.get(t, "/apis/v1beta1/runs/"+id, 200), grpcClient(s).call(t, "RunService/GetRun", &wire.GetRunRequest{RunId: id}))
+	told := same(t, s.get(t, "/apis/v1beta1/runs/"+id, 200), grpcClient(s).call(t, "RunService/GetRun", &kfpv1.GetRunRequest{RunId: id}))
 	require.Equal(t, strings.Replace(workflow, `"s3":{"key":"a/b.tgz"}`, `"s3":{"endpoint":"minio:9000","bucket":"mlpipeline","key":"a/b.tgz"}`, 1),
 		field(t, told, "pipeline_runtime", "workflow_manifest"))
 	kept, err := s.store.Workflow(t.Context(), id)

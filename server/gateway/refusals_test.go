@@ -23,7 +23,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/storetest"
 )
@@ -335,7 +335,7 @@ func (w world) refusedByGRPC(t *testing.T, m protoreflect.MethodDescriptor, r re
 	require.Equal(t, r.code, got.Code(), "%s %.200s: %s", r.method, r.request, got.Message())
 	require.Contains(t, got.Message(), r.says, "%s %.200s", r.method, r.request)
 	require.Len(t, got.Details(), 1)
-	require.Equal(t, got.Message(), got.Details()[0].(*wire.Error).GetErrorMessage())
+	require.Equal(t, got.Message(), got.Details()[0].(*kfpv1.Error).GetErrorMessage())
 	return got.Message()
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -44,7 +44,7 @@ func TestScalingReport(t *testing.T) {
 	for i := range 6 {
 		ids = append(ids, s.measured(t, experiment, fmt.Sprintf("one-%d", i), 1, 100+float64(i)), s.measured(t, experiment, fmt.Sprintf("two-%d", i), 2, 180+float64(i)))
 	}
-	got, err := own.NewScalingServiceClient(s.conn).GetScalingReport(t.Context(), &own.GetScalingReportRequest{ExperimentId: experiment, Price: 3, PriceSource: "USD"})
+	got, err := argosyv1.NewScalingServiceClient(s.conn).GetScalingReport(t.Context(), &argosyv1.GetScalingReportRequest{ExperimentId: experiment, Price: 3, PriceSource: "USD"})
 	require.NoError(t, err)
 	r := got.GetResult()
 	require.Equal(t, "sweep", r.GetTitle())

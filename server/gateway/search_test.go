@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/cache"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -215,9 +215,9 @@ func TestBulk(t *testing.T) {
 	} {
 		require.Contains(t, s.post(t, "/apis/argosy/v1/runs:delete", body, 400), says)
 	}
-	got, err := own.NewRunServiceClient(s.conn).ArchiveRuns(t.Context(), &own.BulkRequest{RunIds: []string{b}})
+	got, err := argosyv1.NewRunServiceClient(s.conn).ArchiveRuns(t.Context(), &argosyv1.BulkRequest{RunIds: []string{b}})
 	require.NoError(t, err)
-	require.Equal(t, own.BulkResult_OUTCOME_DONE, got.GetResults()[0].GetOutcome())
+	require.Equal(t, argosyv1.BulkResult_OUTCOME_DONE, got.GetResults()[0].GetOutcome())
 }
 
 // TestDeleteWithArtifacts: what a run left goes with it, unless the run goes on, another has taken it over, or it lies where

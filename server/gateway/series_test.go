@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -64,7 +64,7 @@ func TestSeries(t *testing.T) {
 	for path, want := range map[string]int{base + "?points=3": 400, base + "?points=x": 400, base + "?rank=7": 404, base + "?node_id=x": 404, "/apis/argosy/v1/runs/none/metrics": 404} {
 		s.get(t, path, want)
 	}
-	got, err := own.NewMetricServiceClient(s.conn).GetSeries(t.Context(), &own.GetSeriesRequest{RunId: id, Name: "images/sec", Points: 4})
+	got, err := argosyv1.NewMetricServiceClient(s.conn).GetSeries(t.Context(), &argosyv1.GetSeriesRequest{RunId: id, Name: "images/sec", Points: 4})
 	require.NoError(t, err)
 	require.Len(t, got.GetSeries(), 2)
 	require.LessOrEqual(t, len(got.GetSeries()[0].GetPoints()), 4)

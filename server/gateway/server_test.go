@@ -31,6 +31,7 @@ import (
 	"github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
+	"github.com/argosy-ml/argosy/server/eventstream"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/gateway"
 	"github.com/argosy-ml/argosy/server/logs"
@@ -45,7 +46,6 @@ import (
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 	"github.com/argosy-ml/argosy/server/store/storetest"
 	"github.com/argosy-ml/argosy/server/task"
-	"github.com/argosy-ml/argosy/server/watch"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(m)) }
@@ -140,7 +140,7 @@ func (s *server) open(t *testing.T) {
 	if s.onlyPublic {
 		sources = api.Sources{}
 	}
-	watcher := watch.New(watch.Config{Store: store, Runs: runs, Log: log})
+	watcher := eventstream.New(eventstream.Config{Store: store, Runs: runs, Log: log})
 	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Benchmark: benchmark.NewService(benchmark.Config{Runs: runs.Reader, Experiments: experiments, Series: series.NewReader(store)}), Streams: streams, Cluster: cluster.NewService(s.source, runs), Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Pruner: &retention.Pruner{Store: store, Runs: runs.Changer, Log: log}, Version: "v1.2.3", Commit: "abc", Sources: sources})
 	gate := access.New(s.password, log)
 	handler, err := gateway.New(gateway.Config{

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 )
 
 // TestTasks does what a driver of KFP's v2-compatible mode does: it looks for a task by its fingerprint, and notes its own.
@@ -35,7 +35,7 @@ func TestTasks(t *testing.T) {
 	require.Contains(t, first, `"mlmdExecutionID":"8"`)
 	require.Contains(t, find("page_token="+url.QueryEscape(field(t, first, "next_page_token"))), `"mlmdExecutionID":"7"`)
 
-	older, err := wire.NewTaskServiceClient(s.conn).CreateTask(t.Context(), &wire.CreateTaskRequest{Task: &wire.Task{
+	older, err := kfpv1.NewTaskServiceClient(s.conn).CreateTask(t.Context(), &kfpv1.CreateTaskRequest{Task: &kfpv1.Task{
 		PipelineName: "pipeline/x", RunId: id, MlmdExecutionID: "9", Fingerprint: "x", CreatedAt: timestamppb.Now(),
 	}})
 	require.NoError(t, err)

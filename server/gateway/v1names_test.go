@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -94,55 +94,55 @@ func (c *client) tour(t *testing.T, packageURL string) string {
 	c.runs(t)
 	c.jobs(t)
 	c.call(t, "HealthzService/GetHealthz", &emptypb.Empty{})
-	c.call(t, "AuthService/Authorize", &wire.AuthorizeRequest{
-		Namespace: "n", Resources: wire.AuthorizeRequest_VIEWERS, Verb: wire.AuthorizeRequest_GET,
+	c.call(t, "AuthService/Authorize", &kfpv1.AuthorizeRequest{
+		Namespace: "n", Resources: kfpv1.AuthorizeRequest_VIEWERS, Verb: kfpv1.AuthorizeRequest_GET,
 	})
-	c.call(t, "VisualizationService/CreateVisualization", &wire.CreateVisualizationRequest{
-		Namespace: "n", Visualization: &wire.Visualization{Type: wire.Visualization_TABLE, Source: "s"},
+	c.call(t, "VisualizationService/CreateVisualization", &kfpv1.CreateVisualizationRequest{
+		Namespace: "n", Visualization: &kfpv1.Visualization{Type: kfpv1.Visualization_TABLE, Source: "s"},
 	}, codes.Internal)
 	return c.told.String()
 }
 
 func (c *client) pipelines(t *testing.T, packageURL string) {
 	t.Helper()
-	url := &wire.Url{PipelineUrl: packageURL}
-	id := field(t, c.call(t, "PipelineService/CreatePipeline", &wire.CreatePipelineRequest{Pipeline: &wire.Pipeline{Name: "p", Url: url}}), "id")
-	owner := &wire.ResourceKey{Type: wire.ResourceType_PIPELINE, Id: id}
-	version := field(t, c.call(t, "PipelineService/CreatePipelineVersion", &wire.CreatePipelineVersionRequest{Version: &wire.PipelineVersion{
-		Name: "v2", PackageUrl: url, ResourceReferences: []*wire.ResourceReference{{Key: owner, Relationship: wire.Relationship_OWNER}},
+	url := &kfpv1.Url{PipelineUrl: packageURL}
+	id := field(t, c.call(t, "PipelineService/CreatePipeline", &kfpv1.CreatePipelineRequest{Pipeline: &kfpv1.Pipeline{Name: "p", Url: url}}), "id")
+	owner := &kfpv1.ResourceKey{Type: kfpv1.ResourceType_PIPELINE, Id: id}
+	version := field(t, c.call(t, "PipelineService/CreatePipelineVersion", &kfpv1.CreatePipelineVersionRequest{Version: &kfpv1.PipelineVersion{
+		Name: "v2", PackageUrl: url, ResourceReferences: []*kfpv1.ResourceReference{{Key: owner, Relationship: kfpv1.Relationship_OWNER}},
 	}}), "id")
-	c.call(t, "PipelineService/GetPipeline", &wire.GetPipelineRequest{Id: id})
-	c.call(t, "PipelineService/GetPipelineByName", &wire.GetPipelineByNameRequest{Name: "p"})
-	c.call(t, "PipelineService/ListPipelines", &wire.ListPipelinesRequest{})
-	c.call(t, "PipelineService/GetTemplate", &wire.GetTemplateRequest{Id: id})
-	c.call(t, "PipelineService/GetPipelineVersion", &wire.GetPipelineVersionRequest{VersionId: version})
-	c.call(t, "PipelineService/ListPipelineVersions", &wire.ListPipelineVersionsRequest{ResourceKey: owner})
-	c.call(t, "PipelineService/GetPipelineVersionTemplate", &wire.GetPipelineVersionTemplateRequest{VersionId: version})
-	c.call(t, "PipelineService/UpdatePipelineDefaultVersion", &wire.UpdatePipelineDefaultVersionRequest{PipelineId: id, VersionId: id})
-	c.call(t, "PipelineService/DeletePipelineVersion", &wire.DeletePipelineVersionRequest{VersionId: version})
-	c.call(t, "PipelineService/DeletePipeline", &wire.DeletePipelineRequest{Id: id})
-	c.call(t, "PipelineService/GetPipeline", &wire.GetPipelineRequest{Id: id}, codes.NotFound)
+	c.call(t, "PipelineService/GetPipeline", &kfpv1.GetPipelineRequest{Id: id})
+	c.call(t, "PipelineService/GetPipelineByName", &kfpv1.GetPipelineByNameRequest{Name: "p"})
+	c.call(t, "PipelineService/ListPipelines", &kfpv1.ListPipelinesRequest{})
+	c.call(t, "PipelineService/GetTemplate", &kfpv1.GetTemplateRequest{Id: id})
+	c.call(t, "PipelineService/GetPipelineVersion", &kfpv1.GetPipelineVersionRequest{VersionId: version})
+	c.call(t, "PipelineService/ListPipelineVersions", &kfpv1.ListPipelineVersionsRequest{ResourceKey: owner})
+	c.call(t, "PipelineService/GetPipelineVersionTemplate", &kfpv1.GetPipelineVersionTemplateRequest{VersionId: version})
+	c.call(t, "PipelineService/UpdatePipelineDefaultVersion", &kfpv1.UpdatePipelineDefaultVersionRequest{PipelineId: id, VersionId: id})
+	c.call(t, "PipelineService/DeletePipelineVersion", &kfpv1.DeletePipelineVersionRequest{VersionId: version})
+	c.call(t, "PipelineService/DeletePipeline", &kfpv1.DeletePipelineRequest{Id: id})
+	c.call(t, "PipelineService/GetPipeline", &kfpv1.GetPipelineRequest{Id: id}, codes.NotFound)
 }
 
 func (c *client) experiments(t *testing.T) {
 	t.Helper()
-	id := field(t, c.call(t, "ExperimentService/CreateExperiment", &wire.CreateExperimentRequest{Experiment: &wire.Experiment{Name: "e"}}), "id")
-	c.call(t, "ExperimentService/ArchiveExperiment", &wire.ArchiveExperimentRequest{Id: id})
-	require.Equal(t, "STORAGESTATE_ARCHIVED", field(t, c.call(t, "ExperimentService/GetExperiment", &wire.GetExperimentRequest{Id: id}), "storage_state"))
-	c.call(t, "ExperimentService/UnarchiveExperiment", &wire.UnarchiveExperimentRequest{Id: id})
-	require.Contains(t, c.call(t, "ExperimentService/ListExperiment", &wire.ListExperimentsRequest{}), "STORAGESTATE_AVAILABLE")
-	c.call(t, "ExperimentService/DeleteExperiment", &wire.DeleteExperimentRequest{Id: id})
-	c.call(t, "ExperimentService/GetExperiment", &wire.GetExperimentRequest{Id: id}, codes.NotFound)
+	id := field(t, c.call(t, "ExperimentService/CreateExperiment", &kfpv1.CreateExperimentRequest{Experiment: &kfpv1.Experiment{Name: "e"}}), "id")
+	c.call(t, "ExperimentService/ArchiveExperiment", &kfpv1.ArchiveExperimentRequest{Id: id})
+	require.Equal(t, "STORAGESTATE_ARCHIVED", field(t, c.call(t, "ExperimentService/GetExperiment", &kfpv1.GetExperimentRequest{Id: id}), "storage_state"))
+	c.call(t, "ExperimentService/UnarchiveExperiment", &kfpv1.UnarchiveExperimentRequest{Id: id})
+	require.Contains(t, c.call(t, "ExperimentService/ListExperiment", &kfpv1.ListExperimentsRequest{}), "STORAGESTATE_AVAILABLE")
+	c.call(t, "ExperimentService/DeleteExperiment", &kfpv1.DeleteExperimentRequest{Id: id})
+	c.call(t, "ExperimentService/GetExperiment", &kfpv1.GetExperimentRequest{Id: id}, codes.NotFound)
 }
 
 func (c *client) runs(t *testing.T) {
 	t.Helper()
-	id := field(t, c.call(t, "RunService/CreateRun", &wire.CreateRunRequest{Run: &wire.Run{
-		Name: "r", PipelineSpec: &wire.PipelineSpec{WorkflowManifest: hello},
+	id := field(t, c.call(t, "RunService/CreateRun", &kfpv1.CreateRunRequest{Run: &kfpv1.Run{
+		Name: "r", PipelineSpec: &kfpv1.PipelineSpec{WorkflowManifest: hello},
 	}}), "run", "id")
-	c.call(t, "RunService/TerminateRun", &wire.TerminateRunRequest{RunId: id})
-	c.call(t, "RunService/ReportRunMetrics", &wire.ReportRunMetricsRequest{RunId: id, Metrics: []*wire.RunMetric{
-		{Name: "loss", NodeId: "n1", Value: &wire.RunMetric_NumberValue{NumberValue: 0.5}},
+	c.call(t, "RunService/TerminateRun", &kfpv1.TerminateRunRequest{RunId: id})
+	c.call(t, "RunService/ReportRunMetrics", &kfpv1.ReportRunMetricsRequest{RunId: id, Metrics: []*kfpv1.RunMetric{
+		{Name: "loss", NodeId: "n1", Value: &kfpv1.RunMetric_NumberValue{NumberValue: 0.5}},
 	}})
 	begun := time.Date(2026, 11, 20, 12, 30, 0, 0, time.UTC)
 	c.objects.data["model.tgz"] = []byte("model")
@@ -151,33 +151,33 @@ func (c *client) runs(t *testing.T) {
 		Nodes: []run.Node{{ID: "n1", Name: "n1", DisplayName: "n1", Type: "Pod", Phase: run.Failed, Artifacts: []run.Artifact{{Name: "model", Key: "model.tgz"}}}},
 	})
 	require.NoError(t, c.store.Settle(t.Context(), id))
-	require.Equal(t, "bW9kZWw=", field(t, c.call(t, "RunService/ReadArtifact", &wire.ReadArtifactRequest{RunId: id, NodeId: "n1", ArtifactName: "model"}), "data"))
-	c.call(t, "RunService/RetryRun", &wire.RetryRunRequest{RunId: id})
-	require.Contains(t, c.call(t, "RunService/GetRun", &wire.GetRunRequest{RunId: id}), `"Running"`)
+	require.Equal(t, "bW9kZWw=", field(t, c.call(t, "RunService/ReadArtifact", &kfpv1.ReadArtifactRequest{RunId: id, NodeId: "n1", ArtifactName: "model"}), "data"))
+	c.call(t, "RunService/RetryRun", &kfpv1.RetryRunRequest{RunId: id})
+	require.Contains(t, c.call(t, "RunService/GetRun", &kfpv1.GetRunRequest{RunId: id}), `"Running"`)
 	workflow := fmt.Sprintf(`{"kind":"Workflow","metadata":{"name":"w","namespace":"kubeflow","uid":"u","labels":{"pipeline/runid":%q}}}`, id)
-	c.call(t, "ReportService/ReportWorkflow", &wire.ReportWorkflowRequest{Workflow: workflow, MetricErrors: []string{"no metrics"}})
-	c.call(t, "TaskService/CreateTask", &wire.CreateTaskRequest{Task: &wire.Task{
+	c.call(t, "ReportService/ReportWorkflow", &kfpv1.ReportWorkflowRequest{Workflow: workflow, MetricErrors: []string{"no metrics"}})
+	c.call(t, "TaskService/CreateTask", &kfpv1.CreateTaskRequest{Task: &kfpv1.Task{
 		PipelineName: "pipeline/p", RunId: id, MlmdExecutionID: "1", Fingerprint: "f", CreatedAt: timestamppb.New(begun),
 	}})
-	require.Contains(t, c.call(t, "TaskService/ListTasks", &wire.ListTasksRequest{}), `"pipeline/p"`)
-	c.call(t, "RunService/ArchiveRun", &wire.ArchiveRunRequest{Id: id})
-	require.Contains(t, c.call(t, "RunService/ListRuns", &wire.ListRunsRequest{}), "STORAGESTATE_ARCHIVED")
-	c.call(t, "RunService/UnarchiveRun", &wire.UnarchiveRunRequest{Id: id})
-	c.call(t, "RunService/DeleteRun", &wire.DeleteRunRequest{Id: id})
-	c.call(t, "RunService/GetRun", &wire.GetRunRequest{RunId: id}, codes.NotFound)
+	require.Contains(t, c.call(t, "TaskService/ListTasks", &kfpv1.ListTasksRequest{}), `"pipeline/p"`)
+	c.call(t, "RunService/ArchiveRun", &kfpv1.ArchiveRunRequest{Id: id})
+	require.Contains(t, c.call(t, "RunService/ListRuns", &kfpv1.ListRunsRequest{}), "STORAGESTATE_ARCHIVED")
+	c.call(t, "RunService/UnarchiveRun", &kfpv1.UnarchiveRunRequest{Id: id})
+	c.call(t, "RunService/DeleteRun", &kfpv1.DeleteRunRequest{Id: id})
+	c.call(t, "RunService/GetRun", &kfpv1.GetRunRequest{RunId: id}, codes.NotFound)
 }
 
 func (c *client) jobs(t *testing.T) {
 	t.Helper()
-	id := field(t, c.call(t, "JobService/CreateJob", &wire.CreateJobRequest{Job: &wire.Job{
-		Name: "j", MaxConcurrency: 1, Enabled: true, PipelineSpec: &wire.PipelineSpec{WorkflowManifest: hello},
+	id := field(t, c.call(t, "JobService/CreateJob", &kfpv1.CreateJobRequest{Job: &kfpv1.Job{
+		Name: "j", MaxConcurrency: 1, Enabled: true, PipelineSpec: &kfpv1.PipelineSpec{WorkflowManifest: hello},
 	}}), "id")
-	c.call(t, "JobService/DisableJob", &wire.DisableJobRequest{Id: id})
-	c.call(t, "JobService/ListJobs", &wire.ListJobsRequest{})
-	c.call(t, "JobService/EnableJob", &wire.EnableJobRequest{Id: id})
-	c.call(t, "JobService/GetJob", &wire.GetJobRequest{Id: id})
+	c.call(t, "JobService/DisableJob", &kfpv1.DisableJobRequest{Id: id})
+	c.call(t, "JobService/ListJobs", &kfpv1.ListJobsRequest{})
+	c.call(t, "JobService/EnableJob", &kfpv1.EnableJobRequest{Id: id})
+	c.call(t, "JobService/GetJob", &kfpv1.GetJobRequest{Id: id})
 	scheduled := fmt.Sprintf(`{"kind":"ScheduledWorkflow","metadata":{"name":"w","namespace":"kubeflow","uid":%q}}`, id)
-	c.call(t, "ReportService/ReportScheduledWorkflow", &wire.ReportScheduledWorkflowRequest{ScheduledWorkflow: scheduled})
-	c.call(t, "JobService/DeleteJob", &wire.DeleteJobRequest{Id: id})
-	c.call(t, "JobService/GetJob", &wire.GetJobRequest{Id: id}, codes.NotFound)
+	c.call(t, "ReportService/ReportScheduledWorkflow", &kfpv1.ReportScheduledWorkflowRequest{ScheduledWorkflow: scheduled})
+	c.call(t, "JobService/DeleteJob", &kfpv1.DeleteJobRequest{Id: id})
+	c.call(t, "JobService/GetJob", &kfpv1.GetJobRequest{Id: id}, codes.NotFound)
 }

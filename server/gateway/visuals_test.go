@@ -7,16 +7,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	own "github.com/argosy-ml/argosy/proto/argosy/v1"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/run"
-	"github.com/argosy-ml/argosy/server/visual"
+	"github.com/argosy-ml/argosy/server/uimetadata"
 )
 
 // draw does what the reconciler does with the UI metadata of a step.
 func (s *server) draw(t *testing.T, id, node, file string) {
 	t.Helper()
 	var visuals []run.Visual
-	for _, e := range visual.Parse([]byte(file)) {
+	for _, e := range uimetadata.Parse([]byte(file)) {
 		visuals = append(visuals, run.Visual{NodeID: node, Number: e.Number, Type: e.Output.Type, Problem: e.Problem, Body: e.Body()})
 	}
 	require.NoError(t, s.store.PutVisuals(t.Context(), id, node, visuals))
@@ -58,7 +58,7 @@ func TestVisuals(t *testing.T) {
 	s.get(t, path+"?node_id=none", 404)
 	s.get(t, "/apis/argosy/v1/runs/none/visuals", 404)
 
-	answer, err := own.NewVisualServiceClient(s.conn).ListVisuals(t.Context(), &own.ListVisualsRequest{RunId: id, NodeId: "a"})
+	answer, err := argosyv1.NewVisualServiceClient(s.conn).ListVisuals(t.Context(), &argosyv1.ListVisualsRequest{RunId: id, NodeId: "a"})
 	require.NoError(t, err)
 	require.Equal(t, "0,0,1\n", answer.GetVisuals()[0].GetSource())
 }

@@ -88,7 +88,7 @@ func (a *Archive) Run(ctx context.Context) error {
 			a.mu.Lock()
 			a.synced = true
 			a.mu.Unlock()
-			a.poke()
+			a.notify()
 		})
 	})
 	g.Go(func() error { return a.observeAll(ctx) })
@@ -96,7 +96,7 @@ func (a *Archive) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-func (a *Archive) poke() {
+func (a *Archive) notify() {
 	select {
 	case a.wake <- struct{}{}:
 	default:

@@ -73,7 +73,7 @@ func (f *finisher) wait(ctx context.Context) (more bool, err error) {
 
 // hurry has a recording that failed try again at once, and gives what it fails of then.
 func (f *finisher) hurry(r *recording) error {
-	r.poke()
+	r.notify()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if before, known := f.failed[r]; !known {

@@ -33,7 +33,7 @@ func (a *Archive) push(p sighting) {
 	a.mu.Lock()
 	a.news = append(a.news, p)
 	a.mu.Unlock()
-	a.poke()
+	a.notify()
 }
 
 // observeAll deals with pods as they are seen, in order.

@@ -74,8 +74,8 @@ func newRecording(a *Archive, l Log) *recording {
 	return &recording{a: a, of: l, log: l, open: &part{}, wake: make(chan struct{}, 1), changed: make(chan struct{}), stopped: make(chan struct{}), every: firstSave}
 }
 
-// poke has the goroutine look at what changed.
-func (r *recording) poke() {
+// notify has the goroutine look at what changed.
+func (r *recording) notify() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -93,7 +93,7 @@ func (r *recording) see(change func()) {
 	r.mu.Lock()
 	change()
 	r.mu.Unlock()
-	r.poke()
+	r.notify()
 }
 
 // restarted notes that the container runs again; mu is held. What is left of this life is asked for as the previous one's.
@@ -131,7 +131,7 @@ func (r *recording) run(ctx context.Context) {
 			return
 		case <-time.After(wait):
 		case <-r.wake:
-			r.poke() // it may be news for others as well
+			r.notify() // it may be news for others as well
 		}
 	}
 }

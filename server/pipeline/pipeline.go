@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 // Parameter is one input of a pipeline with its default; HasDefault is false when the manifest gives none.
@@ -41,13 +41,13 @@ type Store interface {
 	CreatePipeline(ctx context.Context, p Pipeline, manifest []byte) error
 	Pipeline(ctx context.Context, id string) (Pipeline, error)
 	PipelineByName(ctx context.Context, name string) (Pipeline, error)
-	Pipelines(ctx context.Context, q page.Query) (page.Page[Pipeline], error)
+	Pipelines(ctx context.Context, q listing.Query) (listing.Page[Pipeline], error)
 	DeletePipeline(ctx context.Context, id string) error
 
 	// CreateVersion stores a version with its manifest and makes it the default.
 	CreateVersion(ctx context.Context, v Version, manifest []byte) error
 	Version(ctx context.Context, id string) (Version, error)
-	Versions(ctx context.Context, pipelineID string, q page.Query) (page.Page[Version], error)
+	Versions(ctx context.Context, pipelineID string, q listing.Query) (listing.Page[Version], error)
 	SetDefaultVersion(ctx context.Context, pipelineID, versionID string) error
 	DeleteVersion(ctx context.Context, id string) error
 	// VersionManifest gives the Workflow manifest (YAML or JSON, as uploaded) of a version.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
 
@@ -107,7 +107,7 @@ func (s *Service) ByName(ctx context.Context, name string) (Pipeline, error) {
 }
 
 // List gives a page of pipelines. Sort and filter fields: id, name, created_at, description.
-func (s *Service) List(ctx context.Context, q page.Query) (page.Page[Pipeline], error) {
+func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[Pipeline], error) {
 	return s.store.Pipelines(ctx, q)
 }
 
@@ -122,7 +122,7 @@ func (s *Service) Version(ctx context.Context, id string) (Version, error) {
 }
 
 // Versions gives a page of a pipeline's versions. Sort and filter fields: id, name, created_at.
-func (s *Service) Versions(ctx context.Context, pipelineID string, q page.Query) (page.Page[Version], error) {
+func (s *Service) Versions(ctx context.Context, pipelineID string, q listing.Query) (listing.Page[Version], error) {
 	return s.store.Versions(ctx, pipelineID, q)
 }
 

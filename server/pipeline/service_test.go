@@ -8,7 +8,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
@@ -68,10 +68,10 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 	_, err = s.CreateVersion(t.Context(), u)
 	require.Equal(t, apierr.NotFound, apierr.KindOf(err))
 
-	list, err := s.List(t.Context(), page.Query{Size: 10})
+	list, err := s.List(t.Context(), listing.Query{Size: 10})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, list.Total)
-	versions, err := s.Versions(t.Context(), p.ID, page.Query{Size: 10})
+	versions, err := s.Versions(t.Context(), p.ID, listing.Query{Size: 10})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, versions.Total)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/argosy-ml/argosy/server/metric"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/series"
-	"github.com/argosy-ml/argosy/server/visual"
+	"github.com/argosy-ml/argosy/server/uimetadata"
 )
 
 const (
@@ -83,7 +83,7 @@ func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, at
 		switch a.Name {
 		case metric.ArtifactName:
 			err = r.tolerate(ctx, of, n, attempt, "metrics file", r.harvestMetrics(ctx, of, n, a.Key))
-		case visual.ArtifactName:
+		case uimetadata.ArtifactName:
 			err = r.tolerate(ctx, of, n, attempt, "UI metadata", r.harvestVisuals(ctx, of, n, a.Key))
 		}
 		if err != nil {
@@ -173,7 +173,7 @@ func (r *Reconciler) harvestVisuals(ctx context.Context, of run.Run, n run.Node,
 	defer file.Close()
 	var visuals []run.Visual
 	var warnings []string
-	for _, e := range visual.Read(file) {
+	for _, e := range uimetadata.Read(file) {
 		visuals = append(visuals, run.Visual{NodeID: n.ID, Number: e.Number, Type: e.Output.Type, Problem: e.Problem, Body: e.Body()})
 		if warning := e.Warning(); warning != "" {
 			warnings = append(warnings, warning)

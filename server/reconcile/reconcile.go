@@ -60,13 +60,13 @@ const (
 	sweepEvery = 30 * time.Second
 )
 
-// Reconciler has three crews. One records what Workflows say, at once; one, which may take its time, brings in the logs and
+// Reconciler has three work queues. One records what Workflows say, at once; one, which may take its time, brings in the logs and
 // metrics of steps that ended, and then settles the run; and one tells steps whether they must run.
 type Reconciler struct {
 	c         Config
-	records   *crew
-	harvests  *crew
-	decisions *crew
+	records   *workqueue
+	harvests  *workqueue
+	decisions *workqueue
 	asking    asking
 
 	mu     sync.Mutex
@@ -77,9 +77,9 @@ type Reconciler struct {
 // New makes a reconciler; it works while Run runs.
 func New(c Config) *Reconciler {
 	r := &Reconciler{c: c, latest: map[string]run.Seen{}, since: map[string]time.Time{}, asking: asking{steps: map[string]cache.Step{}}}
-	r.records = newCrew("recording a run", recorders, c.Log, r.record)
-	r.harvests = newCrew("harvesting a run", harvesters, c.Log, r.harvest)
-	r.decisions = newCrew("deciding on a step", deciders, c.Log, r.decide)
+	r.records = newWorkqueue("recording a run", recorders, c.Log, r.record)
+	r.harvests = newWorkqueue("harvesting a run", harvesters, c.Log, r.harvest)
+	r.decisions = newWorkqueue("deciding on a step", deciders, c.Log, r.decide)
 	return r
 }
 
@@ -89,7 +89,7 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	defer r.records.wait()
 	defer r.decisions.wait()
 	g, ctx := errgroup.WithContext(ctx)
-	r.c.Logs.OnWaiting(func(run string) { r.records.poke(ctx, run) })
+	r.c.Logs.OnWaiting(func(run string) { r.records.enqueue(ctx, run) })
 	g.Go(func() error {
 		return r.c.Cluster.Watch(ctx, func(s run.Seen) {
 			if s.RunID == "" {
@@ -101,7 +101,7 @@ func (r *Reconciler) Run(ctx context.Context) error {
 				r.since[s.RunID] = time.Now()
 			}
 			r.mu.Unlock()
-			r.records.poke(ctx, s.RunID)
+			r.records.enqueue(ctx, s.RunID)
 		})
 	})
 	g.Go(func() error { return r.watchGate(ctx) })
@@ -119,7 +119,7 @@ func (r *Reconciler) sweep(ctx context.Context) error {
 			r.c.Log.Error("the open runs cannot be listed", "error", err)
 		}
 		for _, o := range open {
-			r.records.poke(ctx, o.ID)
+			r.records.enqueue(ctx, o.ID)
 		}
 		select {
 		case <-ctx.Done():
@@ -180,7 +180,7 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 		return r.leftOver(ctx, s, state)
 	}
 	if s.Deleting && run.Final(before.Status) { // what its steps still do counts no more
-		r.harvests.poke(ctx, id)
+		r.harvests.enqueue(ctx, id)
 		return nil
 	}
 	if run.Final(state.Status) && !run.Final(before.Status) {
@@ -196,7 +196,7 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 	if changed {
 		r.c.Feed.Publish(id)
 	}
-	r.harvests.poke(ctx, id)
+	r.harvests.enqueue(ctx, id)
 	if s.Deleting && state.CutShort && !s.Stopping { // so that the steps end now, and their logs with them
 		return ignoreMissing(r.c.Cluster.Terminate(ctx, s.Namespace, s.Workflow))
 	}
@@ -242,7 +242,7 @@ func (r *Reconciler) vanished(ctx context.Context, before run.Run) error {
 		}
 		r.c.Feed.Publish(before.ID)
 	}
-	r.harvests.poke(ctx, before.ID)
+	r.harvests.enqueue(ctx, before.ID)
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (a *asking) drop(key string) {
 
 // watchGate hears of steps that wait. They are there as long as they wait, so that none is lost when the server stops.
 func (r *Reconciler) watchGate(ctx context.Context) error {
-	return r.c.Cluster.Waiting(ctx, func(s cache.Step) { r.decisions.poke(ctx, r.asking.put(s)) })
+	return r.c.Cluster.Waiting(ctx, func(s cache.Step) { r.decisions.enqueue(ctx, r.asking.put(s)) })
 }
 
 // decide has a step take what an earlier one left, or run. What cannot be found out does not stop it from running.

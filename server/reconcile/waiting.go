@@ -38,7 +38,7 @@ func (r *Reconciler) addWaiting(ctx context.Context, of run.Run, nodes []run.Nod
 			wait.Why = kept[n.ID]
 		case n.Job != "" && !wait.Stated && wait.Why == "" && left > 0:
 			wait.Why = fmt.Sprintf("its %s is starting", n.Job)
-			time.AfterFunc(left, func() { r.records.poke(ctx, of.ID) })
+			time.AfterFunc(left, func() { r.records.enqueue(ctx, of.ID) })
 		}
 		n.Waiting = cmp.Or(wait.Why, n.Waiting)
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 // Bulk limits.
@@ -46,7 +46,7 @@ type Result struct {
 type Selection struct {
 	IDs    []string
 	Scope  Scope
-	Filter []page.Predicate
+	Filter []listing.Predicate
 	Limit  int
 }
 
@@ -96,7 +96,7 @@ func (s *Changer) choose(ctx context.Context, chosen Selection) (runs []Run, mor
 		}
 		return runs, false, nil
 	}
-	q := page.Query{Size: 200, SortBy: "id", Filter: chosen.Filter}
+	q := listing.Query{Size: 200, SortBy: "id", Filter: chosen.Filter}
 	for {
 		p, err := s.c.Store.Runs(ctx, q, chosen.Scope)
 		if err != nil {

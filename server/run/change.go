@@ -3,7 +3,7 @@ package run
 import (
 	"context"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 // Mark is how far one has seen the changes of all runs: those up to Revision, and of those at Revision, where many runs
@@ -35,7 +35,7 @@ type Changes interface {
 	// Changed gives the runs that changed after a mark, at most so many, in order, and how far it looked.
 	Changed(ctx context.Context, after Mark, most int) (changes []Change, seen Mark, err error)
 	// Matching gives those of some runs that a list with this scope and filter shows.
-	Matching(ctx context.Context, ids []string, filter []page.Predicate, s Scope) ([]Run, error)
+	Matching(ctx context.Context, ids []string, filter []listing.Predicate, s Scope) ([]Run, error)
 	// Delta gives a run and its nodes that changed after a revision, all of them after 0, and until another; 0: until now.
 	Delta(ctx context.Context, id string, after, until int64) (Delta, error)
 }

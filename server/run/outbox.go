@@ -69,15 +69,15 @@ func (s *Outbox) replay(ctx context.Context) (left bool, err error) {
 		return true, err
 	}
 	failed := make([]error, len(accepted))
-	var crew errgroup.Group
-	crew.SetLimit(replayers)
+	var workers errgroup.Group
+	workers.SetLimit(replayers)
 	for i, a := range accepted {
-		crew.Go(func() error {
+		workers.Go(func() error {
 			failed[i] = s.replayOne(ctx, a)
 			return failed[i]
 		})
 	}
-	return crew.Wait() != nil, errors.Join(failed...)
+	return workers.Wait() != nil, errors.Join(failed...)
 }
 
 func (s *Outbox) replayOne(ctx context.Context, a Accepted) error {

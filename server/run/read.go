@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 // Reader reads runs, their steps and what these left.
@@ -18,12 +18,12 @@ func (s *Reader) Get(ctx context.Context, id string) (Run, error) {
 
 // List gives a page of runs. Sort and filter fields: id, name, created_at, scheduled_at, description, storage_state, status,
 // experiment_id, pipeline_id and metric:<name>; runs without that metric come last whatever the direction.
-func (s *Reader) List(ctx context.Context, q page.Query, sc Scope) (page.Page[Run], error) {
+func (s *Reader) List(ctx context.Context, q listing.Query, sc Scope) (listing.Page[Run], error) {
 	return s.c.Store.Runs(ctx, q, sc)
 }
 
 // Groups groups runs by a parameter; see Store.
-func (s *Reader) Groups(ctx context.Context, filter []page.Predicate, sc Scope, g Grouping) ([]Group, int, error) {
+func (s *Reader) Groups(ctx context.Context, filter []listing.Predicate, sc Scope, g Grouping) ([]Group, int, error) {
 	return s.c.Store.Groups(ctx, filter, sc, g)
 }
 
@@ -36,7 +36,7 @@ func (s *Reader) Nodes(ctx context.Context, id string) ([]Node, error) {
 }
 
 // ListNodes gives a page of the nodes of a run.
-func (s *Reader) ListNodes(ctx context.Context, id string, q NodeQuery) (page.Page[Node], error) {
+func (s *Reader) ListNodes(ctx context.Context, id string, q NodeQuery) (listing.Page[Node], error) {
 	return s.c.Store.ListNodes(ctx, id, q)
 }
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 // Statuses of a run: the phase of its Workflow, as KFP v1 names them, but for Terminated, which KFP calls Failed. Empty means
@@ -157,7 +157,7 @@ type NodeQuery struct {
 	Phases []string // empty: all
 	Types  []string // empty: all
 	Name   string   // a part of the name or display name
-	Start  *page.Cursor
+	Start  *listing.Cursor
 }
 
 // Pending work of the outbox: a run that was accepted and whose Workflow may not exist yet.
@@ -179,15 +179,15 @@ type Store interface {
 	Unsubmitted(ctx context.Context) ([]Accepted, error)
 
 	Run(ctx context.Context, id string) (Run, error)
-	Runs(ctx context.Context, q page.Query, s Scope) (page.Page[Run], error)
+	Runs(ctx context.Context, q listing.Query, s Scope) (listing.Page[Run], error)
 	// Groups groups runs by a parameter, and sums up metrics: at most limit groups, those with the most runs, in the order of
 	// their values, and how many there are in all.
-	Groups(ctx context.Context, filter []page.Predicate, s Scope, g Grouping) ([]Group, int, error)
+	Groups(ctx context.Context, filter []listing.Predicate, s Scope, g Grouping) ([]Group, int, error)
 	// Fields names what runs can be searched for.
 	Fields(ctx context.Context) (Fields, error)
 	Nodes(ctx context.Context, id string) ([]Node, error)
 	Node(ctx context.Context, id, nodeID string) (Node, error)
-	ListNodes(ctx context.Context, id string, q NodeQuery) (page.Page[Node], error)
+	ListNodes(ctx context.Context, id string, q NodeQuery) (listing.Page[Node], error)
 	// Workflow gives the newest known Workflow of a run as JSON; RunManifest gives the manifest that it was made from.
 	Workflow(ctx context.Context, id string) ([]byte, error)
 	RunManifest(ctx context.Context, id string) ([]byte, error)

@@ -22,8 +22,8 @@ import (
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/experiment"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/logs"
-	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/storetest"
@@ -129,7 +129,7 @@ func TestCreateRefuses(t *testing.T) {
 		requireKind(t, c.kind, err)
 		require.ErrorContains(t, err, c.message, name)
 	}
-	list, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 10}, run.Scope{})
+	list, err := b.Runs.Reader.List(t.Context(), listing.Query{Size: 10}, run.Scope{})
 	require.NoError(t, err)
 	require.Zero(t, list.Total, "a refused run leaves nothing")
 
@@ -145,7 +145,7 @@ func TestCreateThatTheClusterRefusesLeavesNothing(t *testing.T) {
 	_, err := b.Runs.Creator.Create(t.Context(), run.Request{Manifest: []byte(enginetest.Manifest)})
 	requireKind(t, apierr.Invalid, err)
 	require.ErrorContains(t, err, "over quota")
-	list, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 10}, run.Scope{})
+	list, err := b.Runs.Reader.List(t.Context(), listing.Query{Size: 10}, run.Scope{})
 	require.NoError(t, err)
 	require.Zero(t, list.Total)
 }
@@ -164,7 +164,7 @@ func TestCreateTakesAnotherNameWhenOneIsTaken(t *testing.T) {
 	})
 	r := b.Start(t)
 	require.Equal(t, r.Workflow, b.Workflow(t, r).Name)
-	list, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 10}, run.Scope{})
+	list, err := b.Runs.Reader.List(t.Context(), listing.Query{Size: 10}, run.Scope{})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, list.Total)
 }

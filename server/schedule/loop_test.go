@@ -18,7 +18,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 )
@@ -59,7 +59,7 @@ func request(trigger schedule.Trigger, concurrency int64) schedule.Request {
 // greetings gives what the Workflows of a schedule were started with, in order.
 func greetings(t *testing.T, b *enginetest.Bundle, id string) []string {
 	t.Helper()
-	p, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 100}, run.Scope{ScheduleID: id})
+	p, err := b.Runs.Reader.List(t.Context(), listing.Query{Size: 100}, run.Scope{ScheduleID: id})
 	require.NoError(t, err)
 	var all []string
 	for _, r := range p.Items {
@@ -101,7 +101,7 @@ func TestEveryHour(t *testing.T) {
 		require.Len(t, greetings(t, b, made.ID), 5, "and the end is the end")
 		stop()
 
-		r, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 1}, run.Scope{ScheduleID: made.ID})
+		r, err := b.Runs.Reader.List(t.Context(), listing.Query{Size: 1}, run.Scope{ScheduleID: made.ID})
 		require.NoError(t, err)
 		kept, err := b.Schedules.Get(t.Context(), made.ID)
 		require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestConcurrency(t *testing.T) {
 		time.Sleep(10*time.Minute + time.Second)
 		synctest.Wait()
 		require.Len(t, greetings(t, b, made.ID), 2)
-		p, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 1}, run.Scope{ScheduleID: made.ID})
+		p, err := b.Runs.Reader.List(t.Context(), listing.Query{Size: 1}, run.Scope{ScheduleID: made.ID})
 		require.NoError(t, err)
 		require.NoError(t, b.Store.SetStatus(t.Context(), p.Items[0].ID, run.Succeeded, ""))
 		b.Feed.Publish(p.Items[0].ID)
@@ -175,7 +175,7 @@ func TestNothingTwice(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, before.LastIndex, "the note was lost")
 
-		p, err := b.Runs.Reader.List(t.Context(), page.Query{Size: 1}, run.Scope{})
+		p, err := b.Runs.Reader.List(t.Context(), listing.Query{Size: 1}, run.Scope{})
 		require.NoError(t, err)
 		require.NoError(t, b.Store.SetStatus(t.Context(), p.Items[0].ID, run.Succeeded, ""))
 		stop := start(t, b)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -33,7 +33,7 @@ type Schedule struct {
 type Store interface {
 	CreateSchedule(ctx context.Context, s Schedule, manifest []byte) error
 	Schedule(ctx context.Context, id string) (Schedule, error)
-	Schedules(ctx context.Context, q page.Query, experimentID string) (page.Page[Schedule], error)
+	Schedules(ctx context.Context, q listing.Query, experimentID string) (listing.Page[Schedule], error)
 	// EnabledSchedules lists the schedules that may start runs.
 	EnabledSchedules(ctx context.Context) ([]Schedule, error)
 	// ScheduleManifest gives the manifest that a schedule runs.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -84,7 +84,7 @@ func (s *Service) Get(ctx context.Context, id string) (Schedule, error) {
 
 // List gives a page of schedules, of one experiment if its id is not empty. Sort and filter fields: id, name, created_at,
 // updated_at, description, package_id, pipeline_id, experiment_id.
-func (s *Service) List(ctx context.Context, q page.Query, experimentID string) (page.Page[Schedule], error) {
+func (s *Service) List(ctx context.Context, q listing.Query, experimentID string) (listing.Page[Schedule], error) {
 	return s.c.Store.Schedules(ctx, q, experimentID)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 // Task is one task of a run as its driver noted it.
@@ -30,7 +30,7 @@ type Scope struct{ Pipeline, Namespace string }
 // Store keeps tasks. Errors are *apierr.Error: NotFound for an unknown run.
 type Store interface {
 	CreateTask(ctx context.Context, t Task) error
-	Tasks(ctx context.Context, q page.Query, sc Scope) (page.Page[Task], error)
+	Tasks(ctx context.Context, q listing.Query, sc Scope) (listing.Page[Task], error)
 }
 
 // Service is what the API offers on tasks. Errors are *apierr.Error.
@@ -69,6 +69,6 @@ func (s *Service) Create(ctx context.Context, t Task) (Task, error) {
 
 // List gives a page of tasks. Sort and filter fields: id, namespace, pipelineName, runId, mlmdExecutionID, created_at,
 // finished_at, fingerprint.
-func (s *Service) List(ctx context.Context, q page.Query, sc Scope) (page.Page[Task], error) {
+func (s *Service) List(ctx context.Context, q listing.Query, sc Scope) (listing.Page[Task], error) {
 	return s.store.Tasks(ctx, q, sc)
 }

@@ -283,7 +283,7 @@ func (a *argosy) browse(t *testing.T, tarball string, run runView, measured floa
 	t.Helper()
 	typed, err := json.Marshal(parameters)
 	require.NoError(t, err)
-	browser := exec.Command("npx", "playwright", "test", "--config", "e2e/playwright.config.ts", "--output", filepath.Join(repository, ".build/playwright"))
+	browser := exec.Command("npx", "playwright", "test", "--config", "e2e/playwright.config.ts")
 	browser.Dir = filepath.Join(repository, "frontend")
 	browser.Env = append(os.Environ(), "ARGOSY_URL="+a.url, "RUN_ID="+run.ID, "PIPELINE_FILE="+tarball, "RUN_PARAMETERS="+string(typed),
 		"EXPECT_METRIC_NAME=images/sec", "EXPECT_METRIC_VALUE="+strconv.FormatFloat(measured, 'f', -1, 64),

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/argosy-ml/argosy/sdk/client"
-	"github.com/argosy-ml/argosy/server/visual"
+	"github.com/argosy-ml/argosy/server/uimetadata"
 )
 
 // sdk is a client as users have one.
@@ -85,7 +85,7 @@ func checkDataPipeline(t *testing.T, a *argosy, run runView) {
 	require.NoError(t, json.Unmarshal([]byte(file("fit", "model")), &model))
 	require.InDelta(t, 12, model["degrees"], 2, "what the data were made with")
 	require.Contains(t, file("evaluate", "report"), "<h1>Sold and foretold</h1>")
-	outputs := visual.Parse([]byte(file("evaluate", visual.ArtifactName)))
+	outputs := uimetadata.Parse([]byte(file("evaluate", uimetadata.ArtifactName)))
 	var types []string
 	for _, o := range outputs {
 		require.Empty(t, o.Warning())

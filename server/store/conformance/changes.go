@@ -9,7 +9,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -77,7 +77,7 @@ func changes(t *testing.T, s Store) {
 	require.Equal(t, "-run-003", ids[0])
 	require.ElementsMatch(t, []string{"run-000", "run-002", "run-004"}, ids[1:], "run-001 was archived before")
 
-	failed := []page.Predicate{{Key: "status", Op: page.Equals, Values: []any{run.Running}}}
+	failed := []listing.Predicate{{Key: "status", Op: listing.Equals, Values: []any{run.Running}}}
 	found, err := s.Matching(ctx, []string{"run-000", "run-001", "run-003"}, failed, run.Scope{ExperimentID: "e"})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
@@ -85,7 +85,7 @@ func changes(t *testing.T, s Store) {
 	found, err = s.Matching(ctx, []string{"run-000", "run-001", "run-003"}, nil, run.Scope{ExperimentID: "none"})
 	require.NoError(t, err)
 	require.Empty(t, found)
-	_, err = s.Matching(ctx, []string{"run-000"}, []page.Predicate{{Key: "nonsense", Op: page.Equals, Values: []any{"x"}}}, run.Scope{})
+	_, err = s.Matching(ctx, []string{"run-000"}, []listing.Predicate{{Key: "nonsense", Op: listing.Equals, Values: []any{"x"}}}, run.Scope{})
 	requireKind(t, apierr.Invalid, err)
 }
 

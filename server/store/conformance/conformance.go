@@ -15,8 +15,8 @@ import (
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/cache"
 	"github.com/argosy-ml/argosy/server/experiment"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/logs"
-	"github.com/argosy-ml/argosy/server/page"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
@@ -115,7 +115,7 @@ func accept(t *testing.T, s Store, r run.Run) {
 }
 
 // walk reads all pages of runs; every cursor goes through JSON, as it does between two requests.
-func walk(t *testing.T, s Store, q page.Query, sc run.Scope) []string {
+func walk(t *testing.T, s Store, q listing.Query, sc run.Scope) []string {
 	t.Helper()
 	var ids []string
 	total := int64(-1)
@@ -136,7 +136,7 @@ func walk(t *testing.T, s Store, q page.Query, sc run.Scope) []string {
 		}
 		token, err := json.Marshal(p.Next)
 		require.NoError(t, err)
-		q.Start = &page.Cursor{}
+		q.Start = &listing.Cursor{}
 		require.NoError(t, json.Unmarshal(token, q.Start))
 	}
 }
@@ -157,7 +157,7 @@ func acceptedRun(t *testing.T, s Store) {
 	require.Positive(t, got.Revision)
 	want.ExperimentName, want.Revision = "the experiment", got.Revision
 	require.Empty(t, cmp.Diff(want, got, ignoreOrder()))
-	list, err := s.Runs(ctx, page.Query{Size: 10}, run.Scope{})
+	list, err := s.Runs(ctx, listing.Query{Size: 10}, run.Scope{})
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff([]run.Run{want}, list.Items, ignoreOrder()), "a list gives the same as a single read")
 

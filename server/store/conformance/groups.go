@@ -9,7 +9,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
@@ -33,11 +33,11 @@ func experiments(t *testing.T, s Store) {
 	requireKind(t, apierr.NotFound, err)
 
 	require.NoError(t, s.CreateExperiment(ctx, experiment.Experiment{ID: "e0", Name: "second", CreatedAt: at(1)}))
-	p, err := s.Experiments(ctx, page.Query{Size: 1})
+	p, err := s.Experiments(ctx, listing.Query{Size: 1})
 	require.NoError(t, err)
 	require.EqualValues(t, 2, p.Total)
 	require.Equal(t, []experiment.Experiment{want}, p.Items)
-	p, err = s.Experiments(ctx, page.Query{Size: 1, Start: p.Next})
+	p, err = s.Experiments(ctx, listing.Query{Size: 1, Start: p.Next})
 	require.NoError(t, err)
 	require.Equal(t, "e0", p.Items[0].ID)
 	require.Nil(t, p.Next)
@@ -94,7 +94,7 @@ func deletedExperiment(t *testing.T, s Store) {
 	r, err := s.Run(ctx, newRun(1).ID)
 	require.NoError(t, err)
 	require.Equal(t, "gone", r.ExperimentName)
-	list, err := s.Runs(ctx, page.Query{Size: 10}, run.Scope{})
+	list, err := s.Runs(ctx, listing.Query{Size: 10}, run.Scope{})
 	require.NoError(t, err)
 	require.Equal(t, "gone", list.Items[0].ExperimentName)
 	require.NoError(t, s.DeleteRun(ctx, r.ID))
@@ -196,7 +196,7 @@ func pipelines(t *testing.T, s Store) {
 	require.Equal(t, "kind: Workflow", string(manifest))
 
 	require.NoError(t, s.CreatePipeline(ctx, newPipeline("p3", "other", 2), []byte("x")))
-	p, err := s.Pipelines(ctx, page.Query{Size: 10, SortBy: "name", Desc: true})
+	p, err := s.Pipelines(ctx, listing.Query{Size: 10, SortBy: "name", Desc: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{"other", "mpi-run"}, []string{p.Items[0].Name, p.Items[1].Name})
 	require.Empty(t, cmp.Diff(want, p.Items[1]))
@@ -232,7 +232,7 @@ func versions(t *testing.T, s Store) {
 	got, err := s.Version(ctx, "v2")
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(two, got))
-	list, err := s.Versions(ctx, "p", page.Query{Size: 10, Desc: true})
+	list, err := s.Versions(ctx, "p", listing.Query{Size: 10, Desc: true})
 	require.NoError(t, err)
 	require.EqualValues(t, 2, list.Total)
 	require.Equal(t, []string{"v2", "p"}, []string{list.Items[0].ID, list.Items[1].ID})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -41,17 +41,17 @@ func reversed(ids []string) []string {
 func sortRuns(t *testing.T, s Store) {
 	ids := seed(t, s, 20)
 	for _, size := range []int{1, 3, 7, 20, 200} {
-		require.Equal(t, ids, walk(t, s, page.Query{Size: size}, run.Scope{}), "created_at is the default")
-		require.Equal(t, ids, walk(t, s, page.Query{Size: size, SortBy: "id"}, run.Scope{}))
-		require.Equal(t, reversed(ids), walk(t, s, page.Query{Size: size, SortBy: "created_at", Desc: true}, run.Scope{}))
-		byName := walk(t, s, page.Query{Size: size, SortBy: "name"}, run.Scope{})
-		require.Equal(t, reversed(byName), walk(t, s, page.Query{Size: size, SortBy: "name", Desc: true}, run.Scope{}))
+		require.Equal(t, ids, walk(t, s, listing.Query{Size: size}, run.Scope{}), "created_at is the default")
+		require.Equal(t, ids, walk(t, s, listing.Query{Size: size, SortBy: "id"}, run.Scope{}))
+		require.Equal(t, reversed(ids), walk(t, s, listing.Query{Size: size, SortBy: "created_at", Desc: true}, run.Scope{}))
+		byName := walk(t, s, listing.Query{Size: size, SortBy: "name"}, run.Scope{})
+		require.Equal(t, reversed(byName), walk(t, s, listing.Query{Size: size, SortBy: "name", Desc: true}, run.Scope{}))
 		require.Equal(t, []string{"run-018", "run-019", "run-015"}, byName[:3])
-		odd := walk(t, s, page.Query{Size: size}, run.Scope{ExperimentID: "odd"})
+		odd := walk(t, s, listing.Query{Size: size}, run.Scope{ExperimentID: "odd"})
 		require.Len(t, odd, 10)
 		require.Equal(t, "run-001", odd[0])
 		for _, field := range []string{"status", "storage_state", "description", "scheduled_at", "finished_at", "experiment_id", "pipeline_id"} {
-			require.Len(t, walk(t, s, page.Query{Size: size, SortBy: field}, run.Scope{}), 20, field)
+			require.Len(t, walk(t, s, listing.Query{Size: size, SortBy: field}, run.Scope{}), 20, field)
 		}
 	}
 }
@@ -73,14 +73,14 @@ func sortByMetric(t *testing.T, s Store) {
 	up := []string{"run-001", "run-002", "run-000", "run-003", "run-004", "run-005", "run-006", "run-007"}
 	down := []string{"run-003", "run-000", "run-002", "run-001", "run-007", "run-006", "run-005", "run-004"}
 	for size := 1; size <= 9; size++ {
-		require.Equal(t, up, walk(t, s, page.Query{Size: size, SortBy: "metric:images/sec"}, run.Scope{}), "size %d", size)
-		require.Equal(t, down, walk(t, s, page.Query{Size: size, SortBy: "metric:images/sec", Desc: true}, run.Scope{}), "size %d", size)
+		require.Equal(t, up, walk(t, s, listing.Query{Size: size, SortBy: "metric:images/sec"}, run.Scope{}), "size %d", size)
+		require.Equal(t, down, walk(t, s, listing.Query{Size: size, SortBy: "metric:images/sec", Desc: true}, run.Scope{}), "size %d", size)
 		odd := []string{"run-001", "run-003", "run-005", "run-007"}
-		require.Equal(t, odd, walk(t, s, page.Query{Size: size, SortBy: "metric:images/sec"}, run.Scope{ExperimentID: "odd"}))
+		require.Equal(t, odd, walk(t, s, listing.Query{Size: size, SortBy: "metric:images/sec"}, run.Scope{ExperimentID: "odd"}))
 	}
-	first := page.Predicate{Key: "name", Op: page.Equals, Values: []any{"name 002"}}
+	first := listing.Predicate{Key: "name", Op: listing.Equals, Values: []any{"name 002"}}
 	require.Equal(t, []string{"run-001", "run-002", "run-000"},
-		walk(t, s, page.Query{Size: 2, SortBy: "metric:images/sec", Filter: []page.Predicate{first}}, run.Scope{}))
+		walk(t, s, listing.Query{Size: 2, SortBy: "metric:images/sec", Filter: []listing.Predicate{first}}, run.Scope{}))
 }
 
 func filter(t *testing.T, s Store) {
@@ -92,38 +92,38 @@ func filter(t *testing.T, s Store) {
 	}
 	require.NoError(t, s.ArchiveRun(ctx, "run-001", true))
 	require.NoError(t, s.SetStatus(ctx, "run-002", run.Failed, ""))
-	of := func(key string, op page.Op, values ...any) page.Predicate {
-		return page.Predicate{Key: key, Op: op, Values: values}
+	of := func(key string, op listing.Op, values ...any) listing.Predicate {
+		return listing.Predicate{Key: key, Op: op, Values: values}
 	}
 	for name, c := range map[string]struct {
-		filter []page.Predicate
+		filter []listing.Predicate
 		want   []string
 	}{
-		"equals":               {[]page.Predicate{of("name", page.Equals, "alpha")}, []string{"run-000"}},
-		"not equals":           {[]page.Predicate{of("storage_state", page.NotEquals, "STORAGESTATE_ARCHIVED")}, []string{"run-000", "run-002", "run-003", "run-004"}},
-		"archived":             {[]page.Predicate{of("storage_state", page.Equals, "STORAGESTATE_ARCHIVED")}, []string{"run-001"}},
-		"greater":              {[]page.Predicate{of("id", page.GreaterThan, "run-003")}, []string{"run-004"}},
-		"greater or equal":     {[]page.Predicate{of("id", page.GreaterThanOrEqual, "run-003")}, []string{"run-003", "run-004"}},
-		"less":                 {[]page.Predicate{of("id", page.LessThan, "run-001")}, []string{"run-000"}},
-		"less or equal":        {[]page.Predicate{of("id", page.LessThanOrEqual, "run-001")}, []string{"run-000", "run-001"}},
-		"in":                   {[]page.Predicate{of("status", page.In, run.Failed, run.Error)}, []string{"run-002"}},
-		"in nothing":           {[]page.Predicate{of("status", page.In)}, nil},
-		"substring":            {[]page.Predicate{of("name", page.Substring, "done")}, []string{"run-002", "run-003"}},
-		"substring, any case":  {[]page.Predicate{of("name", page.Substring, "beta")}, []string{"run-001"}},
-		"substring is literal": {[]page.Predicate{of("name", page.Substring, "%_")}, []string{"run-002"}},
-		"substring backslash":  {[]page.Predicate{of("name", page.Substring, `k\s`)}, []string{"run-004"}},
-		"no injection":         {[]page.Predicate{of("name", page.Equals, "' OR 1=1 --")}, nil},
-		"and":                  {[]page.Predicate{of("name", page.Substring, "done"), of("status", page.Equals, run.Failed)}, []string{"run-002"}},
-		"second":               {[]page.Predicate{of("created_at", page.Equals, at(2))}, []string{"run-002"}},
-		"second as a number":   {[]page.Predicate{of("created_at", page.Equals, at(2).Unix())}, []string{"run-002"}},
-		"not that second":      {[]page.Predicate{of("created_at", page.NotEquals, at(2)), of("id", page.LessThan, "run-004")}, []string{"run-000", "run-001", "run-003"}},
-		"after":                {[]page.Predicate{of("created_at", page.GreaterThan, at(3))}, []string{"run-004"}},
-		"from":                 {[]page.Predicate{of("created_at", page.GreaterThanOrEqual, at(3))}, []string{"run-003", "run-004"}},
-		"before":               {[]page.Predicate{of("scheduled_at", page.LessThan, at(1))}, []string{"run-000"}},
-		"until":                {[]page.Predicate{of("scheduled_at", page.LessThanOrEqual, at(1))}, []string{"run-000", "run-001"}},
-		"in seconds":           {[]page.Predicate{of("created_at", page.In, at(0), at(4))}, []string{"run-000", "run-004"}},
+		"equals":               {[]listing.Predicate{of("name", listing.Equals, "alpha")}, []string{"run-000"}},
+		"not equals":           {[]listing.Predicate{of("storage_state", listing.NotEquals, "STORAGESTATE_ARCHIVED")}, []string{"run-000", "run-002", "run-003", "run-004"}},
+		"archived":             {[]listing.Predicate{of("storage_state", listing.Equals, "STORAGESTATE_ARCHIVED")}, []string{"run-001"}},
+		"greater":              {[]listing.Predicate{of("id", listing.GreaterThan, "run-003")}, []string{"run-004"}},
+		"greater or equal":     {[]listing.Predicate{of("id", listing.GreaterThanOrEqual, "run-003")}, []string{"run-003", "run-004"}},
+		"less":                 {[]listing.Predicate{of("id", listing.LessThan, "run-001")}, []string{"run-000"}},
+		"less or equal":        {[]listing.Predicate{of("id", listing.LessThanOrEqual, "run-001")}, []string{"run-000", "run-001"}},
+		"in":                   {[]listing.Predicate{of("status", listing.In, run.Failed, run.Error)}, []string{"run-002"}},
+		"in nothing":           {[]listing.Predicate{of("status", listing.In)}, nil},
+		"substring":            {[]listing.Predicate{of("name", listing.Substring, "done")}, []string{"run-002", "run-003"}},
+		"substring, any case":  {[]listing.Predicate{of("name", listing.Substring, "beta")}, []string{"run-001"}},
+		"substring is literal": {[]listing.Predicate{of("name", listing.Substring, "%_")}, []string{"run-002"}},
+		"substring backslash":  {[]listing.Predicate{of("name", listing.Substring, `k\s`)}, []string{"run-004"}},
+		"no injection":         {[]listing.Predicate{of("name", listing.Equals, "' OR 1=1 --")}, nil},
+		"and":                  {[]listing.Predicate{of("name", listing.Substring, "done"), of("status", listing.Equals, run.Failed)}, []string{"run-002"}},
+		"second":               {[]listing.Predicate{of("created_at", listing.Equals, at(2))}, []string{"run-002"}},
+		"second as a number":   {[]listing.Predicate{of("created_at", listing.Equals, at(2).Unix())}, []string{"run-002"}},
+		"not that second":      {[]listing.Predicate{of("created_at", listing.NotEquals, at(2)), of("id", listing.LessThan, "run-004")}, []string{"run-000", "run-001", "run-003"}},
+		"after":                {[]listing.Predicate{of("created_at", listing.GreaterThan, at(3))}, []string{"run-004"}},
+		"from":                 {[]listing.Predicate{of("created_at", listing.GreaterThanOrEqual, at(3))}, []string{"run-003", "run-004"}},
+		"before":               {[]listing.Predicate{of("scheduled_at", listing.LessThan, at(1))}, []string{"run-000"}},
+		"until":                {[]listing.Predicate{of("scheduled_at", listing.LessThanOrEqual, at(1))}, []string{"run-000", "run-001"}},
+		"in seconds":           {[]listing.Predicate{of("created_at", listing.In, at(0), at(4))}, []string{"run-000", "run-004"}},
 	} {
-		require.Equal(t, c.want, walk(t, s, page.Query{Size: 2, Filter: c.filter}, run.Scope{}), name)
+		require.Equal(t, c.want, walk(t, s, listing.Query{Size: 2, Filter: c.filter}, run.Scope{}), name)
 	}
 }
 
@@ -135,18 +135,18 @@ func totals(t *testing.T, s Store) {
 	check := func(want map[string]int64) {
 		t.Helper()
 		for status, n := range want {
-			q := page.Query{Size: 1, Filter: []page.Predicate{{Key: "status", Op: page.Equals, Values: []any{status}}}}
+			q := listing.Query{Size: 1, Filter: []listing.Predicate{{Key: "status", Op: listing.Equals, Values: []any{status}}}}
 			p, err := s.Runs(ctx, q, run.Scope{})
 			require.NoError(t, err)
 			require.Equal(t, n, p.Total, "%q", status)
-			q.Filter = append(q.Filter, page.Predicate{Key: "created_at", Op: page.GreaterThanOrEqual, Values: []any{at(0)}})
+			q.Filter = append(q.Filter, listing.Predicate{Key: "created_at", Op: listing.GreaterThanOrEqual, Values: []any{at(0)}})
 			counted, err := s.Runs(ctx, q, run.Scope{})
 			require.NoError(t, err)
 			require.Equal(t, n, counted.Total, "%q, counted one by one", status)
 		}
 	}
-	archived := func(op page.Op) int64 {
-		p, err := s.Runs(ctx, page.Query{Size: 1, Filter: []page.Predicate{{Key: "storage_state", Op: op, Values: []any{"STORAGESTATE_ARCHIVED"}}}}, run.Scope{})
+	archived := func(op listing.Op) int64 {
+		p, err := s.Runs(ctx, listing.Query{Size: 1, Filter: []listing.Predicate{{Key: "storage_state", Op: op, Values: []any{"STORAGESTATE_ARCHIVED"}}}}, run.Scope{})
 		require.NoError(t, err)
 		return p.Total
 	}
@@ -158,35 +158,35 @@ func totals(t *testing.T, s Store) {
 	check(map[string]int64{"": 10, run.Running: 1, run.Failed: 1})
 	require.NoError(t, s.ArchiveRun(ctx, ids[0], true))
 	require.NoError(t, s.ArchiveRun(ctx, ids[0], true))
-	require.EqualValues(t, 1, archived(page.Equals))
+	require.EqualValues(t, 1, archived(listing.Equals))
 	require.NoError(t, s.ArchiveExperiment(ctx, "odd", true))
-	require.EqualValues(t, 7, archived(page.Equals))
-	require.EqualValues(t, 5, archived(page.NotEquals))
+	require.EqualValues(t, 7, archived(listing.Equals))
+	require.EqualValues(t, 5, archived(listing.NotEquals))
 	require.NoError(t, s.ArchiveRun(ctx, ids[0], false))
 	require.NoError(t, s.DeleteRun(ctx, ids[1]))
-	require.EqualValues(t, 5, archived(page.Equals))
+	require.EqualValues(t, 5, archived(listing.Equals))
 	check(map[string]int64{"": 10, run.Running: 1, run.Failed: 0})
 }
 
 func refusedQueries(t *testing.T, s Store) {
 	accept(t, s, newRun(1))
-	for name, q := range map[string]page.Query{
+	for name, q := range map[string]listing.Query{
 		"sort field":        {Size: 1, SortBy: "nonsense"},
 		"sort injection":    {Size: 1, SortBy: "name; DROP TABLE runs"},
-		"filter field":      {Size: 1, Filter: []page.Predicate{{Key: "workflow", Op: page.Equals, Values: []any{"x"}}}},
-		"filter op":         {Size: 1, Filter: []page.Predicate{{Key: "name", Op: 4, Values: []any{"x"}}}},
-		"filter type":       {Size: 1, Filter: []page.Predicate{{Key: "name", Op: page.Equals, Values: []any{int64(1)}}}},
-		"time as text":      {Size: 1, Filter: []page.Predicate{{Key: "created_at", Op: page.Equals, Values: []any{"yesterday"}}}},
-		"substring of time": {Size: 1, Filter: []page.Predicate{{Key: "created_at", Op: page.Substring, Values: []any{at(0)}}}},
-		"no value":          {Size: 1, Filter: []page.Predicate{{Key: "name", Op: page.Equals}}},
-		"cursor type":       {Size: 1, Start: &page.Cursor{Value: "x", ID: "y"}},
-		"metric cursor":     {Size: 1, SortBy: "metric:a", Start: &page.Cursor{Value: "x", ID: "y"}},
+		"filter field":      {Size: 1, Filter: []listing.Predicate{{Key: "workflow", Op: listing.Equals, Values: []any{"x"}}}},
+		"filter op":         {Size: 1, Filter: []listing.Predicate{{Key: "name", Op: 4, Values: []any{"x"}}}},
+		"filter type":       {Size: 1, Filter: []listing.Predicate{{Key: "name", Op: listing.Equals, Values: []any{int64(1)}}}},
+		"time as text":      {Size: 1, Filter: []listing.Predicate{{Key: "created_at", Op: listing.Equals, Values: []any{"yesterday"}}}},
+		"substring of time": {Size: 1, Filter: []listing.Predicate{{Key: "created_at", Op: listing.Substring, Values: []any{at(0)}}}},
+		"no value":          {Size: 1, Filter: []listing.Predicate{{Key: "name", Op: listing.Equals}}},
+		"cursor type":       {Size: 1, Start: &listing.Cursor{Value: "x", ID: "y"}},
+		"metric cursor":     {Size: 1, SortBy: "metric:a", Start: &listing.Cursor{Value: "x", ID: "y"}},
 	} {
 		_, err := s.Runs(context.Background(), q, run.Scope{})
 		require.Error(t, err, name)
 		require.Equal(t, apierr.Invalid, apierr.KindOf(err), "%s: %v", name, err)
 	}
-	_, err := s.Pipelines(context.Background(), page.Query{Size: 1, SortBy: "metric:a"})
+	_, err := s.Pipelines(context.Background(), listing.Query{Size: 1, SortBy: "metric:a"})
 	requireKind(t, apierr.Invalid, err)
 }
 
@@ -194,12 +194,12 @@ func refusedQueries(t *testing.T, s Store) {
 func pagingWhileRowsCome(t *testing.T, s Store) {
 	ctx := context.Background()
 	seed(t, s, 9)
-	p, err := s.Runs(ctx, page.Query{Size: 3, Desc: true}, run.Scope{})
+	p, err := s.Runs(ctx, listing.Query{Size: 3, Desc: true}, run.Scope{})
 	require.NoError(t, err)
 	require.NotNil(t, p.Next)
 	accept(t, s, newRun(99))
 	require.NoError(t, s.DeleteRun(ctx, p.Next.ID))
-	rest, err := s.Runs(ctx, page.Query{Size: 10, Desc: true, Start: p.Next}, run.Scope{})
+	rest, err := s.Runs(ctx, listing.Query{Size: 10, Desc: true, Start: p.Next}, run.Scope{})
 	require.NoError(t, err)
 	var ids []string
 	for _, r := range append(p.Items, rest.Items...) {
@@ -224,7 +224,7 @@ func concurrent(t *testing.T, s Store) {
 			if err := s.AddWarning(ctx, "run-000", r.ID); err != nil {
 				t.Error(err)
 			}
-			if _, err := s.Runs(ctx, page.Query{Size: 200}, run.Scope{}); err != nil {
+			if _, err := s.Runs(ctx, listing.Query{Size: 200}, run.Scope{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -233,7 +233,7 @@ func concurrent(t *testing.T, s Store) {
 	r, err := s.Run(ctx, "run-000")
 	require.NoError(t, err)
 	require.Len(t, r.Warnings, 20, "no write is lost")
-	require.Len(t, walk(t, s, page.Query{Size: 7}, run.Scope{}), 21)
+	require.Len(t, walk(t, s, listing.Query{Size: 7}, run.Scope{}), 21)
 }
 
 // together: writes that are committed as one fail one by one.
@@ -268,7 +268,7 @@ func together(t *testing.T, s Store) {
 	require.EqualValues(t, 30, taken.Load())
 	require.EqualValues(t, 60, missing.Load())
 	require.EqualValues(t, 60, left.Load(), "nobody waited for these")
-	p, err := s.Runs(ctx, page.Query{Size: 200}, run.Scope{})
+	p, err := s.Runs(ctx, listing.Query{Size: 200}, run.Scope{})
 	require.NoError(t, err)
 	require.EqualValues(t, 30, p.Total)
 	require.Len(t, p.Items, 30)

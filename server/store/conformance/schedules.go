@@ -9,7 +9,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 )
@@ -34,10 +34,10 @@ func schedules(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Equal(t, "manifest", string(manifest))
 
-	all, err := s.Schedules(ctx, page.Query{Size: 10, SortBy: "name"}, "")
+	all, err := s.Schedules(ctx, listing.Query{Size: 10, SortBy: "name"}, "")
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff([]schedule.Schedule{cron, want}, all.Items, ignoreOrder()))
-	some, err := s.Schedules(ctx, page.Query{Size: 10}, "e")
+	some, err := s.Schedules(ctx, listing.Query{Size: 10}, "e")
 	require.NoError(t, err)
 	require.EqualValues(t, 1, some.Total)
 	enabled, err := s.EnabledSchedules(ctx)
@@ -61,7 +61,7 @@ func schedules(t *testing.T, s Store) {
 	open, err := s.OpenRuns(ctx, "s1")
 	require.NoError(t, err)
 	require.EqualValues(t, 3, open)
-	require.Len(t, walk(t, s, page.Query{Size: 2}, run.Scope{ScheduleID: "s1"}), 6)
+	require.Len(t, walk(t, s, listing.Query{Size: 2}, run.Scope{ScheduleID: "s1"}), 6)
 	r, err := s.Run(ctx, "run-000")
 	require.NoError(t, err)
 	require.Equal(t, []string{"s1", "nightly"}, []string{r.ScheduleID, r.ScheduleName})
@@ -95,7 +95,7 @@ func retry(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Equal(t, []any{run.Running, "", int64(1), false, true}, []any{r.Status, r.Message, r.Attempt, r.Settled, r.FinishedAt.IsZero()})
 	require.Equal(t, []run.Metric{{NodeID: "good", Name: "loss", Value: 5}}, r.Metrics)
-	sorted := walk(t, s, page.Query{Size: 1, SortBy: "metric:loss"}, run.Scope{})
+	sorted := walk(t, s, listing.Query{Size: 1, SortBy: "metric:loss"}, run.Scope{})
 	require.Equal(t, []string{"run-001"}, sorted)
 	left, err := s.Unsubmitted(ctx)
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -27,46 +27,46 @@ func searchRuns(t *testing.T, s Store) {
 	}
 	for _, c := range []struct {
 		key   string
-		op    page.Op
+		op    listing.Op
 		value any
 		want  []string
 	}{
-		{"parameter:p", page.Equals, "0.1", []string{"run-000"}},
-		{"parameter:p", page.Equals, long, []string{"run-002"}},
-		{"parameter:p", page.Equals, long[:128], nil},
-		{"parameter:p", page.NotEquals, "0.1", []string{"run-001", "run-002"}},
-		{"parameter:p", page.Substring, "%B", []string{"run-001"}},
-		{"parameter:p", page.GreaterThanOrEqual, "1e-1", []string{"run-000"}},
-		{"parameter:p", page.GreaterThan, "0.1", nil},
-		{"parameter:p", page.LessThan, "9", []string{"run-000"}},
-		{"label:team", page.Equals, "red", []string{"run-000"}},
-		{"label:team", page.Substring, "RE", []string{"run-000", "run-002"}},
-		{"metric:loss", page.LessThan, 0.0, []string{"run-001"}},
-		{"metric:loss", page.GreaterThanOrEqual, int64(1), []string{"run-000"}},
-		{"metric:loss", page.NotEquals, "1", []string{"run-001", "run-002"}},
-		{"text", page.Substring, "NAME 1", []string{"run-001"}},
+		{"parameter:p", listing.Equals, "0.1", []string{"run-000"}},
+		{"parameter:p", listing.Equals, long, []string{"run-002"}},
+		{"parameter:p", listing.Equals, long[:128], nil},
+		{"parameter:p", listing.NotEquals, "0.1", []string{"run-001", "run-002"}},
+		{"parameter:p", listing.Substring, "%B", []string{"run-001"}},
+		{"parameter:p", listing.GreaterThanOrEqual, "1e-1", []string{"run-000"}},
+		{"parameter:p", listing.GreaterThan, "0.1", nil},
+		{"parameter:p", listing.LessThan, "9", []string{"run-000"}},
+		{"label:team", listing.Equals, "red", []string{"run-000"}},
+		{"label:team", listing.Substring, "RE", []string{"run-000", "run-002"}},
+		{"metric:loss", listing.LessThan, 0.0, []string{"run-001"}},
+		{"metric:loss", listing.GreaterThanOrEqual, int64(1), []string{"run-000"}},
+		{"metric:loss", listing.NotEquals, "1", []string{"run-001", "run-002"}},
+		{"text", listing.Substring, "NAME 1", []string{"run-001"}},
 	} {
-		q := page.Query{Size: 1, SortBy: "id", Filter: []page.Predicate{{Key: c.key, Op: c.op, Values: []any{c.value}}}}
+		q := listing.Query{Size: 1, SortBy: "id", Filter: []listing.Predicate{{Key: c.key, Op: c.op, Values: []any{c.value}}}}
 		require.Equal(t, c.want, walk(t, s, q, run.Scope{}), "%s %v %v", c.key, c.op, c.value)
 	}
-	for _, p := range []page.Predicate{
-		{Key: "metric:loss", Op: page.Substring, Values: []any{"1"}},
-		{Key: "metric:loss", Op: page.Equals, Values: []any{"x"}},
-		{Key: "parameter:p", Op: page.LessThan, Values: []any{"one"}},
-		{Key: "parameter:p", Op: page.LessThan, Values: []any{"NaN"}},
-		{Key: "label:l", Op: page.LessThan, Values: []any{"1"}},
-		{Key: "label:l", Op: page.In, Values: []any{"1"}},
-		{Key: "text", Op: page.Equals, Values: []any{"1"}},
-		{Key: "parameter:", Op: page.Equals, Values: []any{"1"}},
+	for _, p := range []listing.Predicate{
+		{Key: "metric:loss", Op: listing.Substring, Values: []any{"1"}},
+		{Key: "metric:loss", Op: listing.Equals, Values: []any{"x"}},
+		{Key: "parameter:p", Op: listing.LessThan, Values: []any{"one"}},
+		{Key: "parameter:p", Op: listing.LessThan, Values: []any{"NaN"}},
+		{Key: "label:l", Op: listing.LessThan, Values: []any{"1"}},
+		{Key: "label:l", Op: listing.In, Values: []any{"1"}},
+		{Key: "text", Op: listing.Equals, Values: []any{"1"}},
+		{Key: "parameter:", Op: listing.Equals, Values: []any{"1"}},
 	} {
-		_, err := s.Runs(t.Context(), page.Query{Size: 1, Filter: []page.Predicate{p}}, run.Scope{})
+		_, err := s.Runs(t.Context(), listing.Query{Size: 1, Filter: []listing.Predicate{p}}, run.Scope{})
 		requireKind(t, apierr.Invalid, err)
 	}
 
-	byID := []page.Predicate{
-		{Key: "id", Op: page.In, Values: []any{"run-000", "run-001"}}, {Key: "parameter:p", Op: page.LessThanOrEqual, Values: []any{"0.1"}},
+	byID := []listing.Predicate{
+		{Key: "id", Op: listing.In, Values: []any{"run-000", "run-001"}}, {Key: "parameter:p", Op: listing.LessThanOrEqual, Values: []any{"0.1"}},
 	}
-	require.Equal(t, []string{"run-000"}, walk(t, s, page.Query{Size: 1, SortBy: "id", Filter: byID}, run.Scope{}))
+	require.Equal(t, []string{"run-000"}, walk(t, s, listing.Query{Size: 1, SortBy: "id", Filter: byID}, run.Scope{}))
 
 	before, err := s.Run(t.Context(), "run-000")
 	require.NoError(t, err)
@@ -139,43 +139,43 @@ func searchChanges(t *testing.T, s Store) {
 		r.Parameters = []run.Parameter{{Name: "p", Value: "1"}}
 		accept(t, s, r)
 	}
-	search := func(key string, op page.Op, value any) []string {
-		part := page.Predicate{Key: "text", Op: page.Substring, Values: []any{"run-00"}}
-		q := page.Query{Size: 2, SortBy: "id", Filter: []page.Predicate{part, {Key: key, Op: op, Values: []any{value}}}}
+	search := func(key string, op listing.Op, value any) []string {
+		part := listing.Predicate{Key: "text", Op: listing.Substring, Values: []any{"run-00"}}
+		q := listing.Query{Size: 2, SortBy: "id", Filter: []listing.Predicate{part, {Key: key, Op: op, Values: []any{value}}}}
 		return walk(t, s, q, run.Scope{})
 	}
 	all := []string{"run-000", "run-001", "run-002"}
-	require.Equal(t, all, search("parameter:p", page.Equals, "1"))
+	require.Equal(t, all, search("parameter:p", listing.Equals, "1"))
 
 	require.NoError(t, s.SetStatus(t.Context(), "run-001", run.Failed, ""))
-	require.Equal(t, []string{"run-001"}, search("status", page.Equals, run.Failed))
-	require.Equal(t, []string{"run-001"}, search("finished_at", page.GreaterThan, int64(0)))
+	require.Equal(t, []string{"run-001"}, search("status", listing.Equals, run.Failed))
+	require.Equal(t, []string{"run-001"}, search("finished_at", listing.GreaterThan, int64(0)))
 	_, err := s.Record(t.Context(), "run-002", newState(run.Running))
 	require.NoError(t, err)
-	require.Equal(t, []string{"run-002"}, search("status", page.Equals, run.Running))
+	require.Equal(t, []string{"run-002"}, search("status", listing.Equals, run.Running))
 
 	require.NoError(t, s.ArchiveRun(t.Context(), "run-000", true))
-	require.Equal(t, all[1:], search("storage_state", page.NotEquals, "STORAGESTATE_ARCHIVED"))
+	require.Equal(t, all[1:], search("storage_state", listing.NotEquals, "STORAGESTATE_ARCHIVED"))
 	require.NoError(t, s.ArchiveRun(t.Context(), "run-000", false))
-	require.Equal(t, all, search("storage_state", page.NotEquals, "STORAGESTATE_ARCHIVED"))
+	require.Equal(t, all, search("storage_state", listing.NotEquals, "STORAGESTATE_ARCHIVED"))
 
 	require.NoError(t, s.SetLabels(t.Context(), "run-000", map[string]string{"team": "red"}))
-	require.Equal(t, []string{"run-000"}, search("label:team", page.Equals, "red"))
+	require.Equal(t, []string{"run-000"}, search("label:team", listing.Equals, "red"))
 	require.NoError(t, s.SetLabels(t.Context(), "run-000", nil))
-	require.Empty(t, search("label:team", page.Equals, "red"))
+	require.Empty(t, search("label:team", listing.Equals, "red"))
 
 	_, err = s.AddMetrics(t.Context(), "run-001", []run.Metric{{NodeID: "n", Name: "loss", Value: 3, Format: run.Raw}})
 	require.NoError(t, err)
-	require.Equal(t, []string{"run-001"}, search("metric:loss", page.GreaterThan, 2.0))
+	require.Equal(t, []string{"run-001"}, search("metric:loss", listing.GreaterThan, 2.0))
 	again := run.Again{Workflow: []byte("{}"), Parameters: []run.Parameter{{Name: "p", Value: "2"}}, Dropped: []string{"n"}}
 	require.NoError(t, s.Retry(t.Context(), "run-001", 1, again))
-	require.Empty(t, search("metric:loss", page.GreaterThan, 2.0))
-	require.Equal(t, []string{"run-001"}, search("parameter:p", page.Equals, "2"))
-	require.Empty(t, search("status", page.Equals, run.Failed))
+	require.Empty(t, search("metric:loss", listing.GreaterThan, 2.0))
+	require.Equal(t, []string{"run-001"}, search("parameter:p", listing.Equals, "2"))
+	require.Empty(t, search("status", listing.Equals, run.Failed))
 
 	require.NoError(t, s.DeleteRun(t.Context(), "run-002"))
-	require.Equal(t, all[:2], search("name", page.NotEquals, ""))
+	require.Equal(t, all[:2], search("name", listing.NotEquals, ""))
 	accept(t, s, newRun(2)) // whose row may have the number of the one before
-	require.Equal(t, all, search("name", page.NotEquals, ""))
-	require.Equal(t, all[:1], search("parameter:p", page.Equals, "1"))
+	require.Equal(t, all, search("name", listing.NotEquals, ""))
+	require.Equal(t, all[:1], search("parameter:p", listing.Equals, "1"))
 }

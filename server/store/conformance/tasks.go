@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/task"
 )
 
@@ -21,18 +21,18 @@ func tasks(t *testing.T, s Store) {
 	requireKind(t, apierr.Conflict, s.CreateTask(ctx, one))
 	requireKind(t, apierr.NotFound, s.CreateTask(ctx, task.Task{ID: "t3", RunID: "none", CreatedAt: at(1)}))
 
-	list := func(q page.Query, sc task.Scope) []task.Task {
+	list := func(q listing.Query, sc task.Scope) []task.Task {
 		p, err := s.Tasks(ctx, q, sc)
 		require.NoError(t, err)
 		require.EqualValues(t, len(p.Items), p.Total)
 		return p.Items
 	}
-	require.Empty(t, cmp.Diff([]task.Task{two, one}, list(page.Query{Size: 10, SortBy: "created_at", Desc: true}, task.Scope{})))
-	require.Empty(t, cmp.Diff([]task.Task{one}, list(page.Query{Size: 10}, task.Scope{Namespace: "n"})))
-	require.Empty(t, cmp.Diff([]task.Task{two}, list(page.Query{Size: 10}, task.Scope{Pipeline: "pipeline/p"})))
-	require.Empty(t, cmp.Diff([]task.Task{two}, list(page.Query{Size: 10, Filter: []page.Predicate{
-		{Key: "fingerprint", Op: page.Equals, Values: []any{"f"}}, {Key: "finished_at", Op: page.LessThan, Values: []any{int64(1)}},
+	require.Empty(t, cmp.Diff([]task.Task{two, one}, list(listing.Query{Size: 10, SortBy: "created_at", Desc: true}, task.Scope{})))
+	require.Empty(t, cmp.Diff([]task.Task{one}, list(listing.Query{Size: 10}, task.Scope{Namespace: "n"})))
+	require.Empty(t, cmp.Diff([]task.Task{two}, list(listing.Query{Size: 10}, task.Scope{Pipeline: "pipeline/p"})))
+	require.Empty(t, cmp.Diff([]task.Task{two}, list(listing.Query{Size: 10, Filter: []listing.Predicate{
+		{Key: "fingerprint", Op: listing.Equals, Values: []any{"f"}}, {Key: "finished_at", Op: listing.LessThan, Values: []any{int64(1)}},
 	}}, task.Scope{})))
 	require.NoError(t, s.DeleteRun(ctx, "run-001"))
-	require.Empty(t, list(page.Query{Size: 10}, task.Scope{}), "tasks go with their run")
+	require.Empty(t, list(listing.Query{Size: 10}, task.Scope{}), "tasks go with their run")
 }

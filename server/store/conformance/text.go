@@ -11,7 +11,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 )
@@ -25,12 +25,12 @@ func texts(t *testing.T, s Store) {
 		r.Name = name
 		accept(t, s, r)
 	}
-	p, err := s.Runs(ctx, page.Query{Size: 100, SortBy: "name"}, run.Scope{})
+	p, err := s.Runs(ctx, listing.Query{Size: 100, SortBy: "name"}, run.Scope{})
 	require.NoError(t, err)
 	for i, r := range p.Items {
 		require.Equal(t, names[i], r.Name)
 	}
-	require.Len(t, walk(t, s, page.Query{Size: 3, SortBy: "name", Desc: true}, run.Scope{}), len(names))
+	require.Len(t, walk(t, s, listing.Query{Size: 3, SortBy: "name", Desc: true}, run.Scope{}), len(names))
 
 	odd := newRun(100)
 	odd.Name, odd.Description = "nul\x00nul", "cut \xe4 off"
@@ -70,7 +70,7 @@ func longNames(t *testing.T, s Store) {
 	_, err := s.AddMetrics(ctx, r.ID, []run.Metric{{NodeID: "n", Name: name[:512], Value: 1, Format: run.Raw}})
 	require.NoError(t, err)
 	accept(t, s, newRun(2))
-	require.Equal(t, []string{"run-001", "run-002"}, walk(t, s, page.Query{Size: 1, SortBy: "metric:" + name[:512]}, run.Scope{}))
-	require.Equal(t, []string{"run-001", "run-002"}, walk(t, s, page.Query{Size: 1, SortBy: "name"}, run.Scope{}))
-	require.Equal(t, []string{"run-002", "run-001"}, walk(t, s, page.Query{Size: 1, SortBy: "description"}, run.Scope{}))
+	require.Equal(t, []string{"run-001", "run-002"}, walk(t, s, listing.Query{Size: 1, SortBy: "metric:" + name[:512]}, run.Scope{}))
+	require.Equal(t, []string{"run-001", "run-002"}, walk(t, s, listing.Query{Size: 1, SortBy: "name"}, run.Scope{}))
+	require.Equal(t, []string{"run-002", "run-001"}, walk(t, s, listing.Query{Size: 1, SortBy: "description"}, run.Scope{}))
 }

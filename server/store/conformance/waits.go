@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -20,7 +20,7 @@ func waits(t *testing.T, s Store) {
 		require.NoError(t, err)
 	}
 	waiting := func() []*run.Waits {
-		p, err := s.Runs(t.Context(), page.Query{Size: 10, SortBy: "id"}, run.Scope{})
+		p, err := s.Runs(t.Context(), listing.Query{Size: 10, SortBy: "id"}, run.Scope{})
 		require.NoError(t, err)
 		var all []*run.Waits
 		for _, r := range p.Items {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
@@ -126,7 +126,7 @@ func TestRestoreRefusals(t *testing.T) {
 	require.ErrorContains(t, postgres.Restore(ctx, backup, address), "it holds 1 pipelines, experiments, runs and jobs")
 	require.NoError(t, os.WriteFile(bad, []byte(strings.Repeat("no database ", 1000)), 0o600))
 	require.ErrorContains(t, postgres.Restore(ctx, bad, address), "no readable SQLite database")
-	p, err := open(t, address).Runs(ctx, page.Query{Size: 10}, run.Scope{})
+	p, err := open(t, address).Runs(ctx, listing.Query{Size: 10}, run.Scope{})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, p.Total)
 

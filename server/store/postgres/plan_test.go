@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/postgres/pgtest"
 )
@@ -23,28 +23,28 @@ func TestListsCostTheirPage(t *testing.T) {
 		r := run.Run{ID: fmt.Sprint(i), ExperimentID: "e", PipelineID: "p", ScheduleID: "s", Status: run.Failed}
 		require.NoError(t, s.Accept(t.Context(), r, []byte("m"), []byte("{}")))
 	}
-	where := func(key string, op page.Op, value any) []page.Predicate {
-		return []page.Predicate{{Key: key, Op: op, Values: []any{value}}}
+	where := func(key string, op listing.Op, value any) []listing.Predicate {
+		return []listing.Predicate{{Key: key, Op: op, Values: []any{value}}}
 	}
 	whole := regexp.MustCompile(`Seq Scan on (runs|run_metrics|run_parameters|run_labels)\b|Sort Key`)
 	for name, c := range map[string]struct {
-		query page.Query
+		query listing.Query
 		scope run.Scope
 		has   string
 	}{
-		"newest first":        {page.Query{Desc: true}, run.Scope{}, "runs_available_created_at"},
-		"next page":           {page.Query{Desc: true, Start: &page.Cursor{Value: int64(5), ID: "r"}}, run.Scope{}, "runs_available_created_at"},
-		"by name":             {page.Query{SortBy: "name"}, run.Scope{}, "runs_available_name"},
-		"by end":              {page.Query{SortBy: "finished_at"}, run.Scope{}, "runs_available_finished_at"},
-		"of an experiment":    {page.Query{Desc: true}, run.Scope{ExperimentID: "e"}, "runs_available_experiment_id_created_at"},
-		"of one, by name":     {page.Query{SortBy: "name"}, run.Scope{ExperimentID: "e"}, "runs_available_experiment_id_name"},
-		"of a job":            {page.Query{Desc: true}, run.Scope{ScheduleID: "s"}, "runs_available_schedule_id_created_at"},
-		"of a status":         {page.Query{Filter: where("status", page.Equals, run.Failed)}, run.Scope{}, "runs_available_status_created_at"},
-		"of a pipeline":       {page.Query{Filter: where("pipeline_id", page.Equals, "p")}, run.Scope{}, "runs_available_pipeline_id_created_at"},
-		"not archived":        {page.Query{Filter: where("storage_state", page.NotEquals, "STORAGESTATE_ARCHIVED")}, run.Scope{}, "runs_available_created_at"},
-		"of an id":            {page.Query{Filter: where("id", page.Equals, "1")}, run.Scope{}, "runs_id_key"},
-		"part of a name":      {page.Query{Filter: where("name", page.Substring, "n")}, run.Scope{}, "SIFT name"},
-		"of a status, by end": {page.Query{SortBy: "metric:loss", Filter: where("status", page.Equals, run.Failed)}, run.Scope{}, "SIFT status"},
+		"newest first":        {listing.Query{Desc: true}, run.Scope{}, "runs_available_created_at"},
+		"next page":           {listing.Query{Desc: true, Start: &listing.Cursor{Value: int64(5), ID: "r"}}, run.Scope{}, "runs_available_created_at"},
+		"by name":             {listing.Query{SortBy: "name"}, run.Scope{}, "runs_available_name"},
+		"by end":              {listing.Query{SortBy: "finished_at"}, run.Scope{}, "runs_available_finished_at"},
+		"of an experiment":    {listing.Query{Desc: true}, run.Scope{ExperimentID: "e"}, "runs_available_experiment_id_created_at"},
+		"of one, by name":     {listing.Query{SortBy: "name"}, run.Scope{ExperimentID: "e"}, "runs_available_experiment_id_name"},
+		"of a job":            {listing.Query{Desc: true}, run.Scope{ScheduleID: "s"}, "runs_available_schedule_id_created_at"},
+		"of a status":         {listing.Query{Filter: where("status", listing.Equals, run.Failed)}, run.Scope{}, "runs_available_status_created_at"},
+		"of a pipeline":       {listing.Query{Filter: where("pipeline_id", listing.Equals, "p")}, run.Scope{}, "runs_available_pipeline_id_created_at"},
+		"not archived":        {listing.Query{Filter: where("storage_state", listing.NotEquals, "STORAGESTATE_ARCHIVED")}, run.Scope{}, "runs_available_created_at"},
+		"of an id":            {listing.Query{Filter: where("id", listing.Equals, "1")}, run.Scope{}, "runs_id_key"},
+		"part of a name":      {listing.Query{Filter: where("name", listing.Substring, "n")}, run.Scope{}, "SIFT name"},
+		"of a status, by end": {listing.Query{SortBy: "metric:loss", Filter: where("status", listing.Equals, run.Failed)}, run.Scope{}, "SIFT status"},
 	} {
 		plans, err := s.Plans(t.Context(), c.query, c.scope)
 		require.NoError(t, err, name)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 )
@@ -39,14 +39,14 @@ func TestBackupAndRestore(t *testing.T) {
 	kept, err := sqlite.Restore(t.Context(), backup, file)
 	require.NoError(t, err)
 	restored := open(t, file)
-	p, err := restored.Runs(t.Context(), page.Query{Size: 200, SortBy: "id"}, run.Scope{})
+	p, err := restored.Runs(t.Context(), listing.Query{Size: 200, SortBy: "id"}, run.Scope{})
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, p.Total, int64(20))
 	for i, r := range p.Items {
 		require.Equal(t, fmt.Sprintf("r%03d", i), r.ID, "the store as it was at one moment")
 	}
 	before := open(t, kept)
-	p, err = before.Runs(t.Context(), page.Query{Size: 1}, run.Scope{})
+	p, err = before.Runs(t.Context(), listing.Query{Size: 1}, run.Scope{})
 	require.NoError(t, err)
 	require.EqualValues(t, 60, p.Total, "what was there is kept")
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 )
@@ -38,12 +38,12 @@ func BenchmarkRuns(b *testing.B) {
 		accept(fmt.Sprintf("run-%06d", i), i)
 	}
 	for name, c := range map[string]struct {
-		query page.Query
+		query listing.Query
 		scope run.Scope
 	}{
-		"newest":        {page.Query{Size: 100, Desc: true}, run.Scope{}},
-		"of experiment": {page.Query{Size: 100, Desc: true}, run.Scope{ExperimentID: "3"}},
-		"by metric":     {page.Query{Size: 100, Desc: true, SortBy: "metric:images/sec"}, run.Scope{}},
+		"newest":        {listing.Query{Size: 100, Desc: true}, run.Scope{}},
+		"of experiment": {listing.Query{Size: 100, Desc: true}, run.Scope{ExperimentID: "3"}},
+		"by metric":     {listing.Query{Size: 100, Desc: true, SortBy: "metric:images/sec"}, run.Scope{}},
 	} {
 		b.Run("list "+name, func(b *testing.B) {
 			for b.Loop() {

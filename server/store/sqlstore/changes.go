@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
@@ -103,15 +103,15 @@ func (s *changes) Changed(ctx context.Context, after run.Mark, most int) (change
 }
 
 // Matching implements run.Changes.
-func (s *runIndex) Matching(ctx context.Context, ids []string, filter []page.Predicate, sc run.Scope) ([]run.Run, error) {
+func (s *runIndex) Matching(ctx context.Context, ids []string, filter []listing.Predicate, sc run.Scope) ([]run.Run, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	them := page.Predicate{Key: "id", Op: page.In}
+	them := listing.Predicate{Key: "id", Op: listing.In}
 	for _, id := range ids {
 		them.Values = append(them.Values, id)
 	}
-	chosen, err := s.chooseRuns(ctx, page.Query{Size: len(ids), Filter: append(slices.Clip(filter), them)}, sc)
+	chosen, err := s.chooseRuns(ctx, listing.Query{Size: len(ids), Filter: append(slices.Clip(filter), them)}, sc)
 	if err != nil {
 		return nil, err
 	}

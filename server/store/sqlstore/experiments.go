@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/argosy-ml/argosy/server/experiment"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
@@ -24,7 +24,7 @@ func storageState(isArchived bool) string {
 	return available
 }
 
-var experimentList = listing{table: "experiments", fields: map[string]field{
+var experimentList = table{table: "experiments", fields: map[string]field{
 	"id": {"id", text}, "name": {"name", text}, "description": {"description", text},
 	"created_at": {"created_at", moment}, "storage_state": {"storage_state", text},
 	"namespace": noNamespace,
@@ -56,10 +56,10 @@ func (s *experiments) ExperimentByName(ctx context.Context, name string) (experi
 }
 
 // Experiments implements experiment.Store.
-func (s *experiments) Experiments(ctx context.Context, q page.Query) (page.Page[experiment.Experiment], error) {
+func (s *experiments) Experiments(ctx context.Context, q listing.Query) (listing.Page[experiment.Experiment], error) {
 	chosen, err := s.page(ctx, experimentList, q)
 	if err != nil {
-		return page.Page[experiment.Experiment]{}, err
+		return listing.Page[experiment.Experiment]{}, err
 	}
 	found, err := s.read().ExperimentsBySeq(ctx, chosen.seqs)
 	bySeq := map[int64]experiment.Experiment{}
@@ -176,8 +176,8 @@ func orNotFound(what, id string, err error) error {
 }
 
 // pageOf puts the rows that were read into the order in which they were chosen. A row deleted in between is left out.
-func pageOf[T any](chosen rows, bySeq map[int64]T) page.Page[T] {
-	p := page.Page[T]{Total: chosen.total, Next: chosen.next}
+func pageOf[T any](chosen rows, bySeq map[int64]T) listing.Page[T] {
+	p := listing.Page[T]{Total: chosen.total, Next: chosen.next}
 	for _, seq := range chosen.seqs {
 		if item, ok := bySeq[seq]; ok {
 			p.Items = append(p.Items, item)

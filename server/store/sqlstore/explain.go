@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -16,7 +16,7 @@ type Plan struct {
 }
 
 // Plans lists runs and gives the plan of every statement that this took. It is for benchmarks and tests.
-func (s *runIndex) Plans(ctx context.Context, q page.Query, sc run.Scope) ([]Plan, error) {
+func (s *runIndex) Plans(ctx context.Context, q listing.Query, sc run.Scope) ([]Plan, error) {
 	type query struct {
 		statement string
 		args      []any

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
-// A listing is a table whose pages a caller may sort and filter. Only names out of fields, all of our own,
+// A table has pages that a caller may sort and filter. Only names out of fields, all of our own,
 // ever reach the text of a query; values are always bound.
-type listing struct {
+type table struct {
 	table  string
 	fields map[string]field
 	scope  []condition
@@ -51,15 +51,15 @@ const (
 	metricPrefix = "metric:"
 )
 
-// rows is one page of a listing: which rows, where the next page starts, and how many match in all.
+// rows is one page of a table: which rows, where the next page starts, and how many match in all.
 type rows struct {
 	seqs  []int64
-	next  *page.Cursor
+	next  *listing.Cursor
 	total int64
 }
 
 // page chooses the rows of a page. It costs the page, not the table, wherever an index fits the sort; only the count of all matches reads more.
-func (s *db) page(ctx context.Context, l listing, q page.Query) (rows, error) {
+func (s *db) page(ctx context.Context, l table, q listing.Query) (rows, error) {
 	where, err := l.where(q)
 	if err != nil {
 		return rows{}, err
@@ -91,7 +91,7 @@ func (s *db) page(ctx context.Context, l listing, q page.Query) (rows, error) {
 func rowsOf(found []entry, size int, total int64) rows {
 	r := rows{total: total}
 	if len(found) > size {
-		r.next = &page.Cursor{Value: found[size].value, ID: found[size].id}
+		r.next = &listing.Cursor{Value: found[size].value, ID: found[size].id}
 		found = found[:size]
 	}
 	for _, e := range found {
@@ -108,7 +108,7 @@ type entry struct {
 }
 
 // where gives the conditions of scope and filter.
-func (l listing) where(q page.Query) ([]condition, error) {
+func (l table) where(q listing.Query) ([]condition, error) {
 	where := slices.Clone(l.scope)
 	for _, p := range q.Filter {
 		c, err := l.predicate(p)
@@ -121,7 +121,7 @@ func (l listing) where(q page.Query) ([]condition, error) {
 }
 
 // statement chooses rows in the order of a field; ties are broken by id.
-func (l listing) statement(where []condition, q page.Query, limit int) (string, []any, error) {
+func (l table) statement(where []condition, q listing.Query, limit int) (string, []any, error) {
 	sortBy := q.SortBy
 	if sortBy == "" {
 		sortBy = defaultSort
@@ -146,7 +146,7 @@ func (l listing) statement(where []condition, q page.Query, limit int) (string, 
 }
 
 // sortField finds a field by its name in any case: the API gives it in lower case.
-func (l listing) sortField(name string) (field, bool) {
+func (l table) sortField(name string) (field, bool) {
 	for known, f := range l.fields {
 		if strings.EqualFold(known, name) {
 			return f, true
@@ -180,7 +180,7 @@ func direction(desc bool) (word, compare string) {
 }
 
 // predicate turns a filter's predicate into SQL.
-func (l listing) predicate(p page.Predicate) (condition, error) {
+func (l table) predicate(p listing.Predicate) (condition, error) {
 	if l.table == "runs" {
 		if c, ok, err := search(p); ok {
 			return c, err
@@ -190,7 +190,7 @@ func (l listing) predicate(p page.Predicate) (condition, error) {
 	if !ok {
 		return condition{}, apierr.New(apierr.Invalid, "%s cannot be filtered by %q; %s", l.noun(), p.Key, l.known())
 	}
-	if len(p.Values) != 1 && p.Op != page.In {
+	if len(p.Values) != 1 && p.Op != listing.In {
 		return condition{}, apierr.New(apierr.Invalid, "the filter on %q needs exactly one value", p.Key)
 	}
 	if f.kind == moment {
@@ -205,12 +205,12 @@ func (l listing) predicate(p page.Predicate) (condition, error) {
 		values[i] = s
 	}
 	switch p.Op {
-	case page.In:
+	case listing.In:
 		if len(values) == 0 {
 			return condition{"1 = 0", nil}, nil
 		}
 		return condition{f.column + " IN (?" + strings.Repeat(", ?", len(values)-1) + ")", values}, nil
-	case page.Substring:
+	case listing.Substring:
 		escaped := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(values[0].(string))
 		return condition{f.column + ` LIKE ? ESCAPE '\'`, []any{"%" + escaped + "%"}}, nil
 	}
@@ -221,12 +221,12 @@ func (l listing) predicate(p page.Predicate) (condition, error) {
 	return condition{f.column + " " + operator + " ?", values}, nil
 }
 
-var operators = map[page.Op]string{
-	page.Equals: "=", page.NotEquals: "<>", page.GreaterThan: ">", page.GreaterThanOrEqual: ">=", page.LessThan: "<", page.LessThanOrEqual: "<=",
+var operators = map[listing.Op]string{
+	listing.Equals: "=", listing.NotEquals: "<>", listing.GreaterThan: ">", listing.GreaterThanOrEqual: ">=", listing.LessThan: "<", listing.LessThanOrEqual: "<=",
 }
 
 // moment compares whole seconds by ranges of microseconds, so that an index on the column still serves.
-func (f field) moment(p page.Predicate) (condition, error) {
+func (f field) moment(p listing.Predicate) (condition, error) {
 	starts := make([]int64, len(p.Values))
 	for i, v := range p.Values {
 		var ok bool
@@ -235,7 +235,7 @@ func (f field) moment(p page.Predicate) (condition, error) {
 		}
 	}
 	within := fmt.Sprintf("%s BETWEEN ? AND ?", f.column)
-	if p.Op == page.In {
+	if p.Op == listing.In {
 		c := condition{sql: "1 = 0"}
 		for _, start := range starts {
 			c.sql += " OR " + within
@@ -246,17 +246,17 @@ func (f field) moment(p page.Predicate) (condition, error) {
 	}
 	start, end := starts[0], starts[0]+999_999
 	switch p.Op {
-	case page.Equals:
+	case listing.Equals:
 		return condition{within, []any{start, end}}, nil
-	case page.NotEquals:
+	case listing.NotEquals:
 		return condition{"NOT " + within, []any{start, end}}, nil
-	case page.GreaterThan:
+	case listing.GreaterThan:
 		return condition{f.column + " > ?", []any{end}}, nil
-	case page.GreaterThanOrEqual:
+	case listing.GreaterThanOrEqual:
 		return condition{f.column + " >= ?", []any{start}}, nil
-	case page.LessThan:
+	case listing.LessThan:
 		return condition{f.column + " < ?", []any{start}}, nil
-	case page.LessThanOrEqual:
+	case listing.LessThanOrEqual:
 		return condition{f.column + " <= ?", []any{end}}, nil
 	}
 	return condition{}, unknownOp(p)
@@ -273,7 +273,7 @@ func second(v any) (micros int64, ok bool) {
 	return 0, false
 }
 
-func unknownOp(p page.Predicate) error {
+func unknownOp(p listing.Predicate) error {
 	return apierr.New(apierr.Invalid, "the filter on %q cannot use operator %d", p.Key, p.Op)
 }
 
@@ -305,7 +305,7 @@ func staleCursor() error {
 }
 
 // noun is what the rows are called on the wire.
-func (l listing) noun() string {
+func (l table) noun() string {
 	if l.table == "schedules" {
 		return "jobs"
 	}
@@ -313,7 +313,7 @@ func (l listing) noun() string {
 }
 
 // known names the fields for an error message.
-func (l listing) known() string {
+func (l table) known() string {
 	return "known fields: " + strings.Join(slices.Sorted(maps.Keys(l.fields)), ", ")
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
@@ -18,10 +18,10 @@ const began = "CASE WHEN nodes.started_at = 0 THEN 9223372036854775807 ELSE node
 const shownPhase = "CASE WHEN nodes.phase = '" + run.Running + "' AND nodes.waiting <> '' THEN '" + run.Pending + "' ELSE nodes.phase END"
 
 // ListNodes implements run.Store. It reads the nodes of one run, by its index; whole rows only of the page.
-func (s *nodes) ListNodes(ctx context.Context, id string, q run.NodeQuery) (page.Page[run.Node], error) {
+func (s *nodes) ListNodes(ctx context.Context, id string, q run.NodeQuery) (listing.Page[run.Node], error) {
 	row, err := s.read().RunRow(ctx, id)
 	if err != nil {
-		return page.Page[run.Node]{}, missing("run", id, err)
+		return listing.Page[run.Node]{}, missing("run", id, err)
 	}
 	where := []condition{{"nodes.run = ?", []any{row.Seq}}}
 	for column, values := range map[string][]string{shownPhase: q.Phases, "nodes.type": q.Types} {
@@ -33,7 +33,7 @@ func (s *nodes) ListNodes(ctx context.Context, id string, q run.NodeQuery) (page
 		where = append(where, condition{`(nodes.name LIKE ? ESCAPE '\' OR nodes.display_name LIKE ? ESCAPE '\')`, []any{containing(q.Name), containing(q.Name)}})
 	}
 	db := s.driver.conn(s.reads)
-	p := page.Page[run.Node]{}
+	p := listing.Page[run.Node]{}
 	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM nodes"+whereClause(where), arguments(where)...).Scan(&p.Total); err != nil {
 		return p, trouble("count nodes", err)
 	}
@@ -50,7 +50,7 @@ func (s *nodes) ListNodes(ctx context.Context, id string, q run.NodeQuery) (page
 		return p, err
 	}
 	if len(found) > q.Size {
-		p.Next = &page.Cursor{Value: found[q.Size].value, ID: found[q.Size].id}
+		p.Next = &listing.Cursor{Value: found[q.Size].value, ID: found[q.Size].id}
 		found = found[:q.Size]
 	}
 	ids := make([]string, len(found))

@@ -7,20 +7,20 @@ import (
 	"errors"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
 var _ pipeline.Store = (*Store)(nil)
 
-var pipelineList = listing{table: "pipelines", fields: map[string]field{
+var pipelineList = table{table: "pipelines", fields: map[string]field{
 	"id": {"id", text}, "name": {"name", text}, "description": {"description", text}, "created_at": {"created_at", moment},
 	"namespace": noNamespace,
 }}
 
-func versionList(pipelineID string) listing {
-	return listing{
+func versionList(pipelineID string) table {
+	return table{
 		table:  "versions",
 		fields: map[string]field{"id": {"id", text}, "name": {"name", text}, "created_at": {"created_at", moment}, "status": ready},
 		scope:  []condition{{"pipeline_id = ?", []any{pipelineID}}},
@@ -128,14 +128,14 @@ func (s *pipelines) withDefaults(ctx context.Context, rows []query.Pipeline) (ma
 }
 
 // Pipelines implements pipeline.Store.
-func (s *pipelines) Pipelines(ctx context.Context, q page.Query) (page.Page[pipeline.Pipeline], error) {
+func (s *pipelines) Pipelines(ctx context.Context, q listing.Query) (listing.Page[pipeline.Pipeline], error) {
 	chosen, err := s.page(ctx, pipelineList, q)
 	if err != nil {
-		return page.Page[pipeline.Pipeline]{}, err
+		return listing.Page[pipeline.Pipeline]{}, err
 	}
 	found, err := s.read().PipelinesBySeq(ctx, chosen.seqs)
 	if err != nil {
-		return page.Page[pipeline.Pipeline]{}, trouble("read pipelines", err)
+		return listing.Page[pipeline.Pipeline]{}, trouble("read pipelines", err)
 	}
 	bySeq, err := s.withDefaults(ctx, found)
 	return pageOf(chosen, bySeq), err
@@ -176,19 +176,19 @@ func (s *pipelines) Version(ctx context.Context, id string) (pipeline.Version, e
 }
 
 // Versions implements pipeline.Store.
-func (s *pipelines) Versions(ctx context.Context, pipelineID string, q page.Query) (page.Page[pipeline.Version], error) {
+func (s *pipelines) Versions(ctx context.Context, pipelineID string, q listing.Query) (listing.Page[pipeline.Version], error) {
 	chosen, err := s.page(ctx, versionList(pipelineID), q)
 	if err != nil {
-		return page.Page[pipeline.Version]{}, err
+		return listing.Page[pipeline.Version]{}, err
 	}
 	found, err := s.read().VersionsBySeq(ctx, chosen.seqs)
 	if err != nil {
-		return page.Page[pipeline.Version]{}, trouble("read versions", err)
+		return listing.Page[pipeline.Version]{}, trouble("read versions", err)
 	}
 	bySeq := map[int64]pipeline.Version{}
 	for _, row := range found {
 		if bySeq[row.Seq], err = versionOf(row); err != nil {
-			return page.Page[pipeline.Version]{}, err
+			return listing.Page[pipeline.Version]{}, err
 		}
 	}
 	return pageOf(chosen, bySeq), nil

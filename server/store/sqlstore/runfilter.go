@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/store/columns"
 )
 
@@ -80,8 +80,8 @@ func (l *runList) from(metric bool) (*columns.Entry, error) {
 }
 
 // columnFilter turns a predicate that is known to be in order into one on columns.
-func columnFilter(p page.Predicate) columns.Filter {
-	f := columns.Filter{Columns: []string{p.Key}, Not: p.Op == page.NotEquals}
+func columnFilter(p listing.Predicate) columns.Filter {
+	f := columns.Filter{Columns: []string{p.Key}, Not: p.Op == listing.NotEquals}
 	switch {
 	case p.Key == anyText:
 		f.Columns = []string{"name", "description", "id"}
@@ -105,7 +105,7 @@ func columnFilter(p page.Predicate) columns.Filter {
 		text, _ := v.(string) // as it was looked at
 		texts = append(texts, text)
 	}
-	if p.Op == page.Substring {
+	if p.Op == listing.Substring {
 		f.Contains = &texts[0]
 		return f
 	}
@@ -117,48 +117,48 @@ func columnFilter(p page.Predicate) columns.Filter {
 }
 
 // span has the texts that an operator allows; NotEquals is asked as Equals.
-func span(op page.Op, text string) columns.Span {
+func span(op listing.Op, text string) columns.Span {
 	switch op {
-	case page.GreaterThan:
+	case listing.GreaterThan:
 		return columns.Span{From: columns.After(text)}
-	case page.GreaterThanOrEqual:
+	case listing.GreaterThanOrEqual:
 		return columns.Span{From: text}
-	case page.LessThan:
+	case listing.LessThan:
 		return columns.Span{Before: &text}
-	case page.LessThanOrEqual:
+	case listing.LessThanOrEqual:
 		return columns.Span{Before: new(columns.After(text))}
 	}
 	return columns.Only(text)
 }
 
 // compares tells whether a value that compares like c with another meets a predicate; NotEquals is asked as Equals.
-func compares(op page.Op, c int) bool {
+func compares(op listing.Op, c int) bool {
 	switch op {
-	case page.GreaterThan:
+	case listing.GreaterThan:
 		return c > 0
-	case page.GreaterThanOrEqual:
+	case listing.GreaterThanOrEqual:
 		return c >= 0
-	case page.LessThan:
+	case listing.LessThan:
 		return c < 0
-	case page.LessThanOrEqual:
+	case listing.LessThanOrEqual:
 		return c <= 0
 	}
 	return c == 0
 }
 
 // seconds gives the microseconds that a predicate on whole seconds allows.
-func seconds(p page.Predicate) (ranges [][2]int64) {
+func seconds(p listing.Predicate) (ranges [][2]int64) {
 	for _, v := range p.Values {
 		start, _ := second(v) // it was looked at
 		end := start + 999_999
 		switch p.Op {
-		case page.GreaterThan:
+		case listing.GreaterThan:
 			start, end = end+1, math.MaxInt64
-		case page.GreaterThanOrEqual:
+		case listing.GreaterThanOrEqual:
 			end = math.MaxInt64
-		case page.LessThan:
+		case listing.LessThan:
 			start, end = math.MinInt64, start-1
-		case page.LessThanOrEqual:
+		case listing.LessThanOrEqual:
 			start = math.MinInt64
 		}
 		ranges = append(ranges, [2]int64{start, end})

@@ -5,13 +5,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
 // Groups implements run.Store.
-func (s *runIndex) Groups(ctx context.Context, filter []page.Predicate, sc run.Scope, g run.Grouping) ([]run.Group, int, error) {
-	l, err := newRunList(s.driver.conn(s.reads), page.Query{Filter: filter}, sc)
+func (s *runIndex) Groups(ctx context.Context, filter []listing.Predicate, sc run.Scope, g run.Grouping) ([]run.Group, int, error) {
+	l, err := newRunList(s.driver.conn(s.reads), listing.Query{Filter: filter}, sc)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/columns"
 )
@@ -26,12 +26,12 @@ var kinds = []string{"experiment_id", "schedule_id", "pipeline_id", "status"}
 // counts by, so that their matches are known without a look at the runs, and the others.
 type runList struct {
 	db      conn
-	q       page.Query
+	q       listing.Query
 	limit   int
 	states  []string // storage states that the filter allows
 	kinds   []condition
 	leads   []lead // the fields of the filter with a single wanted value
-	others  []page.Predicate
+	others  []listing.Predicate
 	filters []columns.Filter // all of it
 }
 
@@ -41,9 +41,9 @@ type lead struct {
 	value any
 }
 
-func newRunList(db conn, q page.Query, sc run.Scope) (*runList, error) {
+func newRunList(db conn, q listing.Query, sc run.Scope) (*runList, error) {
 	l := &runList{db: db, q: q, limit: min(max(q.Size, 1), 200) + 1}
-	allowed := listing{table: "runs", fields: runFields}
+	allowed := table{table: "runs", fields: runFields}
 	states := []string{available, archived}
 	if sc.ExperimentID != "" {
 		l.lead("experiment_id", sc.ExperimentID)
@@ -62,7 +62,7 @@ func newRunList(db conn, q page.Query, sc run.Scope) (*runList, error) {
 		switch {
 		case p.Key == "storage_state":
 			states = slices.DeleteFunc(states, func(state string) bool { return !allows(p, state) })
-		case slices.Contains(kinds, p.Key) && p.Op == page.Equals:
+		case slices.Contains(kinds, p.Key) && p.Op == listing.Equals:
 			l.lead(p.Key, p.Values[0])
 		case slices.Contains(kinds, p.Key):
 			l.kinds = append(l.kinds, c)
@@ -86,7 +86,7 @@ func (l *runList) lead(name string, value any) {
 }
 
 func is(column, value string) columns.Filter {
-	return columnFilter(page.Predicate{Key: column, Op: page.Equals, Values: []any{value}})
+	return columnFilter(listing.Predicate{Key: column, Op: listing.Equals, Values: []any{value}})
 }
 
 func equals(name string, value any) condition {
@@ -97,15 +97,15 @@ func equals(name string, value any) condition {
 }
 
 // allows evaluates a predicate that is known to be in order on a text.
-func allows(p page.Predicate, text string) bool {
-	if p.Op == page.In {
+func allows(p listing.Predicate, text string) bool {
+	if p.Op == listing.In {
 		return slices.Contains(p.Values, any(text))
 	}
 	value, _ := p.Values[0].(string)
 	switch p.Op {
-	case page.NotEquals:
+	case listing.NotEquals:
 		return text != value
-	case page.Substring:
+	case listing.Substring:
 		return strings.Contains(strings.ToLower(text), strings.ToLower(value))
 	}
 	return compares(p.Op, strings.Compare(text, value))
@@ -113,7 +113,7 @@ func allows(p page.Predicate, text string) bool {
 
 // chooseRuns chooses the rows of a page: along an index, if there is one that has the list in its order or if there are few
 // to sort; otherwise by columns.
-func (s *runIndex) chooseRuns(ctx context.Context, q page.Query, sc run.Scope) (rows, error) {
+func (s *runIndex) chooseRuns(ctx context.Context, q listing.Query, sc run.Scope) (rows, error) {
 	tx, err := s.reads.BeginTx(ctx, &s.driver.Snapshot) // the count and the rows shall agree
 	if err != nil {
 		return rows{}, trouble("begin", err)
@@ -122,7 +122,7 @@ func (s *runIndex) chooseRuns(ctx context.Context, q page.Query, sc run.Scope) (
 	return s.choose(ctx, s.driver.conn(tx), q, sc)
 }
 
-func (s *runIndex) choose(ctx context.Context, db conn, q page.Query, sc run.Scope) (rows, error) {
+func (s *runIndex) choose(ctx context.Context, db conn, q listing.Query, sc run.Scope) (rows, error) {
 	l, err := newRunList(db, q, sc)
 	if err != nil {
 		return rows{}, err
@@ -201,7 +201,7 @@ func (l *runList) along(ctx context.Context, ways []way) ([]entry, error) {
 
 // known tells whether ids are asked for, which are found at once; not beside what columns alone compare.
 func (l *runList) known() bool {
-	return !slices.ContainsFunc(l.others, bySize) && slices.ContainsFunc(l.others, func(o page.Predicate) bool { return o.Key == "id" && (o.Op == page.Equals || o.Op == page.In) })
+	return !slices.ContainsFunc(l.others, bySize) && slices.ContainsFunc(l.others, func(o listing.Predicate) bool { return o.Key == "id" && (o.Op == listing.Equals || o.Op == listing.In) })
 }
 
 // byID is SQLite's own index on the ids of runs.
@@ -211,7 +211,7 @@ const byID = "sqlite_autoindex_runs_1"
 func (l *runList) meant(ctx context.Context) (rows, error) {
 	where := slices.Clone(l.kinds)
 	for _, o := range l.others {
-		c, err := listing{table: "runs", fields: runFields}.predicate(o)
+		c, err := table{table: "runs", fields: runFields}.predicate(o)
 		if err != nil {
 			return rows{}, err
 		}

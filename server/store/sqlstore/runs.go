@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
@@ -107,14 +107,14 @@ func (s *runs) Run(ctx context.Context, id string) (run.Run, error) {
 }
 
 // Runs implements run.Store.
-func (s *runIndex) Runs(ctx context.Context, q page.Query, sc run.Scope) (page.Page[run.Run], error) {
+func (s *runIndex) Runs(ctx context.Context, q listing.Query, sc run.Scope) (listing.Page[run.Run], error) {
 	chosen, err := s.chooseRuns(ctx, q, sc)
 	if err != nil {
-		return page.Page[run.Run]{}, err
+		return listing.Page[run.Run]{}, err
 	}
 	rows, err := s.read().RunsBySeq(ctx, chosen.seqs)
 	if err != nil {
-		return page.Page[run.Run]{}, trouble("read runs", err)
+		return listing.Page[run.Run]{}, trouble("read runs", err)
 	}
 	bySeq, err := complete(ctx, s.read(), rows)
 	return pageOf(chosen, bySeq), err

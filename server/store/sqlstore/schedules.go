@@ -4,15 +4,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
 var _ schedule.Store = (*Store)(nil)
 
-func scheduleList(experimentID string) listing {
-	l := listing{table: "schedules", fields: map[string]field{
+func scheduleList(experimentID string) table {
+	l := table{table: "schedules", fields: map[string]field{
 		"id": {"id", text}, "name": {"name", text}, "description": {"description", text},
 		"created_at": {"created_at", moment}, "updated_at": {"updated_at", moment},
 		"pipeline_id": {"pipeline_id", text}, "package_id": {"pipeline_id", text}, "experiment_id": {"experiment_id", text},
@@ -56,19 +56,19 @@ func (s *schedules) Schedule(ctx context.Context, id string) (schedule.Schedule,
 }
 
 // Schedules implements schedule.Store.
-func (s *schedules) Schedules(ctx context.Context, q page.Query, experimentID string) (page.Page[schedule.Schedule], error) {
+func (s *schedules) Schedules(ctx context.Context, q listing.Query, experimentID string) (listing.Page[schedule.Schedule], error) {
 	chosen, err := s.page(ctx, scheduleList(experimentID), q)
 	if err != nil {
-		return page.Page[schedule.Schedule]{}, err
+		return listing.Page[schedule.Schedule]{}, err
 	}
 	found, err := s.read().SchedulesBySeq(ctx, chosen.seqs)
 	if err != nil {
-		return page.Page[schedule.Schedule]{}, trouble("read schedules", err)
+		return listing.Page[schedule.Schedule]{}, trouble("read schedules", err)
 	}
 	bySeq := map[int64]schedule.Schedule{}
 	for _, row := range found {
 		if bySeq[row.Schedule.Seq], err = scheduleOf(row.Schedule, row.ExperimentName); err != nil {
-			return page.Page[schedule.Schedule]{}, err
+			return listing.Page[schedule.Schedule]{}, err
 		}
 	}
 	return pageOf(chosen, bySeq), nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 // What runs can be filtered by beside their own columns: the value of a parameter, a label or a metric by its name, and a
@@ -21,14 +21,14 @@ const (
 )
 
 // search turns a predicate on what lies beside the row of a run into SQL; ok is false for all others.
-func search(p page.Predicate) (c condition, ok bool, err error) {
+func search(p listing.Predicate) (c condition, ok bool, err error) {
 	switch name, byMetric := strings.CutPrefix(p.Key, metricPrefix); {
 	case byMetric && name != "":
 		c, err = metricIs(name, p)
 		return c, true, err
 	case p.Key == anyText:
 		text, isText := single(p).(string)
-		if p.Op != page.Substring || !isText {
+		if p.Op != listing.Substring || !isText {
 			return c, true, apierr.New(apierr.Invalid, "the filter on text is IS_SUBSTRING with a string")
 		}
 		pattern := containing(text)
@@ -50,7 +50,7 @@ func search(p page.Predicate) (c condition, ok bool, err error) {
 }
 
 // metricIs compares the value of a metric that also sorts the runs.
-func metricIs(name string, p page.Predicate) (condition, error) {
+func metricIs(name string, p listing.Predicate) (condition, error) {
 	value, err := limitOf(p)
 	if err != nil {
 		return condition{}, err
@@ -63,13 +63,13 @@ func metricIs(name string, p page.Predicate) (condition, error) {
 }
 
 // bySize tells whether a predicate compares the values of a parameter as numbers.
-func bySize(p page.Predicate) bool {
+func bySize(p listing.Predicate) bool {
 	return strings.HasPrefix(p.Key, parameterPrefix) &&
-		slices.Contains([]page.Op{page.GreaterThan, page.GreaterThanOrEqual, page.LessThan, page.LessThanOrEqual}, p.Op)
+		slices.Contains([]listing.Op{listing.GreaterThan, listing.GreaterThanOrEqual, listing.LessThan, listing.LessThanOrEqual}, p.Op)
 }
 
 // limitOf is what a predicate compares a metric or a parameter with.
-func limitOf(p page.Predicate) (float64, error) {
+func limitOf(p listing.Predicate) (float64, error) {
 	switch v := single(p).(type) {
 	case float64:
 		return v, nil
@@ -92,9 +92,9 @@ func numberIn(text string) (float64, bool) {
 }
 
 // beside asks for what lies beside a run in a table. What is not equal is all but what is, so also runs that lack it.
-func beside(table, is string, op page.Op, name string, value any) condition {
+func beside(table, is string, op listing.Op, name string, value any) condition {
 	not := ""
-	if op == page.NotEquals {
+	if op == listing.NotEquals {
 		not, is = "NOT ", strings.Replace(is, "<>", "=", 1)
 	}
 	return condition{
@@ -103,23 +103,23 @@ func beside(table, is string, op page.Op, name string, value any) condition {
 }
 
 // textIs compares the text beside a name in a table.
-func textIs(table, name string, p page.Predicate) (condition, error) {
+func textIs(table, name string, p listing.Predicate) (condition, error) {
 	text, ok := single(p).(string)
 	if !ok {
 		return condition{}, apierr.New(apierr.Invalid, "the filter on %q needs one string", p.Key)
 	}
 	switch p.Op {
-	case page.Equals, page.NotEquals:
+	case listing.Equals, listing.NotEquals:
 		return beside(table, "value = ?", p.Op, name, text), nil
-	case page.Substring:
+	case listing.Substring:
 		return beside(table, `value LIKE ? ESCAPE '\'`, p.Op, name, containing(text)), nil
 	}
 	return condition{}, apierr.New(apierr.Invalid, "the filter on %q can be EQUALS, NOT_EQUALS or IS_SUBSTRING, and of a parameter also an order of numbers", p.Key)
 }
 
 // single is the value of a predicate that has one.
-func single(p page.Predicate) any {
-	if len(p.Values) != 1 || p.Op == page.In {
+func single(p listing.Predicate) any {
+	if len(p.Values) != 1 || p.Op == listing.In {
 		return nil
 	}
 	return p.Values[0]

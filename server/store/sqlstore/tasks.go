@@ -3,15 +3,15 @@ package sqlstore
 import (
 	"context"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 	"github.com/argosy-ml/argosy/server/task"
 )
 
 var _ task.Store = (*Store)(nil)
 
-func taskList(sc task.Scope) listing {
-	l := listing{table: "tasks", fields: map[string]field{
+func taskList(sc task.Scope) table {
+	l := table{table: "tasks", fields: map[string]field{
 		"id": {"id", text}, "namespace": {"namespace", text}, "pipelineName": {"pipeline_name", text}, "runId": {"run_id", text},
 		"mlmdExecutionID": {"execution_id", text}, "fingerprint": {"fingerprint", text},
 		"created_at": {"created_at", moment}, "finished_at": {"finished_at", moment},
@@ -43,10 +43,10 @@ func (s *tasks) CreateTask(ctx context.Context, t task.Task) error {
 }
 
 // Tasks implements task.Store.
-func (s *tasks) Tasks(ctx context.Context, q page.Query, sc task.Scope) (page.Page[task.Task], error) {
+func (s *tasks) Tasks(ctx context.Context, q listing.Query, sc task.Scope) (listing.Page[task.Task], error) {
 	chosen, err := s.page(ctx, taskList(sc), q)
 	if err != nil {
-		return page.Page[task.Task]{}, err
+		return listing.Page[task.Task]{}, err
 	}
 	found, err := s.read().TasksBySeq(ctx, chosen.seqs)
 	bySeq := map[int64]task.Task{}

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	wire "github.com/argosy-ml/argosy/proto/api"
-	"github.com/argosy-ml/argosy/server/page"
+	kfpv1 "github.com/argosy-ml/argosy/proto/api"
+	"github.com/argosy-ml/argosy/server/listing"
 )
 
 const pageSize = 100
@@ -39,7 +39,7 @@ func measureLists(ctx context.Context, s *server, m *model, shapes []shape, o op
 	for _, sh := range shapes {
 		rows := m.list(sh)
 		for _, p := range pages(len(rows)) {
-			var start *page.Cursor
+			var start *listing.Cursor
 			if p.value > 0 {
 				start = m.cursor(sh, rows[p.value])
 			}
@@ -140,12 +140,12 @@ func overGRPC(ctx context.Context, s *server, query string, samples int) (times 
 	if err != nil {
 		return nil, err
 	}
-	r := &wire.ListRunsRequest{PageSize: pageSize, PageToken: values.Get("page_token"), SortBy: values.Get("sort_by"), Filter: values.Get("filter")}
+	r := &kfpv1.ListRunsRequest{PageSize: pageSize, PageToken: values.Get("page_token"), SortBy: values.Get("sort_by"), Filter: values.Get("filter")}
 	if id := values.Get("resource_reference_key.id"); id != "" {
-		kind := wire.ResourceType_value[values.Get("resource_reference_key.type")]
-		r.ResourceReferenceKey = &wire.ResourceKey{Type: wire.ResourceType(kind), Id: id}
+		kind := kfpv1.ResourceType_value[values.Get("resource_reference_key.type")]
+		r.ResourceReferenceKey = &kfpv1.ResourceKey{Type: kfpv1.ResourceType(kind), Id: id}
 	}
-	runs := wire.NewRunServiceClient(s.conn)
+	runs := kfpv1.NewRunServiceClient(s.conn)
 	for range samples {
 		begin := time.Now()
 		if _, err := runs.ListRuns(ctx, r); err != nil {

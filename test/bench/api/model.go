@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/test/bench/seed"
 )
@@ -148,7 +148,7 @@ func (r *row) value(key string) (int64, string) {
 	panic("unknown field " + key)
 }
 
-func (r *row) matches(where []page.Predicate) bool {
+func (r *row) matches(where []listing.Predicate) bool {
 	for _, p := range where {
 		if !r.match(p) {
 			return false
@@ -157,9 +157,9 @@ func (r *row) matches(where []page.Predicate) bool {
 	return true
 }
 
-func (r *row) match(p page.Predicate) bool {
+func (r *row) match(p listing.Predicate) bool {
 	if name, ok := strings.CutPrefix(p.Key, "parameter:"); ok { // only with Equals and GreaterThan
-		if p.Op == page.GreaterThan {
+		if p.Op == listing.GreaterThan {
 			return slices.ContainsFunc(r.parameters, func(have run.Parameter) bool {
 				value, err := strconv.ParseFloat(have.Value, 64)
 				limit, errLimit := strconv.ParseFloat(p.Values[0].(string), 64)
@@ -186,30 +186,30 @@ func (r *row) match(p page.Predicate) bool {
 		return strings.Compare(text, v.(string))
 	}
 	switch p.Op {
-	case page.Equals:
+	case listing.Equals:
 		return compare(p.Values[0]) == 0
-	case page.NotEquals:
+	case listing.NotEquals:
 		return compare(p.Values[0]) != 0
-	case page.GreaterThan:
+	case listing.GreaterThan:
 		return compare(p.Values[0]) > 0
-	case page.GreaterThanOrEqual:
+	case listing.GreaterThanOrEqual:
 		return compare(p.Values[0]) >= 0
-	case page.LessThan:
+	case listing.LessThan:
 		return compare(p.Values[0]) < 0
-	case page.LessThanOrEqual:
+	case listing.LessThanOrEqual:
 		return compare(p.Values[0]) <= 0
-	case page.Substring:
+	case listing.Substring:
 		return strings.Contains(strings.ToLower(text), strings.ToLower(p.Values[0].(string)))
-	case page.In:
+	case listing.In:
 		return slices.ContainsFunc(p.Values, func(v any) bool { return compare(v) == 0 })
 	}
 	panic("unknown operator")
 }
 
 // cursor names a row as the server's tokens do.
-func (m *model) cursor(s shape, position int32) *page.Cursor {
+func (m *model) cursor(s shape, position int32) *listing.Cursor {
 	r := &m.rows[position]
-	c := &page.Cursor{ID: r.id}
+	c := &listing.Cursor{ID: r.id}
 	if name, ok := strings.CutPrefix(s.sortBy, "metric:"); ok {
 		c.ID = strconv.FormatInt(r.seq, 10)
 		if v := r.metric(name); !math.IsNaN(v) {
@@ -225,7 +225,7 @@ func (m *model) cursor(s shape, position int32) *page.Cursor {
 	return c
 }
 
-func pageToken(sortBy string, desc bool, filter string, start page.Cursor) string {
+func pageToken(sortBy string, desc bool, filter string, start listing.Cursor) string {
 	b, err := json.Marshal(map[string]any{"sort_by": sortBy, "desc": desc, "filter": filter, "start": start})
 	if err != nil {
 		panic(err) // texts and numbers

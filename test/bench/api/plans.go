@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 )
 
@@ -45,11 +45,11 @@ func planLists(ctx context.Context, s *sqlstore.Store, kind string, m *model, sh
 	for _, sh := range shapes {
 		rows := m.list(sh)
 		for _, p := range pages(len(rows)) {
-			var start *page.Cursor
+			var start *listing.Cursor
 			if p.value > 0 {
 				start = m.cursor(sh, rows[p.value])
 			}
-			plans, err := s.Plans(ctx, page.Query{Size: pageSize, SortBy: sh.sortBy, Desc: sh.desc, Filter: sh.where, Start: start}, sh.at)
+			plans, err := s.Plans(ctx, listing.Query{Size: pageSize, SortBy: sh.sortBy, Desc: sh.desc, Filter: sh.where, Start: start}, sh.at)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s page: %w", sh, p.name, err)
 			}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 	"github.com/argosy-ml/argosy/test/bench/seed"
@@ -30,7 +30,7 @@ func TestPlans(t *testing.T) {
 	for _, sh := range shapes {
 		rows := m.list(sh)
 		for _, p := range pages(len(rows)) {
-			q := page.Query{Size: pageSize, SortBy: sh.sortBy, Desc: sh.desc, Filter: sh.where}
+			q := listing.Query{Size: pageSize, SortBy: sh.sortBy, Desc: sh.desc, Filter: sh.where}
 			if p.value > 0 {
 				q.Start = m.cursor(sh, rows[p.value])
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/test/bench/seed"
 )
@@ -18,7 +18,7 @@ type shape struct {
 	at                  run.Scope
 	sortBy              string
 	desc                bool
-	where               []page.Predicate
+	where               []listing.Predicate
 	group               string
 	encoded             bool // the filter is URL-encoded twice, as KFP's own UI does
 }
@@ -33,8 +33,8 @@ type named[T any] struct {
 	value T
 }
 
-func of(key string, op page.Op, values ...any) page.Predicate {
-	return page.Predicate{Key: key, Op: op, Values: values}
+func of(key string, op listing.Op, values ...any) listing.Predicate {
+	return listing.Predicate{Key: key, Op: op, Values: values}
 }
 
 // Groups of lists, whose figures are taken together.
@@ -63,10 +63,10 @@ func scopes(w *seed.World) []named[run.Scope] {
 // sorted gives every order in every scope, of all runs, of those that are not archived and of those that are.
 func sorted(w *seed.World) []shape {
 	var shapes []shape
-	states := []named[[]page.Predicate]{
+	states := []named[[]listing.Predicate]{
 		{"", nil},
-		{"not archived", []page.Predicate{of("storage_state", page.NotEquals, archived)}},
-		{"archived", []page.Predicate{of("storage_state", page.Equals, archived)}},
+		{"not archived", []listing.Predicate{of("storage_state", listing.NotEquals, archived)}},
+		{"archived", []listing.Predicate{of("storage_state", listing.Equals, archived)}},
 	}
 	for _, scope := range scopes(w) {
 		for _, by := range []string{
@@ -88,45 +88,45 @@ func sorted(w *seed.World) []shape {
 // filtered gives every operator on every kind of field, newest first, of all runs and of an experiment.
 func filtered(w *seed.World) []shape {
 	middle := w.Run(w.Runs / 2)
-	each := []named[[]page.Predicate]{
-		{"name = one of its kind", []page.Predicate{of("name", page.Equals, middle.Name)}},
-		{"name = one that many have", []page.Predicate{of("name", page.Equals, "baseline")}},
-		{"name <>", []page.Predicate{of("name", page.NotEquals, "baseline")}},
-		{"name >", []page.Predicate{of("name", page.GreaterThan, "n")}},
-		{"name >=", []page.Predicate{of("name", page.GreaterThanOrEqual, "n")}},
-		{"name <", []page.Predicate{of("name", page.LessThan, "n")}},
-		{"name <=", []page.Predicate{of("name", page.LessThanOrEqual, "baseline")}},
-		{"name in", []page.Predicate{of("name", page.In, "baseline", middle.Name)}},
-		{"name has what many have", []page.Predicate{of("name", page.Substring, "RESNET")}},
-		{"name has what one has", []page.Predicate{of("name", page.Substring, "("+middle.ID[:5]+")")}},
-		{"name has what none has", []page.Predicate{of("name", page.Substring, "zzz")}},
-		{"description has", []page.Predicate{of("description", page.Substring, "batches of 64")}},
-		{"status =", []page.Predicate{of("status", page.Equals, run.Failed)}},
-		{"status = Running", []page.Predicate{of("status", page.Equals, run.Running)}},
-		{"status in", []page.Predicate{of("status", page.In, run.Failed, run.Error)}},
-		{"status <>", []page.Predicate{of("status", page.NotEquals, run.Succeeded)}},
-		{"failed and not archived", []page.Predicate{of("status", page.Equals, run.Failed), of("storage_state", page.NotEquals, archived)}},
-		{"created_at =", []page.Predicate{of("created_at", page.Equals, middle.CreatedAt)}},
-		{"created_at <>", []page.Predicate{of("created_at", page.NotEquals, middle.CreatedAt)}},
-		{"created_at >", []page.Predicate{of("created_at", page.GreaterThan, middle.CreatedAt)}},
-		{"created_at <", []page.Predicate{of("created_at", page.LessThan, middle.CreatedAt)}},
-		{"created_at of a day", []page.Predicate{
-			of("created_at", page.GreaterThanOrEqual, middle.CreatedAt), of("created_at", page.LessThan, middle.CreatedAt.Add(24*time.Hour)),
+	each := []named[[]listing.Predicate]{
+		{"name = one of its kind", []listing.Predicate{of("name", listing.Equals, middle.Name)}},
+		{"name = one that many have", []listing.Predicate{of("name", listing.Equals, "baseline")}},
+		{"name <>", []listing.Predicate{of("name", listing.NotEquals, "baseline")}},
+		{"name >", []listing.Predicate{of("name", listing.GreaterThan, "n")}},
+		{"name >=", []listing.Predicate{of("name", listing.GreaterThanOrEqual, "n")}},
+		{"name <", []listing.Predicate{of("name", listing.LessThan, "n")}},
+		{"name <=", []listing.Predicate{of("name", listing.LessThanOrEqual, "baseline")}},
+		{"name in", []listing.Predicate{of("name", listing.In, "baseline", middle.Name)}},
+		{"name has what many have", []listing.Predicate{of("name", listing.Substring, "RESNET")}},
+		{"name has what one has", []listing.Predicate{of("name", listing.Substring, "("+middle.ID[:5]+")")}},
+		{"name has what none has", []listing.Predicate{of("name", listing.Substring, "zzz")}},
+		{"description has", []listing.Predicate{of("description", listing.Substring, "batches of 64")}},
+		{"status =", []listing.Predicate{of("status", listing.Equals, run.Failed)}},
+		{"status = Running", []listing.Predicate{of("status", listing.Equals, run.Running)}},
+		{"status in", []listing.Predicate{of("status", listing.In, run.Failed, run.Error)}},
+		{"status <>", []listing.Predicate{of("status", listing.NotEquals, run.Succeeded)}},
+		{"failed and not archived", []listing.Predicate{of("status", listing.Equals, run.Failed), of("storage_state", listing.NotEquals, archived)}},
+		{"created_at =", []listing.Predicate{of("created_at", listing.Equals, middle.CreatedAt)}},
+		{"created_at <>", []listing.Predicate{of("created_at", listing.NotEquals, middle.CreatedAt)}},
+		{"created_at >", []listing.Predicate{of("created_at", listing.GreaterThan, middle.CreatedAt)}},
+		{"created_at <", []listing.Predicate{of("created_at", listing.LessThan, middle.CreatedAt)}},
+		{"created_at of a day", []listing.Predicate{
+			of("created_at", listing.GreaterThanOrEqual, middle.CreatedAt), of("created_at", listing.LessThan, middle.CreatedAt.Add(24*time.Hour)),
 		}},
-		{"failed of the last month", []page.Predicate{
-			of("status", page.Equals, run.Failed), of("created_at", page.GreaterThan, w.Run(w.Runs-1).CreatedAt.Add(-30*24*time.Hour)),
+		{"failed of the last month", []listing.Predicate{
+			of("status", listing.Equals, run.Failed), of("created_at", listing.GreaterThan, w.Run(w.Runs-1).CreatedAt.Add(-30*24*time.Hour)),
 		}},
-		{"finished_at >", []page.Predicate{of("finished_at", page.GreaterThan, middle.CreatedAt)}},
-		{"pipeline =", []page.Predicate{of("pipeline_id", page.Equals, w.Pipelines[0].ID)}},
-		{"pipeline = a rare one", []page.Predicate{of("pipeline_id", page.Equals, w.Pipelines[39].ID)}},
-		{"experiments in", []page.Predicate{of("experiment_id", page.In, w.Experiments[3].ID, w.Experiments[200].ID)}},
-		{"id =", []page.Predicate{of("id", page.Equals, middle.ID)}},
-		{"id >", []page.Predicate{of("id", page.GreaterThan, "8")}},
-		{"a parameter that many have", []page.Predicate{of("parameter:learning_rate", page.Equals, "0.1")}},
-		{"a parameter above a number", []page.Predicate{of("parameter:learning_rate", page.GreaterThan, "0.05")}},
-		{"a parameter that few have", []page.Predicate{of("parameter:learning_rate", page.Equals, "none")}},
-		{"a metric above what most have", []page.Predicate{of("metric:loss", page.GreaterThan, "4.5")}},
-		{"no status is so", []page.Predicate{of("status", page.In)}},
+		{"finished_at >", []listing.Predicate{of("finished_at", listing.GreaterThan, middle.CreatedAt)}},
+		{"pipeline =", []listing.Predicate{of("pipeline_id", listing.Equals, w.Pipelines[0].ID)}},
+		{"pipeline = a rare one", []listing.Predicate{of("pipeline_id", listing.Equals, w.Pipelines[39].ID)}},
+		{"experiments in", []listing.Predicate{of("experiment_id", listing.In, w.Experiments[3].ID, w.Experiments[200].ID)}},
+		{"id =", []listing.Predicate{of("id", listing.Equals, middle.ID)}},
+		{"id >", []listing.Predicate{of("id", listing.GreaterThan, "8")}},
+		{"a parameter that many have", []listing.Predicate{of("parameter:learning_rate", listing.Equals, "0.1")}},
+		{"a parameter above a number", []listing.Predicate{of("parameter:learning_rate", listing.GreaterThan, "0.05")}},
+		{"a parameter that few have", []listing.Predicate{of("parameter:learning_rate", listing.Equals, "none")}},
+		{"a metric above what most have", []listing.Predicate{of("metric:loss", listing.GreaterThan, "4.5")}},
+		{"no status is so", []listing.Predicate{of("status", listing.In)}},
 	}
 	var shapes []shape
 	for _, scope := range scopes(w)[:3] {
@@ -144,23 +144,23 @@ func filtered(w *seed.World) []shape {
 // combined gives filters of several fields, in orders of others.
 func combined(w *seed.World) []shape {
 	middle, newest := w.Run(w.Runs/2), w.Run(w.Runs-1)
-	quarter := []page.Predicate{
-		of("created_at", page.GreaterThanOrEqual, middle.CreatedAt), of("created_at", page.LessThan, middle.CreatedAt.Add(90*24*time.Hour)),
+	quarter := []listing.Predicate{
+		of("created_at", listing.GreaterThanOrEqual, middle.CreatedAt), of("created_at", listing.LessThan, middle.CreatedAt.Add(90*24*time.Hour)),
 	}
-	each := []named[[]page.Predicate]{
-		{"failed, name has, created in a quarter", append([]page.Predicate{of("status", page.Equals, run.Failed), of("name", page.Substring, "resnet")}, quarter...)},
-		{"name >, not archived", []page.Predicate{of("name", page.GreaterThan, "n"), of("storage_state", page.NotEquals, archived)}},
-		{"pipeline =, not succeeded", []page.Predicate{of("pipeline_id", page.Equals, w.Pipelines[0].ID), of("status", page.NotEquals, run.Succeeded)}},
-		{"pipeline = and status =", []page.Predicate{of("pipeline_id", page.Equals, w.Pipelines[1].ID), of("status", page.Equals, run.Succeeded)}},
-		{"experiments in, created in a quarter", append([]page.Predicate{of("experiment_id", page.In, w.Experiments[0].ID, w.Experiments[3].ID)}, quarter...)},
-		{"name and description have", []page.Predicate{of("name", page.Substring, "t"), of("description", page.Substring, "train")}},
-		{"a parameter and a metric", []page.Predicate{of("parameter:learning_rate", page.Equals, "0.1"), of("metric:loss", page.GreaterThan, "1")}},
-		{"of the last month, not archived, not failed", []page.Predicate{
-			of("created_at", page.GreaterThan, newest.CreatedAt.Add(-30*24*time.Hour)), of("storage_state", page.Equals, available), of("status", page.NotEquals, run.Failed),
+	each := []named[[]listing.Predicate]{
+		{"failed, name has, created in a quarter", append([]listing.Predicate{of("status", listing.Equals, run.Failed), of("name", listing.Substring, "resnet")}, quarter...)},
+		{"name >, not archived", []listing.Predicate{of("name", listing.GreaterThan, "n"), of("storage_state", listing.NotEquals, archived)}},
+		{"pipeline =, not succeeded", []listing.Predicate{of("pipeline_id", listing.Equals, w.Pipelines[0].ID), of("status", listing.NotEquals, run.Succeeded)}},
+		{"pipeline = and status =", []listing.Predicate{of("pipeline_id", listing.Equals, w.Pipelines[1].ID), of("status", listing.Equals, run.Succeeded)}},
+		{"experiments in, created in a quarter", append([]listing.Predicate{of("experiment_id", listing.In, w.Experiments[0].ID, w.Experiments[3].ID)}, quarter...)},
+		{"name and description have", []listing.Predicate{of("name", listing.Substring, "t"), of("description", listing.Substring, "train")}},
+		{"a parameter and a metric", []listing.Predicate{of("parameter:learning_rate", listing.Equals, "0.1"), of("metric:loss", listing.GreaterThan, "1")}},
+		{"of the last month, not archived, not failed", []listing.Predicate{
+			of("created_at", listing.GreaterThan, newest.CreatedAt.Add(-30*24*time.Hour)), of("storage_state", listing.Equals, available), of("status", listing.NotEquals, run.Failed),
 		}},
 	}
 	var shapes []shape
-	add := func(scope named[run.Scope], filter named[[]page.Predicate], orders ...string) {
+	add := func(scope named[run.Scope], filter named[[]listing.Predicate], orders ...string) {
 		for _, by := range orders {
 			field, order, _ := strings.Cut(by, " ")
 			shapes = append(shapes, shape{
@@ -174,10 +174,10 @@ func combined(w *seed.World) []shape {
 		add(all[0], filter, "created_at desc", "name", "finished_at desc", "metric:loss", other)
 		add(all[1], filter, "finished_at", other)
 	}
-	for _, filter := range []named[[]page.Predicate]{
-		{"status =", []page.Predicate{of("status", page.Equals, run.Failed)}},
-		{"status <>, not archived", []page.Predicate{of("status", page.NotEquals, run.Succeeded), of("storage_state", page.NotEquals, archived)}},
-		{"status in, created in a quarter", append([]page.Predicate{of("status", page.In, run.Failed, run.Error)}, quarter...)},
+	for _, filter := range []named[[]listing.Predicate]{
+		{"status =", []listing.Predicate{of("status", listing.Equals, run.Failed)}},
+		{"status <>, not archived", []listing.Predicate{of("status", listing.NotEquals, run.Succeeded), of("storage_state", listing.NotEquals, archived)}},
+		{"status in, created in a quarter", append([]listing.Predicate{of("status", listing.In, run.Failed, run.Error)}, quarter...)},
 	} {
 		add(all[4], filter, "created_at desc", "name", "metric:loss")
 	}
@@ -185,7 +185,7 @@ func combined(w *seed.World) []shape {
 }
 
 // query is the request's query, with the page that start begins; nil is the first.
-func (s shape) query(size int, start *page.Cursor) string {
+func (s shape) query(size int, start *listing.Cursor) string {
 	q := url.Values{"page_size": {fmt.Sprint(size)}, "sort_by": {s.sortBy}}
 	if s.desc {
 		q.Set("sort_by", s.sortBy+" desc")
@@ -211,9 +211,9 @@ func (s shape) query(size int, start *page.Cursor) string {
 	return q.Encode()
 }
 
-var ops = map[page.Op]string{
-	page.Equals: "EQUALS", page.NotEquals: "NOT_EQUALS", page.GreaterThan: "GREATER_THAN", page.GreaterThanOrEqual: "GREATER_THAN_EQUALS",
-	page.LessThan: "LESS_THAN", page.LessThanOrEqual: "LESS_THAN_EQUALS", page.In: "IN", page.Substring: "IS_SUBSTRING",
+var ops = map[listing.Op]string{
+	listing.Equals: "EQUALS", listing.NotEquals: "NOT_EQUALS", listing.GreaterThan: "GREATER_THAN", listing.GreaterThanOrEqual: "GREATER_THAN_EQUALS",
+	listing.LessThan: "LESS_THAN", listing.LessThanOrEqual: "LESS_THAN_EQUALS", listing.In: "IN", listing.Substring: "IS_SUBSTRING",
 }
 
 // wire is the filter as clients send it.
@@ -224,7 +224,7 @@ func (s shape) wire() string {
 	var predicates []map[string]any
 	for _, p := range s.where {
 		m := map[string]any{"key": p.Key, "op": ops[p.Op]}
-		if p.Op == page.In {
+		if p.Op == listing.In {
 			m["string_values"] = map[string]any{"values": p.Values}
 		} else if t, ok := p.Values[0].(time.Time); ok {
 			m["timestamp_value"] = t

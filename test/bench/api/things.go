@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/test/bench/seed"
 )
 
@@ -25,12 +25,12 @@ type thing struct {
 type kind struct {
 	path   string // of the REST API, and the name of what it answers
 	query  url.Values
-	where  []page.Predicate
+	where  []listing.Predicate
 	things []thing
 }
 
 func kinds(w *seed.World) []kind {
-	experiments, pipelines, jobs := kind{path: "experiments", where: []page.Predicate{of("name", page.NotEquals, "Default")}}, kind{path: "pipelines"}, kind{path: "jobs"}
+	experiments, pipelines, jobs := kind{path: "experiments", where: []listing.Predicate{of("name", listing.NotEquals, "Default")}}, kind{path: "pipelines"}, kind{path: "jobs"}
 	for _, e := range w.Experiments {
 		experiments.things = append(experiments.things, thing{id: e.ID, name: e.Name, created: e.CreatedAt, archived: e.Archived})
 	}
@@ -89,7 +89,7 @@ func measureThing(ctx context.Context, s *server, k kind, by string, order func(
 	}
 	where := slices.Clone(k.where)
 	if choice.name != "" {
-		where = append(where, of("name", page.Substring, choice.name))
+		where = append(where, of("name", listing.Substring, choice.name))
 	}
 	if len(where) > 0 {
 		q.Set("filter", shape{where: where}.wire())

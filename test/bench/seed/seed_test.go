@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 	"github.com/argosy-ml/argosy/test/bench/seed"
@@ -35,7 +35,7 @@ func TestFill(t *testing.T) {
 	manifest, err := s.RunManifest(t.Context(), last.ID)
 	require.NoError(t, err)
 	require.Contains(t, string(manifest), last.VersionName)
-	p, err := s.Runs(t.Context(), page.Query{Size: 1}, run.Scope{ExperimentID: w.Experiments[0].ID})
+	p, err := s.Runs(t.Context(), listing.Query{Size: 1}, run.Scope{ExperimentID: w.Experiments[0].ID})
 	require.NoError(t, err)
 	require.Greater(t, p.Total, int64(runs/4), "one experiment has most of the runs")
 	require.NotEqual(t, w.Run(3).ID, seed.NewWorld(8, runs).Run(3).ID)

@@ -26,10 +26,10 @@ import (
 	"github.com/argosy-ml/argosy/server/api"
 	"github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
+	"github.com/argosy-ml/argosy/server/eventstream"
 	"github.com/argosy-ml/argosy/server/gateway"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/series"
-	"github.com/argosy-ml/argosy/server/watch"
 )
 
 // room is the command beside a real server, whose cluster is Kubernetes' own stand-in.
@@ -44,7 +44,7 @@ type room struct {
 func furnish(t *testing.T) *room {
 	t.Helper()
 	b := enginetest.New(t)
-	watcher := watch.New(watch.Config{Store: b.Store, Runs: b.Runs, Log: b.Log})
+	watcher := eventstream.New(eventstream.Config{Store: b.Store, Runs: b.Runs, Log: b.Log})
 	handler, err := gateway.New(gateway.Config{
 		API: api.New(api.Services{
 			Pipelines: b.Pipelines, Experiments: b.Experiments, Runs: b.Runs, Schedules: b.Schedules, Watcher: watcher, Series: series.NewReader(b.Store),

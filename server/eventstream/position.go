@@ -1,4 +1,4 @@
-package watch
+package eventstream
 
 import (
 	"fmt"

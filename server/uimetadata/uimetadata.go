@@ -1,5 +1,5 @@
-// Package visual reads what steps leave for the UI to draw (KFP v1's mlpipeline-ui-metadata), and says what is wrong with it.
-package visual
+// Package uimetadata reads what steps leave for the UI to draw (KFP v1's mlpipeline-ui-metadata), and says what is wrong with it.
+package uimetadata
 
 import (
 	"encoding/csv"

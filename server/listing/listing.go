@@ -1,5 +1,5 @@
-// Package page describes one page of a list: what to keep, how to sort, where to go on.
-package page
+// Package listing describes one page of a list: what to keep, how to sort, where to go on.
+package listing
 
 // Op compares a field with the values of a predicate; the numbers are those of the KFP v1 wire.
 type Op int

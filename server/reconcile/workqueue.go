@@ -9,15 +9,15 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// Pauses of a crew between attempts that fail.
+// Pauses of a work queue between attempts that fail.
 const (
 	firstPause = 200 * time.Millisecond
 	maxPause   = 10 * time.Second
 )
 
-// crew does the work for keys: one worker a key, and a key that is poked while it is worked on is worked on once more.
-// Work that fails is done again after a growing pause. An idle crew has no goroutines.
-type crew struct {
+// workqueue does the work for keys: one worker a key, and a key that is enqueued while it is worked on is worked on once more.
+// Work that fails is done again after a growing pause. An idle work queue has no goroutines.
+type workqueue struct {
 	name  string
 	work  func(ctx context.Context, key string, attempt int) error // attempt counts failures in a row before this one
 	slots chan struct{}                                            // bounds how many work at once
@@ -30,12 +30,12 @@ type crew struct {
 
 type job struct{ again bool }
 
-func newCrew(name string, size int, log *slog.Logger, work func(context.Context, string, int) error) *crew {
-	return &crew{name: name, work: work, slots: make(chan struct{}, size), log: log, busy: map[string]*job{}}
+func newWorkqueue(name string, size int, log *slog.Logger, work func(context.Context, string, int) error) *workqueue {
+	return &workqueue{name: name, work: work, slots: make(chan struct{}, size), log: log, busy: map[string]*job{}}
 }
 
-// poke has the key worked on, soon; it never blocks. The worker ends with ctx.
-func (c *crew) poke(ctx context.Context, key string) {
+// enqueue has the key worked on, soon; it never blocks. The worker ends with ctx.
+func (c *workqueue) enqueue(ctx context.Context, key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if j := c.busy[key]; j != nil {
@@ -51,9 +51,9 @@ func (c *crew) poke(ctx context.Context, key string) {
 }
 
 // wait returns when all workers have ended.
-func (c *crew) wait() { c.wg.Wait() }
+func (c *workqueue) wait() { c.wg.Wait() }
 
-func (c *crew) run(ctx context.Context, key string, j *job) {
+func (c *workqueue) run(ctx context.Context, key string, j *job) {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = firstPause, maxPause
 	for attempt := 0; ; {
@@ -77,7 +77,7 @@ func (c *crew) run(ctx context.Context, key string, j *job) {
 	}
 }
 
-func (c *crew) once(ctx context.Context, key string, attempt int) error {
+func (c *workqueue) once(ctx context.Context, key string, attempt int) error {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -88,7 +88,7 @@ func (c *crew) once(ctx context.Context, key string, attempt int) error {
 }
 
 // done ends the worker of a key unless there is more to do.
-func (c *crew) done(key string, j *job) bool {
+func (c *workqueue) done(key string, j *job) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if j.again {

@@ -1,4 +1,4 @@
-package watch
+package eventstream
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -69,7 +69,7 @@ func (still) Changed(context.Context, run.Mark, int) ([]run.Change, run.Mark, er
 	return nil, run.Mark{Revision: 1}, nil
 }
 
-func (still) Matching(context.Context, []string, []page.Predicate, run.Scope) ([]run.Run, error) {
+func (still) Matching(context.Context, []string, []listing.Predicate, run.Scope) ([]run.Run, error) {
 	return nil, nil
 }
 

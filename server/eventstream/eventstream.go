@@ -1,7 +1,7 @@
-// Package watch gives what happens to runs as events, in an order that can be taken up again: each event has an id, and
+// Package eventstream gives what happens to runs as events, in an order that can be taken up again: each event has an id, and
 // a client that comes back with the id of its last event gets all later events and none twice. All of it is
 // read from the store and the logs, so ids hold over a restart of the server.
-package watch
+package eventstream
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/argosy-ml/argosy/server/apierr"
-	"github.com/argosy-ml/argosy/server/page"
+	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -208,7 +208,7 @@ func (f *follower) lines(c chunk) error {
 // Filter says which runs are to be watched.
 type Filter struct {
 	Scope     run.Scope
-	Predicate []page.Predicate
+	Predicate []listing.Predicate
 	After     string
 	Nodes     bool // with the nodes that changed
 	Points    bool
