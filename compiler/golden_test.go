@@ -31,6 +31,7 @@ var goldens = map[string]func() *dsl.Pipeline{
 	"options":   options,
 	"settings":  settings,
 	"jobs":      jobs,
+	"sweep":     sweep,
 	"files":     files,
 	"branches":  branches,
 	"subs":      subs,

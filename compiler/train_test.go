@@ -37,3 +37,17 @@ func jobs() *dsl.Pipeline {
 	train.Job(p, "single", train.Single(single))
 	return p
 }
+
+// sweep measures a job with each combination of three values and two.
+func sweep() *dsl.Pipeline {
+	p := dsl.New("sweep", dsl.Description("a matrix of parameters in one pipeline"))
+	workers := train.Vary("workers", 1, 2, 4)
+	network := train.Vary("network", train.Host, train.ENI)
+	train.Sweep(p, train.Matrix{Axes: []train.AnyAxis{workers, network}, Repeats: 2}, func(c train.Cell) {
+		train.MPIJob(p, "all-reduce", train.MPI{
+			Image: dsl.Param(p, "image", "horovod:1"), Workers: workers.Of(c), Network: network.Of(c), Slots: dsl.Lit(2),
+			Command: dsl.Lit("mpirun python train.py"), Metrics: []train.Metric{{Name: "images/sec", Reduce: train.SumOverRanks}},
+		})
+	})
+	return p
+}

@@ -55,6 +55,31 @@ func (p *Pipeline) Defaults(opts ...StepOption) {
 	}
 }
 
+// With records steps whose defaults are these options too.
+func (p *Pipeline) With(steps func(), opts ...StepOption) {
+	if p == nil {
+		return
+	}
+	outer := p.defaults
+	p.Defaults(opts...)
+	defer func() { p.defaults = outer }()
+	if steps != nil {
+		steps()
+	}
+}
+
+// Set sets options of the whole pipeline, as New does.
+func (p *Pipeline) Set(opts ...Option) {
+	if p == nil {
+		return
+	}
+	for _, opt := range opts {
+		if opt != nil {
+			opt.ofPipeline(p)
+		}
+	}
+}
+
 // Description says what the pipeline is for, in a line or two.
 func Description(s string) Option {
 	return pipelineOption(func(p *Pipeline) { p.description = s })

@@ -33,11 +33,7 @@ func New(name string, opts ...Option) *Pipeline {
 	p.root = &scope{kind: rootScope}
 	p.exit = &scope{kind: exitScope}
 	p.current = p.root
-	for _, opt := range opts {
-		if opt != nil {
-			opt.ofPipeline(p)
-		}
-	}
+	p.Set(opts...)
 	at := caller()
 	if strings.TrimSpace(name) == "" {
 		p.fault(at, "", "the pipeline has no name")
@@ -244,6 +240,9 @@ func (p *Pipeline) Name() string {
 	}
 	return p.name
 }
+
+// Fault records a mistake at the place of the caller outside of the SDK, for packages that build steps.
+func (p *Pipeline) Fault(format string, args ...any) { p.fault(caller(), "", format, args...) }
 
 func (p *Pipeline) fault(at graph.Position, step, format string, args ...any) {
 	if p != nil {

@@ -46,6 +46,25 @@ func TestFaults(t *testing.T) {
 		want  []string
 	}{
 		"unset": {func(p *dsl.Pipeline) { train.PyTorchJob(p, "fit", train.PyTorch{}) }, []string{"fit: Image is not set", "fit: Command is not set"}},
+		"sweep": {func(p *dsl.Pipeline) {
+			a, b := train.Vary("a", 1, 2, 1), train.Vary("a", true)
+			train.Sweep(p, train.Matrix{Axes: []train.AnyAxis{a, b}}, func(c train.Cell) {
+				job := ok
+				job.Workers, job.CPU = a.Of(c), train.Vary("cpu", "1").Of(c)
+				train.MPIJob(p, "fit", train.MPI(job))
+			})
+		}, []string{
+			": Sweep: a has the value 1 twice", ": Sweep: an axis cannot have the name a, which is taken", ": Sweep: cpu is not among the Axes of its Matrix",
+		}},
+		"nothing to sweep": {func(p *dsl.Pipeline) {
+			train.Sweep(p, train.Matrix{}, func(train.Cell) {})
+			train.Sweep(p, train.Matrix{}, nil)
+			train.Sweep(p, train.Matrix{Axes: []train.AnyAxis{train.Vary("a", []int{1})}}, func(train.Cell) { train.MPIJob(p, "fit", train.MPI(ok)) })
+			train.Sweep(nil, train.Matrix{}, nil)
+		}, []string{
+			": Sweep has nothing to measure: Axes need values, and Repeats must be at least 1", ": Sweep has no function",
+			": Sweep: a: a value must be a text, a number or a bool, not []int", ": Sweep: no step uses a: give it the axis's Of(cell)",
+		}},
 		"roles": {func(p *dsl.Pipeline) {
 			job := train.TF{Spec: ok, PS: train.Role{Replicas: dsl.Lit(-1), CPU: dsl.Lit("many")}, Worker: train.Role{Replicas: dsl.Lit(2)}}
 			job.Topology = train.Topology{Affinity: [][]string{{"ps", "server"}}}

@@ -3,6 +3,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -84,7 +85,7 @@ func (s *Service) Report(ctx context.Context, q Query) (*Answer, error) {
 		}
 		ended = append(ended, known)
 	}
-	a.Metrics, a.Varying = measured(ended), varying(ended)
+	a.Metrics = metrics(ended)
 	if a.Metric = (record.Metric{Name: q.Metric, Step: q.Step}); a.Metric.Name == "" {
 		a.Metric = usual(a.Metrics)
 	}
@@ -104,6 +105,7 @@ func (s *Service) Report(ctx context.Context, q Query) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.Varying = varying(runs)
 	if refused == nil {
 		a.Report, refused = scaling.New(runs, q.Options)
 	}
@@ -166,9 +168,10 @@ func (s *Service) known(ctx context.Context, r run.Run) (record.Run, error) {
 	}
 	reasons := []string{r.Message}
 	for _, n := range nodes {
-		step := record.Step{ID: n.ID, Label: (&client.Node{Name: n.Name, DisplayName: n.DisplayName}).Label()}
-		for _, o := range n.Outputs {
-			step.Outputs = append(step.Outputs, record.Output{Name: o.Name, Value: o.Value})
+		step := record.Step{
+			ID: n.ID, Label: (&client.Node{Name: n.Name, DisplayName: n.DisplayName}).Label(), Name: cmp.Or(n.DisplayName, n.Name), Around: n.BoundaryID,
+			Pod: n.Type == "Pod" || n.Type == "Retry", Succeeded: n.Phase == run.Succeeded, Message: n.Message, Started: n.StartedAt,
+			Inputs: values(n.Inputs), Outputs: values(n.Outputs),
 		}
 		known.Steps = append(known.Steps, step)
 		if n.Type == "Pod" && (n.Phase == run.Failed || n.Phase == run.Error) && n.Message != "" {
@@ -182,38 +185,55 @@ func (s *Service) known(ctx context.Context, r run.Run) (record.Run, error) {
 	return known, nil
 }
 
-// measure makes measurements of runs; refused says why it cannot.
+func values(parameters []run.Parameter) (all []record.Value) {
+	for _, p := range parameters {
+		all = append(all, record.Value{Name: p.Name, Value: p.Value})
+	}
+	return all
+}
+
+// measure makes measurements of runs; refused says why it cannot, and the runs then have their parameters alone.
 func (s *Service) measure(ctx context.Context, ended []record.Run, m record.Metric) (runs []scaling.Run, refused, err error) {
 	for _, known := range ended {
-		one, refused := record.Of(known, m)
+		measured, refused := record.Of(known, m)
 		if refused != nil {
-			return nil, refused, nil
+			return plain(ended), refused, nil
 		}
-		if one.Value != nil {
-			if one.Ranks, err = s.ranks(ctx, known.ID, m); err != nil {
-				return nil, nil, err
-			}
+		if err := s.ranks(ctx, known.ID, m, measured); err != nil {
+			return nil, nil, err
 		}
-		runs = append(runs, one)
+		for _, one := range measured {
+			runs = append(runs, one.Run)
+		}
 	}
 	return runs, record.Missing(runs, m), nil
 }
 
-// ranks reads what each rank printed of the metric; nil when not all did.
-func (s *Service) ranks(ctx context.Context, id string, m record.Metric) ([]float64, error) {
+func plain(ended []record.Run) (runs []scaling.Run) {
+	for _, known := range ended {
+		runs = append(runs, scaling.Run{ID: known.ID, Name: known.Name, Parameters: known.Parameters})
+	}
+	return runs
+}
+
+// ranks reads what each rank printed of the metric.
+func (s *Service) ranks(ctx context.Context, id string, m record.Metric, measured []record.Measurement) error {
+	if !slices.ContainsFunc(measured, func(one record.Measurement) bool { return one.Value != nil }) {
+		return nil
+	}
 	found, err := s.c.Series.Curves(ctx, id, series.Query{Name: m.Name, Points: record.Points})
 	if apierr.KindOf(err) == apierr.NotFound && err != nil {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var curves []record.Curve
 	for _, c := range found {
-		if c.Rank == run.Unranked || m.Step != "" && c.StepName != m.Step {
+		if c.Rank == run.Unranked {
 			continue
 		}
-		curve := record.Curve{Rank: c.Rank}
+		curve := record.Curve{StepID: c.NodeID, Step: c.StepName, Rank: c.Rank}
 		for _, p := range c.Points {
 			if finite(p.Value) {
 				curve.Values = append(curve.Values, p.Value)
@@ -221,5 +241,10 @@ func (s *Service) ranks(ctx context.Context, id string, m record.Metric) ([]floa
 		}
 		curves = append(curves, curve)
 	}
-	return record.Ranks(curves), nil
+	for i := range measured {
+		if measured[i].Value != nil {
+			measured[i].SetRanks(curves, m)
+		}
+	}
+	return nil
 }

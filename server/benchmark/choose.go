@@ -17,13 +17,13 @@ const usualMetric = "images/sec"
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// measured lists the metrics of runs, those of most runs first.
-func measured(runs []record.Run) []Measured {
+// metrics lists the metrics of runs, those of most runs first.
+func metrics(runs []record.Run) []Measured {
 	counts := map[record.Metric]int{}
 	for _, r := range runs {
 		seen := map[record.Metric]bool{}
 		for _, n := range r.Numbers {
-			m := record.Metric{Name: n.Name, Step: r.Label(n.StepID)}
+			m := record.Metric{Name: n.Name, Step: r.StepName(n.StepID)}
 			if !seen[m] {
 				seen[m] = true
 				counts[m]++
@@ -54,8 +54,8 @@ func usual(metrics []Measured) record.Metric {
 	return record.Metric{Name: usualMetric}
 }
 
-// varying lists the parameters that differ between runs.
-func varying(runs []record.Run) (all []Varying) {
+// varying lists the parameters that differ between measurements.
+func varying(runs []scaling.Run) (all []Varying) {
 	values := map[string]map[string]bool{}
 	for _, r := range runs {
 		for name, v := range r.Parameters {

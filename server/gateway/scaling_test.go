@@ -78,6 +78,55 @@ func TestScalingReport(t *testing.T) {
 	s.get(t, "/apis/argosy/v1/scaling:export?format=md&report.metric=loss&report.experiment_id="+url.QueryEscape(experiment), 400)
 }
 
+// One run of a sweep is enough for a report: each pass of its loop is a measurement, a failed one too.
+func TestScalingReportOfALoop(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	body := fmt.Sprintf(`{"name":"loop","pipeline_spec":{"workflow_manifest":%q,"parameters":[{"name":"batch_size","value":"64"}]}}`, scaled)
+	id := field(t, s.post(t, "/apis/v1beta1/runs", body, 200), "run", "id")
+	state := run.State{Status: run.Failed, StartedAt: time.Unix(990, 0), FinishedAt: time.Unix(1200, 0), Workflow: []byte(`{}`)}
+	var metrics []run.Metric
+	for i, workers := range []int{1, 2, 2, 1, 4} {
+		item := fmt.Sprintf("for-loop-1(%d:repeat:1,workers:%d)", i, workers)
+		pass := run.Node{
+			ID: fmt.Sprint("pass-", i), Name: "wf." + item, DisplayName: item, Type: "DAG", Phase: run.Succeeded,
+			Inputs: []run.Parameter{{Name: "for-loop-1-item-workers", Value: fmt.Sprint(workers)}},
+		}
+		n := s.stepNode(fmt.Sprint("train-", i), run.Succeeded)
+		n.Name, n.DisplayName, n.BoundaryID = pass.Name+".train", "train", pass.ID
+		n.Outputs = []run.Parameter{{Name: "world-size", Value: fmt.Sprint(workers)}}
+		if workers == 4 {
+			n.Phase, n.Message = run.Failed, "rank 3 died"
+		} else {
+			metrics = append(metrics, run.Metric{NodeID: n.ID, Name: "images/sec", Value: float64(90*workers + i), Format: run.Raw})
+		}
+		state.Nodes = append(state.Nodes, pass, n)
+	}
+	s.record(t, id, state)
+	_, err := s.store.AddMetrics(t.Context(), id, metrics)
+	require.NoError(t, err)
+	for rank := range 2 {
+		s.curve(t, id, "train-1", "images/sec", rank, 4, func(int) float64 { return 100 - 20*float64(rank) })
+	}
+	got, err := argosyv1.NewScalingServiceClient(s.conn).GetScalingReport(t.Context(), &argosyv1.GetScalingReportRequest{RunIds: []string{id}})
+	require.NoError(t, err)
+	require.Empty(t, got.GetRefused())
+	require.Equal(t, "train", got.GetStep())
+	require.Equal(t, []string{"1", "2", "4"}, got.GetVarying()[0].GetValues())
+	r := got.GetResult()
+	require.Len(t, r.GetRuns(), 5)
+	cells := r.GetLines()[0].GetCells()
+	require.Len(t, cells, 2)
+	require.Equal(t, []float64{90, 93}, cells[0].GetValues())
+	require.Equal(t, []float64{181, 182}, cells[1].GetValues())
+	require.Equal(t, []float64{1, 0.8}, cells[1].GetStragglers(), "of the pass whose ranks are known")
+	require.Equal(t, "weak", r.GetLines()[0].GetKind())
+	require.Len(t, r.GetFailures(), 1)
+	require.Equal(t, "loop train(4:repeat:1,workers:4)", r.GetFailures()[0].GetRun())
+	require.Equal(t, "rank 3 died", r.GetFailures()[0].GetWhy())
+	require.Contains(t, s.get(t, "/apis/argosy/v1/scaling:export?format=csv&report.run_ids="+id, 200), "loop train(2:repeat:1,workers:2)")
+}
+
 func TestTestRules(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -15,7 +15,7 @@ func TestGoBlocks(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("pipelines_test.go")
 	require.NoError(t, err)
-	for _, name := range []string{"docs/pipelines.md", "docs/training.md", "docs/zh/pipelines.md", "docs/zh/training.md"} {
+	for _, name := range []string{"docs/pipelines.md", "docs/training.md", "docs/zh/pipelines.md", "docs/zh/training.md", "docs/scaling.md", "docs/zh/scaling.md"} {
 		blocks := read(t, name).code("go")
 		require.NotEmpty(t, blocks, name)
 		for _, code := range blocks {

@@ -13,7 +13,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/train"
 )
 
-// The examples of docs/pipelines.md and docs/training.md, each a pipeline that compiles. TestGoBlocks keeps the pages equal to them.
+// The examples of docs/pipelines.md, docs/training.md and docs/scaling.md, each a pipeline that compiles. TestGoBlocks keeps the pages equal to them.
 
 func Hello() *dsl.Pipeline {
 	p := dsl.New("hello", dsl.Description("Says hello."))
@@ -254,6 +254,21 @@ func roles(p *dsl.Pipeline) {
 	})
 }
 
+func measured(p *dsl.Pipeline) {
+	workers := train.Vary("workers", 1, 2, 4)
+	network := train.Vary("network", train.Host, train.ENI)
+	train.Sweep(p, train.Matrix{Axes: []train.AnyAxis{workers, network}, Repeats: 6}, func(c train.Cell) {
+		train.MPIJob(p, "train", train.MPI{
+			Image:   dsl.Lit("my/trainer:1"),
+			Workers: workers.Of(c),
+			Network: network.Of(c),
+			Slots:   dsl.Lit(8),
+			Command: dsl.Lit("mpirun python3 train.py"),
+			Metrics: []train.Metric{{Name: "images/sec", Reduce: train.SumOverRanks}},
+		})
+	})
+}
+
 func limits(p *dsl.Pipeline) {
 	train.MPIJob(p, "train", train.MPI{
 		Image:          dsl.Lit("my/trainer:1"),
@@ -274,7 +289,7 @@ func TestExamples(t *testing.T) {
 		"parameters": parameters, "values": values, "files": files, "components": components, "scripts": scripts,
 		"branches": branches, "loops": loops, "sub-pipelines": subPipelines, "order": order, "resources": resources,
 		"failures": failures, "caching": caching, "secrets": secrets, "sidecars": sidecars, "metrics": metrics,
-		"pytorch": pyTorch, "roles": roles, "limits": limits,
+		"pytorch": pyTorch, "roles": roles, "limits": limits, "measured": measured,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

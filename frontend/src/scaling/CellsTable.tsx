@@ -106,8 +106,8 @@ function useColumns(report: ScalingResult, line: ScalingLine): Column[] {
         title: t('scaling.ranks'),
         of: ({ ranks, counted }) => (counted ? figure(ranks ?? 0, at) : t('scaling.askedRanks', { count: ranks ?? 0 })),
       },
-      { title: t('scaling.perRank'), of: ({ per_rank }) => figure(per_rank ?? 0, at) },
-      { title: t('scaling.speedup'), of: ({ speedup }) => (speedup ?? 0).toFixed(2) },
+      { title: t('scaling.perRank'), of: ({ per_rank }) => (per_rank ? figure(per_rank, at) : none) },
+      { title: t('scaling.speedup'), of: ({ speedup }) => (speedup ? speedup.toFixed(2) : none) },
       { title: t('scaling.efficiency'), of: ({ efficiency }) => share(efficiency) },
     );
   } else {

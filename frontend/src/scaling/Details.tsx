@@ -138,7 +138,7 @@ function Failures({ report }: { report: ScalingResult }) {
   return (
     <Sheet label={t('scaling.failuresOf')} head={[t('field.name'), t('scaling.cell'), t('scaling.why')]}>
       {(report.failures ?? []).map(({ id, run, cell, why }) => (
-        <Table.Tr key={id}>
+        <Table.Tr key={`${id} ${run}`}>
           <Table.Th scope="row">
             <TextLink to="/runs/$runId" params={{ runId: id ?? '' }}>
               {run}
@@ -178,7 +178,7 @@ function Raw({ report }: { report: ScalingResult }) {
       head={[t('field.name'), t('field.started'), ...varying, report.metric ?? '', t('scaling.ranks')]}
     >
       {runs.map(({ id, name, started, value, world, parameters }) => (
-        <Table.Tr key={id}>
+        <Table.Tr key={`${id} ${name}`}>
           <Table.Th scope="row">
             <TextLink to="/runs/$runId" params={{ runId: id ?? '' }}>
               {name}

@@ -29,7 +29,7 @@ const report = {
   metric: 'images/sec',
   step: 'train',
   experiment_name: 'my-sweep',
-  method: 'Each run gives one value.',
+  method: 'Each run, or each pass of its loop, gives one value.',
   metrics: [
     { name: 'images/sec', step_name: 'train', runs: 3 },
     { name: 'loss', step_name: 'train', runs: 3 },

@@ -30,7 +30,10 @@ const phrases: [RegExp, string][] = [
     '没有可比较的内容：这些运行只有一个单元有数值。',
   ],
   // the method
-  [/Each run gives one value\. Figures are medians over runs\. /, '每次运行给出一个值。数值为各次运行的中位数。'],
+  [
+    /Each run, or each pass of its loop, gives one value\. Figures are medians over runs\. /,
+    '每次运行或其循环的每一轮给出一个值。数值为各次运行的中位数。',
+  ],
   [
     /A difference counts when the Mann-Whitney test finds it at 5 %, corrected after Holm for (\d+) comparisons?, and the interval of the ratio excludes none\. /,
     'Mann-Whitney 检验在 5 % 水平（对 $1 次比较按 Holm 校正）发现差异，且比值的区间排除无差异时，才算有差异。',
@@ -67,6 +70,7 @@ const phrases: [RegExp, string][] = [
   // failures and refusals
   [/^(\d+) ranks took part; the other runs of this cell had (\d+)$/, '$1 个 rank 参与；此单元的其他运行有 $2 个'],
   [/^it reported no metrics$/, '没有报告任何指标'],
+  [/^it did not succeed$/, '没有成功'],
   [/^no run of these has ended$/, '这些运行都尚未结束'],
   [/^no run has the metric "(.*)"; it reported (.*)$/, '没有运行有指标“$1”；报告的指标有 $2'],
   [/^it reported (.*)$/, '报告的指标为 $1'],

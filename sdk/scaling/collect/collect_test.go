@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,8 +36,10 @@ func done(id string) *client.Run {
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	run, err := collect.Of(done("a"), collect.Metric{Name: "images/sec"})
+	runs, err := collect.Of(done("a"), collect.Metric{Name: "images/sec"})
 	require.NoError(t, err)
+	require.Len(t, runs, 1)
+	run := runs[0]
 	require.InDelta(t, 190.5, *run.Value, 0)
 	require.Equal(t, 2, run.World)
 	require.Equal(t, 2, run.Asked)
@@ -45,25 +48,25 @@ func TestOf(t *testing.T) {
 
 	r := done("a")
 	r.Parameters[1].Value = "8"
-	run, err = collect.Of(r, collect.Metric{Name: "loss"})
+	runs, err = collect.Of(r, collect.Metric{Name: "loss"})
 	require.NoError(t, err)
-	require.Equal(t, 16, run.Asked)
+	require.Equal(t, 16, runs[0].Asked)
 
 	r.Metrics = append(r.Metrics, client.Metric{Name: "loss", NodeID: "m", Value: 1})
 	_, err = collect.Of(r, collect.Metric{Name: "loss"})
 	require.EqualError(t, err, "run run-a: the steps train, probe report loss; choose one with --step")
-	run, err = collect.Of(r, collect.Metric{Name: "loss", Step: "probe"})
+	runs, err = collect.Of(r, collect.Metric{Name: "loss", Step: "probe"})
 	require.NoError(t, err)
-	require.Equal(t, 9, run.World)
+	require.Equal(t, 9, runs[0].World)
 
 	r.Status = client.Running
 	_, err = collect.Of(r, collect.Metric{Name: "loss", Step: "probe"})
 	require.ErrorContains(t, err, "goes on")
 	r.Status, r.Error = client.Failed, "worker 1 was lost\nand more"
-	run, err = collect.Of(r, collect.Metric{Name: "loss", Step: "probe"})
+	runs, err = collect.Of(r, collect.Metric{Name: "loss", Step: "probe"})
 	require.NoError(t, err)
-	require.Nil(t, run.Value)
-	require.Equal(t, "worker 1 was lost", run.Failure)
+	require.Nil(t, runs[0].Value)
+	require.Equal(t, "worker 1 was lost", runs[0].Failure)
 
 	r.Error, r.Warnings = "", []string{"step train asks too much"}
 	require.Equal(t, "step train asks too much", collect.Why(r))
@@ -71,6 +74,47 @@ func TestOf(t *testing.T) {
 	require.Equal(t, "step train: no room", collect.Why(r))
 	r.Nodes, r.Warnings = nil, nil
 	require.Equal(t, "failed", collect.Why(r))
+}
+
+// A run with a loop gives a measurement for each pass, with the ranks of its own step.
+func TestRunsOfALoop(t *testing.T) {
+	t.Parallel()
+	r := done("a")
+	r.Metrics, r.Nodes = nil, nil
+	for i, workers := range []string{"1", "2"} {
+		pass, step := "pass-"+workers, "train-"+workers
+		r.Nodes = append(r.Nodes,
+			client.Node{
+				ID: pass, Name: "wf.for-loop-1(" + strconv.Itoa(i) + ":workers:" + workers + ")", DisplayName: "for-loop-1(" + strconv.Itoa(i) + ":workers:" + workers + ")",
+				Type: "DAG", Phase: client.Succeeded, BoundaryID: "wf", Inputs: []client.Parameter{{Name: "for-loop-1-item-workers", Value: workers}},
+			},
+			client.Node{
+				ID: step, Name: "wf.for-loop-1(" + strconv.Itoa(i) + ":workers:" + workers + ").train", DisplayName: "train", Type: "Pod", Phase: client.Succeeded,
+				BoundaryID: pass, Outputs: []client.Parameter{{Name: "world-size", Value: workers}},
+			})
+		r.Metrics = append(r.Metrics, client.Metric{Name: "images-sec", NodeID: step, Value: 100 * float64(i+1)})
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if strings.HasSuffix(req.URL.Path, "/series") {
+			_, _ = io.WriteString(w, `{"series":[{"node_id":"train-1","points":[{"step":"1","value":7}]},
+				{"node_id":"train-2","rank":1,"points":[{"step":"1","value":8}]},{"node_id":"train-2","points":[{"step":"1","value":9}]}]}`)
+			return
+		}
+		if err := json.NewEncoder(w).Encode(r); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(s.Close)
+	c, err := client.New(s.URL, client.WithRetries(0))
+	require.NoError(t, err)
+	runs, err := collect.Runs(t.Context(), c, collect.Metric{Name: "images/sec"}, "a")
+	require.NoError(t, err)
+	require.Len(t, runs, 2)
+	require.Equal(t, "run-a train(0:workers:1)", runs[0].Name)
+	require.Equal(t, "2", runs[1].Parameters["workers"])
+	require.Equal(t, 2, runs[1].World)
+	require.Equal(t, []float64{7}, runs[0].Ranks)
+	require.Equal(t, []float64{9, 8}, runs[1].Ranks)
 }
 
 func TestRuns(t *testing.T) {

@@ -24,7 +24,7 @@ type Table struct {
 
 // Method says how a report comes to its figures.
 func Method(r *scaling.Report) string {
-	text := "Each run gives one value. Figures are medians over runs. A difference counts when the Mann-Whitney test finds it at 5 %, corrected after Holm for " +
+	text := "Each run, or each pass of its loop, gives one value. Figures are medians over runs. A difference counts when the Mann-Whitney test finds it at 5 %, corrected after Holm for " +
 		strconv.Itoa(r.Comparisons) + " " + plural(r.Comparisons, "comparison") + ", and the interval of the ratio excludes none. Intervals are of 95 %: of medians by order statistics, which takes 6 runs; of ratios by a bootstrap over runs, which takes 4, seed " +
 		strconv.FormatUint(r.Seed, 10) + ". The smallest effect is what so many runs with this spread show in four of five tries."
 	if r.Scaling {
@@ -97,7 +97,11 @@ func cell(r *scaling.Report, l *scaling.Line, c *scaling.Cell) []string {
 		if !c.Counted {
 			ranks += " asked"
 		}
-		row = append(row, ranks, Number(c.PerRank), strconv.FormatFloat(c.Speedup, 'f', 2, 64), percent(c.Efficiency), interval)
+		each, speedup, efficiency := "", "", "" // of a line whose ranks do not change
+		if c.Efficiency > 0 {
+			each, speedup, efficiency = Number(c.PerRank), strconv.FormatFloat(c.Speedup, 'f', 2, 64), percent(c.Efficiency)
+		}
+		row = append(row, ranks, each, speedup, efficiency, interval)
 	} else {
 		row = append(row, ratio, interval)
 	}

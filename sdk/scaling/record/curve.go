@@ -7,8 +7,20 @@ const Points = 100
 
 // Curve is what one rank printed of the metric, in order.
 type Curve struct {
-	Rank   int
-	Values []float64
+	StepID, Step string // the id and the name of the step
+	Rank         int
+	Values       []float64
+}
+
+// SetRanks takes the typical value of each rank from the curves of the whole run.
+func (m *Measurement) SetRanks(curves []Curve, of Metric) {
+	own := slices.DeleteFunc(slices.Clone(curves), func(c Curve) bool {
+		if m.steps != nil { // a pass of a loop
+			return !slices.Contains(m.steps, c.StepID)
+		}
+		return of.Step != "" && c.Step != of.Step
+	})
+	m.Ranks = Ranks(own)
 }
 
 // Ranks gives the typical value of each rank, that of rank 0 first; nil when not all ranks printed some.

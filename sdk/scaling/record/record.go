@@ -1,4 +1,6 @@
 // Package record reads what is known of runs as measurements for a scaling report, in the same way for the server and for its clients.
+//
+// A run gives one measurement. A run whose measured step is in a loop gives one for each pass of the loop.
 package record
 
 import (
@@ -15,7 +17,7 @@ import (
 // Metric says which number of a run is measured.
 type Metric struct {
 	Name string
-	Step string // display name of the step that reports it; empty when only one step does
+	Step string // the step that reports it, by its name or by its label; empty when only one does
 }
 
 // Run is a run that has ended, as it is known.
@@ -30,14 +32,29 @@ type Run struct {
 	Numbers           []Number
 }
 
-// Step is a step of a run, with what it gave.
+// Step is a node of a run, with what it was given and what it gave.
 type Step struct {
 	ID, Label string
-	Outputs   []Output
+	// Name is the node's own, without those of the nodes around it: "train", and in the pass of a loop "train(2:0.01)".
+	Name string
+	// Around is the id of the node that it is a part of; empty for the whole run.
+	Around    string
+	Pod       bool // it runs a pod, or tries several
+	Succeeded bool
+	Message   string // why it did not succeed, as the workflow engine says
+	Started   time.Time
+	Inputs    []Value
+	Outputs   []Value
 }
 
-// Output is an output parameter of a step.
-type Output struct{ Name, Value string }
+// Value is a parameter that a step was given, or that it gave.
+type Value struct{ Name, Value string }
+
+// Measurement is what a run, or a pass of a loop in it, gives to a report.
+type Measurement struct {
+	scaling.Run
+	steps []string // the ids of the steps that were measured, where it is one of several of the run
+}
 
 // Number is a metric that a step reported.
 type Number struct {
@@ -48,34 +65,35 @@ type Number struct {
 // OnlyOthers begins the reason of a run that has metrics, but not the one that is asked for.
 const OnlyOthers = "it reported "
 
-// Of reads one run.
-func Of(r Run, m Metric) (scaling.Run, error) {
+// Of reads one run. It gives one measurement, or one for each pass of the loop that the measured step is in.
+func Of(r Run, m Metric) ([]Measurement, error) {
 	run := scaling.Run{ID: r.ID, Name: r.Name, Started: r.Started, Parameters: r.Parameters, Facts: map[string]string{}, Asked: asked(r.Parameters)}
 	for name, value := range map[string]string{"pipeline": r.Pipeline, "pipeline version": r.Version} {
 		if value != "" {
 			run.Facts[name] = value
 		}
 	}
+	l := newLoops(&r)
+	if found := l.measured(m); len(found) > 0 {
+		return l.each(run, found, m), nil
+	}
 	if !r.Succeeded {
 		run.Failure = r.Failure
-		return run, nil
+		return []Measurement{{Run: run}}, nil
 	}
 	measured, err := r.find(m)
 	if err != nil {
-		return run, err
+		return nil, err
 	}
 	if measured == nil {
-		run.Failure = "it reported no metrics"
-		if len(r.Numbers) > 0 {
-			run.Failure = OnlyOthers + r.metrics()
-		}
-		return run, nil
+		run.Failure = none(r.Numbers)
+		return []Measurement{{Run: run}}, nil
 	}
 	run.Value = &measured.Value
 	for _, s := range r.Steps {
-		outputs(&run, s, s.ID == measured.StepID)
+		outputs(&run, s.Label, s.Outputs, s.ID == measured.StepID)
 	}
-	return run, nil
+	return []Measurement{{Run: run}}, nil
 }
 
 // Missing refuses a metric that no run has, when it is not that all of them failed.
@@ -101,8 +119,8 @@ func (r *Run) find(m Metric) (*Number, error) {
 	var labels []string
 	for i := range r.Numbers {
 		n := &r.Numbers[i]
-		if label := r.Label(n.StepID); SameMetric(n.Name, m.Name) && (m.Step == "" || label == m.Step) {
-			found, labels = append(found, n), append(labels, label)
+		if r.reports(n, m) {
+			found, labels = append(found, n), append(labels, r.Label(n.StepID))
 		}
 	}
 	switch len(found) {
@@ -114,14 +132,34 @@ func (r *Run) find(m Metric) (*Number, error) {
 	return nil, fmt.Errorf("run %s: the steps %s report %s; choose one with --step", r.Name, strings.Join(labels, ", "), m.Name)
 }
 
+// reports tells whether a number is of the metric.
+func (r *Run) reports(n *Number, m Metric) bool {
+	return SameMetric(n.Name, m.Name) && (m.Step == "" || r.Label(n.StepID) == m.Step || r.StepName(n.StepID) == m.Step)
+}
+
 // Label is what people call a step.
 func (r *Run) Label(id string) string {
-	for _, s := range r.Steps {
-		if s.ID == id {
-			return s.Label
-		}
+	if s := r.step(id); s != nil {
+		return s.Label
 	}
 	return id
+}
+
+// StepName is what people call a step in all passes of its loop.
+func (r *Run) StepName(id string) string {
+	if s := r.step(id); s != nil {
+		return s.place().name
+	}
+	return id
+}
+
+func (r *Run) step(id string) *Step {
+	for i := range r.Steps {
+		if r.Steps[i].ID == id {
+			return &r.Steps[i]
+		}
+	}
+	return nil
 }
 
 // SameMetric takes images-sec for images/sec: names of metrics in KFP have no slash.
@@ -129,36 +167,40 @@ func SameMetric(have, want string) bool {
 	return have == want || have == strings.ReplaceAll(want, "/", "-")
 }
 
-func (r *Run) metrics() string {
+// none says that the metric is not among the numbers.
+func none(numbers []Number) string {
 	var names []string
-	for _, n := range r.Numbers {
+	for _, n := range numbers {
 		if !slices.Contains(names, n.Name) {
 			names = append(names, n.Name)
 		}
 	}
-	return strings.Join(names, ", ")
+	if len(names) == 0 {
+		return "it reported no metrics"
+	}
+	return OnlyOthers + strings.Join(names, ", ")
 }
 
 // longestFact is how long a fact may be, in bytes.
 const longestFact = 200
 
 // outputs takes what a step gave as facts: versions, devices, a commit. The world size is that of the step that is measured.
-func outputs(run *scaling.Run, s Step, measured bool) {
-	for _, o := range s.Outputs {
+func outputs(run *scaling.Run, step string, given []Value, measured bool) {
+	for _, o := range given {
 		switch {
 		case o.Name == "world-size" && measured:
 			run.World, _ = strconv.Atoi(o.Value)
 		case o.Name == "environment":
-			environment(run, s, o.Value)
+			environment(run, step, o.Value)
 		case o.Name == "world-size", o.Name == "job-name": // a name is new in each run
 		case o.Value != "" && len(o.Value) <= longestFact && !strings.Contains(o.Value, "\n"):
-			run.Facts[s.Label+" "+o.Name] = o.Value
+			run.Facts[step+" "+o.Name] = o.Value
 		}
 	}
 }
 
 // environment takes what the launcher found out of a job's: a JSON object of texts.
-func environment(run *scaling.Run, s Step, text string) {
+func environment(run *scaling.Run, step, text string) {
 	const most = 64
 	var facts map[string]string
 	if json.Unmarshal([]byte(text), &facts) != nil || len(facts) > most {
@@ -166,7 +208,7 @@ func environment(run *scaling.Run, s Step, text string) {
 	}
 	for name, value := range facts {
 		if value != "" && len(value) <= longestFact {
-			run.Facts[s.Label+" "+name] = value
+			run.Facts[step+" "+name] = value
 		}
 	}
 }

@@ -5,12 +5,12 @@ package sweep
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
+	"github.com/argosy-ml/argosy/sdk/scaling/plan"
 )
 
 // axis is a parameter with the values that it is measured with.
@@ -75,21 +75,10 @@ func cells(axes []axis) []cell {
 	return all
 }
 
-// order shuffles the cells for each pair of repeats, and goes through the second of the pair the other way round: A B B A.
-// A machine that becomes slower then slows all cells alike. The same seed gives the same order, and a sweep with more repeats begins
-// with those of one with fewer.
+// order gives the runs in the order in which they are made.
 func order(all []cell, repeats int, seed uint64) (slots []slot) {
-	random := rand.New(rand.NewPCG(seed, 0))
-	shuffled := slices.Clone(all)
-	for repeat := 1; repeat <= repeats; repeat++ {
-		if repeat%2 == 1 {
-			random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		} else {
-			slices.Reverse(shuffled)
-		}
-		for _, c := range shuffled {
-			slots = append(slots, slot{c, repeat})
-		}
+	for _, t := range plan.Order(all, repeats, seed) {
+		slots = append(slots, slot{t.Cell, t.Repeat})
 	}
 	return slots
 }

@@ -64,9 +64,12 @@ var (
 	itemText = regexp.MustCompile(`^(?:\(item matches "[^?]+" \? )?fromJSON\("\\"" \+ (item(?:\.[_a-zA-Z0-9]+|\['[^']*'\])?) \+ "\\""\)(?: : item\))?$`)
 )
 
-// expression puts values into an expression. One that is a value alone is that value.
+// expression puts values into an expression. One that is a value alone, or a constant, is that.
 func expression(text string, values map[string]string) string {
 	text = strings.TrimSpace(text)
+	if constant, err := strconv.Unquote(text); err == nil && text[0] == '"' {
+		return constant
+	}
 	if m := itemText.FindStringSubmatch(text); m != nil && values["(item)"] != "" {
 		return "<item " + values["(item)"] + strings.TrimPrefix(dotted(m[1]), "item") + ">"
 	}
