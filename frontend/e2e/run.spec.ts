@@ -7,7 +7,8 @@
  *   PIPELINE_FILE        a package to upload; a run is made from it
  *   SCREENSHOTS          a folder for pictures (none when absent)
  */
-import { expect, type Locator, test } from '@playwright/test';
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Locator, type Page, test } from '@playwright/test';
 import { picture, prefer, required } from './environment';
 
 const metric = process.env.EXPECT_METRIC_NAME ?? 'images/sec';
@@ -36,6 +37,57 @@ test('the run page shows what was measured, the graph, the steps and the log', a
   await page.getByRole('tab', { name: 'YAML' }).click();
   await expect(page.getByRole('region', { name: /\.yaml$/ })).toContainText('entrypoint: ');
 });
+
+test('a large loop is one step of the graph, which opens by keyboard and stays open in the address', async ({
+  page,
+}) => {
+  const templates = [
+    { name: 'main', dag: { tasks: [{ name: 'fit', template: 'pause', withSequence: { count: '24' } }] } },
+    { name: 'pause', suspend: { duration: '0' } },
+  ];
+  const manifest = JSON.stringify({
+    apiVersion: 'argoproj.io/v1alpha1',
+    kind: 'Workflow',
+    metadata: { generateName: 'loop-' },
+    spec: { entrypoint: 'main', templates },
+  });
+  const started = await page.request.post('/apis/argosy/v1/runs', { data: { name: `loop ${Date.now()}`, manifest } });
+  const { run } = (await started.json()) as { run: { id: string } };
+  const status = async () => (await (await page.request.get(`/apis/argosy/v1/runs/${run.id}`)).json()).status;
+  await expect.poll(status, { timeout: 600_000 }).toBe('Succeeded');
+
+  for (const scheme of ['light', 'dark']) {
+    await prefer(page, { scheme });
+    await page.goto(`/runs/${run.id}?node=none`);
+    const graph = page.getByRole('region', { name: 'Graph of the steps' });
+    const loop = graph.getByRole('button', { name: /^fit · 24/ });
+    await expect(loop).toHaveAttribute('aria-expanded', 'false');
+    await expect(loop).toContainText('loop of 24 passes, 24 Succeeded');
+    await expect(graph.getByRole('button', { name: /^fit\(/ })).toHaveCount(0);
+    await passesAxe(page);
+    await loop.focus();
+    await page.keyboard.press('Enter');
+    await expect(loop).toHaveAttribute('aria-expanded', 'true');
+    await expect(loop).toBeFocused();
+    await expect(page).toHaveURL(/opened=/);
+    await page.reload();
+    await expect(graph.getByRole('button', { name: /^fit\(/ })).toHaveCount(24);
+    await passesAxe(page);
+    await picture(page, `${scheme}-group`);
+    await page.getByRole('button', { name: 'Close all groups' }).click();
+    await page.getByRole('searchbox', { name: 'Find a step' }).fill('fit(7');
+    await expect(page.getByText('1 match is in a closed group.')).toBeVisible();
+    await page.getByRole('button', { name: 'Open them' }).click();
+    await expect(loop).toHaveAttribute('aria-expanded', 'true');
+  }
+});
+
+async function passesAxe(page: Page) {
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag22aa']).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)).toEqual(
+    [],
+  );
+}
 
 test('the curves of a run are drawn from the series, and the address keeps how', async ({ page }) => {
   await prefer(page, {});

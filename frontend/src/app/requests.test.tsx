@@ -9,6 +9,9 @@ import { server } from '../test/server';
 import { newRouter } from './router';
 import { theme } from './theme';
 
+// The router loads pages when they are opened; here they are there before the tests begin, which have a time limit.
+import.meta.glob('../*/*Page.tsx', { eager: true });
+
 /** Streams are counted as requests, and say nothing. */
 class Source extends EventTarget {
   static readonly CLOSED = 2;

@@ -4,6 +4,7 @@ import {
   createRoute,
   createRouter,
   type ErrorComponentProps,
+  lazyRouteComponent,
   type RouterHistory,
   redirect,
   useLocation,
@@ -13,30 +14,15 @@ import type { ExperimentsSearch } from '../api/experiments';
 import { readListSearch } from '../api/list';
 import type { RunsSearch } from '../api/runs';
 import { many, parseSearch, stringifySearch } from '../api/url';
-import { ClusterPage } from '../cluster/ClusterPage';
-import { ComparePage } from '../compare/ComparePage';
 import { readCompareSearch } from '../compare/compareSearch';
-import { ExperimentPage } from '../experiments/ExperimentPage';
-import { ExperimentsPage } from '../experiments/ExperimentsPage';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
-import { HomePage } from '../home/HomePage';
-import { NewRunPage } from '../newrun/NewRunPage';
 import { readNewRunSearch } from '../newrun/newRunSearch';
-import { DiffPage } from '../pipelines/DiffPage';
-import { PipelinePage } from '../pipelines/PipelinePage';
-import { PipelinesPage } from '../pipelines/PipelinesPage';
 import { readPipelineSearch } from '../pipelines/pipelineSearch';
-import { RulesPage } from '../rules/RulesPage';
-import { RunPage } from '../runs/RunPage';
 import { RunsPage } from '../runs/RunsPage';
 import { readRunSearch } from '../runs/runSearch';
 import { readPins } from '../runs/views';
-import { ScalingPage } from '../scaling/ScalingPage';
 import { readScalingSearch } from '../scaling/scalingSearch';
-import { SchedulePage } from '../schedules/SchedulePage';
-import { SchedulesPage } from '../schedules/SchedulesPage';
-import { SettingsPage } from '../settings/SettingsPage';
 import { kfpTarget } from './kfpLinks';
 import { ButtonLink } from './links';
 import { Page } from './Page';
@@ -76,6 +62,23 @@ const readClusterSearch = (raw: Record<string, unknown>): { q?: string } => ({
 });
 
 const readRulesSearch = (raw: Record<string, unknown>): { rule?: string[] } => ({ rule: many(raw.rule) });
+
+// The list of runs is what most readers open first. The other pages are loaded when they are opened.
+const ClusterPage = lazyRouteComponent(() => import('../cluster/ClusterPage'), 'ClusterPage');
+const ComparePage = lazyRouteComponent(() => import('../compare/ComparePage'), 'ComparePage');
+const ExperimentPage = lazyRouteComponent(() => import('../experiments/ExperimentPage'), 'ExperimentPage');
+const ExperimentsPage = lazyRouteComponent(() => import('../experiments/ExperimentsPage'), 'ExperimentsPage');
+const HomePage = lazyRouteComponent(() => import('../home/HomePage'), 'HomePage');
+const NewRunPage = lazyRouteComponent(() => import('../newrun/NewRunPage'), 'NewRunPage');
+const DiffPage = lazyRouteComponent(() => import('../pipelines/DiffPage'), 'DiffPage');
+const PipelinePage = lazyRouteComponent(() => import('../pipelines/PipelinePage'), 'PipelinePage');
+const PipelinesPage = lazyRouteComponent(() => import('../pipelines/PipelinesPage'), 'PipelinesPage');
+const RulesPage = lazyRouteComponent(() => import('../rules/RulesPage'), 'RulesPage');
+const RunPage = lazyRouteComponent(() => import('../runs/RunPage'), 'RunPage');
+const ScalingPage = lazyRouteComponent(() => import('../scaling/ScalingPage'), 'ScalingPage');
+const SchedulePage = lazyRouteComponent(() => import('../schedules/SchedulePage'), 'SchedulePage');
+const SchedulesPage = lazyRouteComponent(() => import('../schedules/SchedulesPage'), 'SchedulesPage');
+const SettingsPage = lazyRouteComponent(() => import('../settings/SettingsPage'), 'SettingsPage');
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
@@ -176,6 +179,8 @@ export const newRouter = (history?: RouterHistory) =>
     parseSearch,
     stringifySearch,
     defaultErrorComponent: Crash,
+    // A page is loaded when the pointer or the focus comes to a link to it.
+    defaultPreload: 'intent',
     // Line links (#L120) are the log's own business.
     defaultHashScrollIntoView: false,
     scrollRestoration: true,

@@ -6,10 +6,21 @@ import { formatMetric } from '../format/format';
 import classes from './Compare.module.css';
 import type { Axis } from './measure';
 
+interface AxisTableProps {
+  axes: Axis[];
+  runs: Run[];
+  marked?: string;
+  /** The only runs to show; all where it is absent. */
+  selected?: Set<string>;
+}
+
 /** What a picture of runs shows, as a table. */
-export function AxisTable({ axes, runs, marked }: { axes: Axis[]; runs: Run[]; marked?: string }) {
+export function AxisTable({ axes, runs, marked, selected }: AxisTableProps) {
   const { t, i18n } = useTranslation();
   const [opened, setOpened] = useState(false);
+  // A run keeps its number when others are left out.
+  const rows = runs.map(({ id, name }, i) => ({ id, name: `${i + 1} ${name}` }));
+  const shown = selected ? rows.filter(({ id }) => selected.has(id)) : rows;
   const text = (value: number | string | undefined) =>
     typeof value === 'number' ? formatMetric(value, 'RAW', i18n.language) : value || t('field.none');
   return (
@@ -29,10 +40,10 @@ export function AxisTable({ axes, runs, marked }: { axes: Axis[]; runs: Run[]; m
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {runs.map(({ id, name }, i) => (
+              {shown.map(({ id, name }) => (
                 <Table.Tr key={id} aria-current={id === marked || undefined} fw={id === marked ? 650 : undefined}>
                   <Table.Th scope="row" fw="inherit">
-                    {i + 1} {name}
+                    {name}
                   </Table.Th>
                   {axes.map(({ key, values }) => (
                     <Table.Td key={key}>{text(values.get(id))}</Table.Td>

@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react';
+import { fireEvent, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
 import { expect, it, vi } from 'vitest';
@@ -124,4 +124,37 @@ it('draws each run as a line across the axes that the address names, and lets th
   const row = await within(region).findByRole('row', { name: '2 second 4 380' });
   expect(within(row).getAllByRole('cell')).toHaveLength(2);
   expect(within(region).getByRole('row', { current: true }).textContent).toBe('1 first1100');
+});
+
+it('selects the runs in the ranges of all axes, by a drag and by fields, and keeps the ranges in the address', async () => {
+  const axes = 'axes=parameter:workers&axes=metric:train/images/sec';
+  const { router } = show(`/compare?runs=a&runs=b&${axes}`);
+  const picture = await screen.findByRole('img', { name: /^Each run as a line across/ });
+  const region = screen.getByRole('region', { name: 'All at once' });
+  const faint = () => [...picture.querySelectorAll('g[data-faint] title')].map(({ textContent }) => textContent);
+  expect(picture.querySelectorAll('[data-brush]')).toHaveLength(2);
+  expect(faint()).toEqual([]);
+
+  // The upper half of the first axis holds the second run.
+  const axis = picture.querySelector('[data-brush]') as SVGRectElement;
+  vi.spyOn(axis, 'getBoundingClientRect').mockReturnValue({ top: 100, height: 200 } as DOMRect);
+  fireEvent.pointerDown(axis, { button: 0, pointerId: 1, clientY: 100 });
+  fireEvent.pointerMove(axis, { pointerId: 1, clientY: 200 });
+  fireEvent.pointerUp(axis, { pointerId: 1, clientY: 200 });
+  expect(await within(region).findByText('1 of 2 runs is selected.')).toBeTruthy();
+  expect(faint()).toEqual(['first']);
+  const { brush } = router.state.location.search as { brush: string };
+  expect(brush).toBe('2.5~4.15~parameter:workers');
+
+  await userEvent.click(within(region).getByText('As a table'));
+  expect(await within(region).findByRole('row', { name: '2 second 4 380' })).toBeTruthy();
+  expect(within(region).queryByRole('row', { name: /^1 first/ })).toBeNull();
+
+  await userEvent.click(within(region).getByText(/^Select by ranges/));
+  await userEvent.type(within(region).getByLabelText('images/sec (train): to'), '200');
+  expect(await within(region).findByText('0 of 2 runs are selected.')).toBeTruthy();
+  expect(faint().sort()).toEqual(['first', 'second']);
+  await userEvent.click(within(region).getByRole('button', { name: 'Clear the ranges' }));
+  expect(await within(region).findByRole('row', { name: /^1 first/ })).toBeTruthy();
+  expect(router.state.location.search).not.toHaveProperty('brush');
 });

@@ -89,7 +89,14 @@ function Compared({ comparison, search }: { comparison: Comparison; search: Comp
       <CompareTable comparison={comparison} search={search} base={base} onChange={change} />
       {all.length > 1 && (
         <Section title={t('compare.parallel')}>
-          <Parallel all={all} runs={runs} axes={search.axes} mark={search.mark} onChange={change} />
+          <Parallel
+            all={all}
+            runs={runs}
+            axes={search.axes}
+            mark={search.mark}
+            brush={search.brush}
+            onChange={change}
+          />
         </Section>
       )}
       {all.some(({ key }) => key.startsWith('metric:')) && (

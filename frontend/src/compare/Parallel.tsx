@@ -2,7 +2,10 @@ import { Group, MultiSelect, NativeSelect } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
 import { formatMetric } from '../format/format';
+import { AxisBrush } from './AxisBrush';
 import { AxisTable } from './AxisTable';
+import { Brushed, BrushFields } from './BrushFields';
+import { type Brush, readBrush, selectedRuns, withBrush } from './brush';
 import classes from './Compare.module.css';
 import { type Axis, chosenAxes, places } from './measure';
 import { look, scale, ticks } from './scale';
@@ -17,13 +20,18 @@ interface ParallelProps {
   axes: string[] | undefined;
   /** The id of the run that stands out. */
   mark: string | undefined;
-  onChange: (patch: { axes?: string[]; mark?: string }) => void;
+  /** Ranges of the axes, as writeBrush writes them. */
+  brush: string[] | undefined;
+  onChange: (patch: { axes?: string[]; mark?: string; brush?: string[] }) => void;
 }
 
-/** Each run as a line across parameters and metrics: which values go together. */
-export function Parallel({ all, runs, axes, mark, onChange }: ParallelProps) {
+/** Each run as a line across parameters and metrics: which values go together. A drag over an axis selects runs. */
+export function Parallel({ all, runs, axes, mark, brush, onChange }: ParallelProps) {
   const { t } = useTranslation();
   const shown = chosenAxes(all, axes, most);
+  const brushes = (brush ?? []).flatMap((text) => readBrush(text) ?? []);
+  const selected = selectedRuns(shown, brushes);
+  const onBrush = (texts: string[] | undefined) => onChange({ brush: texts });
   const marked = runs.find(({ id }) => id === mark)?.id;
   return (
     <>
@@ -52,15 +60,33 @@ export function Parallel({ all, runs, axes, mark, onChange }: ParallelProps) {
       </Group>
       {shown.length > 1 && (
         <>
-          <Lines axes={shown} runs={runs} marked={marked} />
-          <AxisTable axes={shown} runs={runs} marked={marked} />
+          <Lines
+            axes={shown}
+            runs={runs}
+            marked={marked}
+            brushes={brushes}
+            selected={selected}
+            onRange={(key, range) => onBrush(withBrush(brush, key, range))}
+          />
+          <Brushed runs={runs} selected={selected} onClear={() => onBrush(undefined)} />
+          <BrushFields axes={shown} brushes={brushes} texts={brush} onChange={onBrush} />
+          <AxisTable axes={shown} runs={runs} marked={marked} selected={selected} />
         </>
       )}
     </>
   );
 }
 
-function Lines({ axes, runs, marked }: { axes: Axis[]; runs: Run[]; marked: string | undefined }) {
+interface LinesProps {
+  axes: Axis[];
+  runs: Run[];
+  marked: string | undefined;
+  brushes: Brush[];
+  selected: Set<string> | undefined;
+  onRange: (key: string, range: { from?: number; to?: number } | undefined) => void;
+}
+
+function Lines({ axes, runs, marked, brushes, selected, onRange }: LinesProps) {
   const { t } = useTranslation();
   const scales = axes.map((axis) => {
     const { at, words } = places(axis);
@@ -74,36 +100,51 @@ function Lines({ axes, runs, marked }: { axes: Axis[]; runs: Run[]; marked: stri
       const value = at.get(id);
       return value === undefined ? [] : [{ axis, x: x(axis), y: y(value) }];
     });
-    return { id, name, spots, ...look(i) };
+    const faint = selected ? !selected.has(id) : marked !== undefined && marked !== id;
+    const width = marked === id ? 4 : selected?.has(id) ? 3 : 2;
+    return { id, name, spots, faint, width, ...look(i) };
   });
   // What stands out is drawn last, over the others.
-  const ordered = [...lines].sort((a, b) => Number(a.id === marked) - Number(b.id === marked));
+  const ordered = [...lines].sort((a, b) => Number(b.faint) - Number(a.faint) || a.width - b.width);
+  const label = axes.map((axis) => axis.label).join(', ');
   return (
-    <svg
-      viewBox={`0 0 ${size.width} ${size.height}`}
-      role="img"
-      aria-label={t('compare.parallelOf', { axes: axes.map(({ label }) => label).join(', ') })}
-      className={classes.wide}
-    >
-      {axes.map((axis, i) => (
-        <AxisLine key={axis.key} axis={axis} x={x(i)} {...(scales[i] as (typeof scales)[number])} />
-      ))}
-      {ordered.map(({ id, name, spots, colour, dash }) => (
-        <g key={id} className={classes.strand} data-faint={marked && marked !== id ? true : undefined}>
-          <title>{name}</title>
-          <path
-            d={pathOf(spots)}
-            fill="none"
-            stroke={colour}
-            strokeDasharray={dash}
-            strokeWidth={marked === id ? 4 : 2}
-          />
-          {spots.map((spot) => (
-            <circle key={spot.axis} cx={spot.x} cy={spot.y} r={3} fill={colour} />
-          ))}
-        </g>
-      ))}
-    </svg>
+    // A narrow page moves it sideways, by keyboard too.
+    <section aria-label={`${t('compare.axes')}: ${label}`} tabIndex={0} className={classes.sideways}>
+      <svg
+        viewBox={`0 0 ${size.width} ${size.height}`}
+        role="img"
+        aria-label={t('compare.parallelOf', { axes: label })}
+        className={classes.wide}
+      >
+        {axes.map((axis, i) => (
+          <AxisLine key={axis.key} axis={axis} x={x(i)} {...(scales[i] as (typeof scales)[number])} />
+        ))}
+        {ordered.map(({ id, name, spots, faint, width, colour, dash }) => (
+          <g key={id} className={classes.strand} data-faint={faint || undefined}>
+            <title>{name}</title>
+            <path d={pathOf(spots)} fill="none" stroke={colour} strokeDasharray={dash} strokeWidth={width} />
+            {spots.map((spot) => (
+              <circle key={spot.axis} cx={spot.x} cy={spot.y} r={3} fill={colour} />
+            ))}
+          </g>
+        ))}
+        {axes.map(({ key }, i) => {
+          const { low, high } = scales[i] as (typeof scales)[number];
+          return (
+            <AxisBrush
+              key={key}
+              x={x(i)}
+              top={size.top}
+              bottom={size.height - size.bottom}
+              low={low}
+              high={high}
+              range={brushes.find((brush) => brush.key === key)}
+              onRange={(range) => onRange(key, range)}
+            />
+          );
+        })}
+      </svg>
+    </section>
   );
 }
 

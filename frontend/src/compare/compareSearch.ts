@@ -20,6 +20,8 @@ export interface CompareSearch {
   axes?: string[];
   /** The run that stands out among them. */
   mark?: string;
+  /** Ranges of these axes, as FROM~TO~AXIS; the runs in all of them are selected. */
+  brush?: string[];
 }
 
 export function readCompareSearch(raw: Record<string, unknown>): CompareSearch {
@@ -36,6 +38,7 @@ export function readCompareSearch(raw: Record<string, unknown>): CompareSearch {
     y: text(raw.y),
     axes: many(raw.axes),
     mark: text(raw.mark),
+    brush: many(raw.brush),
     align: raw.align === 'time' ? 'time' : undefined,
   };
 }

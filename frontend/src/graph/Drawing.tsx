@@ -3,7 +3,7 @@ import { Panel, useReactFlow, useStoreApi } from '@xyflow/react';
 import { type PointerEvent, type RefObject, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { nodeHeight, nodeWidth, type Placed } from './layout';
-import type { Step } from './model';
+import { matches, type Step } from './model';
 import { type Piece, type Row, rowHeight } from './rows';
 import classes from './StepGraph.module.css';
 import { tones } from './tones';
@@ -80,7 +80,7 @@ function paintBoxes(
 ) {
   for (const { id, x, y } of steps) {
     const step = byID.get(id);
-    context.globalAlpha = step?.name.toLowerCase().includes(words) ? 1 : 0.2;
+    context.globalAlpha = step && matches(step, words) ? 1 : 0.2;
     context.fillStyle = color(tones[step?.phase ?? ''] ?? '--ar-line-strong');
     context.fillRect(x, y, nodeWidth, nodeHeight);
   }

@@ -3,11 +3,12 @@ import { type MouseEvent, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Drawing, GraphMap } from './Drawing';
 import { nodeHeight, nodeWidth, type Placed } from './layout';
+import { matches } from './model';
 import { placeRows, type Row, rowHeight } from './rows';
 import { StepCard, type StepNode } from './StepCard';
-import { Frame, type StepGraphProps } from './StepGraph';
+import { type FlowProps, Frame, shapeOf } from './StepGraph';
 import classes from './StepGraph.module.css';
-import { useArrows, useGraphView } from './useGraphView';
+import { useArrows, useGraphView, useToggle } from './useGraphView';
 
 const nodeTypes = { step: StepCard };
 const noEdges: never[] = [];
@@ -17,17 +18,18 @@ const nearFrom = 0.4;
 const tile = { width: nodeWidth + 24, height: rowHeight };
 
 /** A graph of many steps: those in view are buttons, and edges, far views and the map are painted. */
-export function LargeFlow({ graph, selected, onSelect, find = '' }: StepGraphProps) {
+export function LargeFlow({ graph, selected, onSelect, onToggle, anchor, find = '' }: FlowProps) {
   const { t } = useTranslation();
   const flow = useReactFlow();
-  const shape = JSON.stringify([graph.steps.map((step) => step.id), graph.edges]);
+  const shape = shapeOf(graph);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the shape stands for the graph
   const { rows, places } = useMemo(() => {
     const placed = placeRows(graph);
     return { rows: placed, places: new Map(placed.flatMap((row) => row.steps.map((step) => [step.id, step]))) };
   }, [shape]);
   const { frame, onGo } = useArrows(graph, places);
-  const showAll = useGraphView(places, selected);
+  const toggle = useToggle(places, anchor, onToggle);
+  const showAll = useGraphView(places, selected, anchor, frame);
   const byID = useMemo(() => new Map(graph.steps.map((step) => [step.id, step])), [graph]);
   const words = find.toLowerCase();
   const near = useNear();
@@ -40,13 +42,13 @@ export function LargeFlow({ graph, selected, onSelect, find = '' }: StepGraphPro
       const step = byID.get(id);
       if (held) return [held];
       if (!step) return [];
-      const faint = !step.name.toLowerCase().includes(words);
-      const data = { step, onSelect, onGo, chosen: id === selected, faint, loose: true };
+      const faint = !matches(step, words);
+      const data = { step, onSelect, onToggle: toggle, onGo, chosen: id === selected, faint, loose: true };
       const node: StepNode = { id, type: 'step', position: { x, y }, width: nodeWidth, height: nodeHeight, data };
       made.set(id, node);
       return [node];
     };
-  }, [rows, byID, selected, words, onSelect, onGo]);
+  }, [rows, byID, selected, words, onSelect, toggle, onGo]);
   const nodes = useMemo(() => stepsWithin(rows, near).flatMap(nodeOf), [rows, near, nodeOf]);
 
   // From afar a step is no button.
@@ -54,7 +56,7 @@ export function LargeFlow({ graph, selected, onSelect, find = '' }: StepGraphPro
     if (near) return;
     const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }, { snapToGrid: false });
     const hit = rows[Math.floor(y / rowHeight)]?.steps.find((step) => x >= step.x && x <= step.x + nodeWidth);
-    if (hit) onSelect(hit.id);
+    if (hit) (byID.get(hit.id)?.stack ? toggle : onSelect)(hit.id);
   };
 
   const painted = { rows, byID, selected, words };

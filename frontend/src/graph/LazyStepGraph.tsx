@@ -1,17 +1,12 @@
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Awaiting } from '../feedback/Awaiting';
-import type { Steps } from './model';
+import type { StepGraphProps } from './StepGraph';
 
 const StepGraph = lazy(() => import('./StepGraph'));
 
 /** The graph, whose code is loaded when the first one is shown. */
-export function LazyStepGraph(props: {
-  graph: Steps;
-  selected: string | undefined;
-  onSelect: (id: string) => void;
-  find?: string;
-}) {
+export function LazyStepGraph(props: StepGraphProps) {
   const { t } = useTranslation();
   return (
     <Suspense fallback={<Awaiting what={t('await.graph')} />}>

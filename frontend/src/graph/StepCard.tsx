@@ -1,3 +1,4 @@
+import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { Handle, type Node, type NodeProps, Position, useReactFlow } from '@xyflow/react';
 import type { FocusEvent, KeyboardEvent } from 'react';
 import { Duration } from '../format/Duration';
@@ -7,11 +8,13 @@ import { useSentence } from '../waiting/useSentence';
 import { nodeHeight, nodeWidth } from './layout';
 import type { Step } from './model';
 import { type Way as Direction, ways as directions } from './neighbour';
+import { StackLine, useStackName } from './StackLine';
 import classes from './StepGraph.module.css';
 
 export interface StepData extends Record<string, unknown> {
   step: Step;
   onSelect: (id: string) => void;
+  onToggle: (id: string) => void;
   onGo: (from: string, way: Direction) => void;
   chosen: boolean;
   faint: boolean;
@@ -20,16 +23,27 @@ export interface StepData extends Record<string, unknown> {
 }
 export type StepNode = Node<StepData, 'step'>;
 
-/** A step as a button, so that the keyboard reaches it. */
-export function StepCard({ id, data: { step, onSelect, onGo, chosen, faint, loose } }: NodeProps<StepNode>) {
+function isWithin(element: Element, frame: Element | null): boolean {
+  if (!frame) return false;
+  const [inner, outer] = [element.getBoundingClientRect(), frame.getBoundingClientRect()];
+  const across = inner.left >= outer.left && inner.right <= outer.right;
+  return across && inner.top >= outer.top && inner.bottom <= outer.bottom;
+}
+
+/** A step as a button, so that the keyboard reaches it. The button of a group opens and closes it. */
+export function StepCard({ id, data }: NodeProps<StepNode>) {
+  const { step, onSelect, onToggle, onGo, chosen, faint, loose } = data;
   const sentence = useSentence();
   const flow = useReactFlow();
   const word = useStatusWord();
-  const { phase } = step;
+  const { phase, stack } = step;
+  const name = useStackName(step);
 
   // The keyboard may reach a step that is out of view.
   const bringIntoView = (event: FocusEvent) => {
-    if (!event.currentTarget.matches(':focus-visible')) return;
+    const button = event.currentTarget;
+    if (!button.matches(':focus-visible') || button.closest('[data-held]')) return;
+    if (isWithin(button, button.closest('.react-flow'))) return;
     const node = flow.getNode(id);
     if (node)
       void flow.setCenter(node.position.x + nodeWidth / 2, node.position.y + nodeHeight / 2, { zoom: flow.getZoom() });
@@ -50,29 +64,41 @@ export function StepCard({ id, data: { step, onSelect, onGo, chosen, faint, loos
         className={`nodrag ${classes.step}`}
         data-phase={phase}
         data-faint={faint || undefined}
-        aria-pressed={chosen}
-        onClick={() => onSelect(id)}
+        data-stack={stack && (stack.open ? 'open' : 'closed')}
+        data-chosen={chosen || undefined}
+        aria-pressed={stack ? undefined : chosen}
+        aria-expanded={stack?.open}
+        onClick={() => (stack ? onToggle(id) : onSelect(id))}
         onFocus={bringIntoView}
         onKeyDown={onKeyDown}
       >
         {phase !== undefined && <StatusIcon phase={phase} size={22} />}
         <span className={classes.text}>
-          <span className={classes.name} title={step.name}>
-            {step.name}
+          <span className={classes.name} title={name}>
+            {name}
           </span>
-          <span className={classes.line} title={sentence(step.waiting)}>
-            {phase === undefined ? (
-              [step.kind, step.note].filter(Boolean).join(' · ')
-            ) : (
-              <>
-                {word(phase)}
-                {(hasRun(phase) || step.waiting) && ' · '}
-                {sentence(step.waiting)}
-                {hasRun(phase) && <Duration start={step.started} end={step.finished} live={!isFinal(phase)} />}
-              </>
-            )}
-          </span>
+          {stack ? (
+            <StackLine stack={stack} />
+          ) : (
+            <span className={classes.line} title={sentence(step.waiting)}>
+              {phase === undefined ? (
+                [step.kind, step.note].filter(Boolean).join(' · ')
+              ) : (
+                <>
+                  {word(phase)}
+                  {(hasRun(phase) || step.waiting) && ' · '}
+                  {sentence(step.waiting)}
+                  {hasRun(phase) && <Duration start={step.started} end={step.finished} live={!isFinal(phase)} />}
+                </>
+              )}
+            </span>
+          )}
         </span>
+        {stack && (
+          <span className={classes.turn}>
+            {stack.open ? <IconChevronUp size={16} aria-hidden /> : <IconChevronDown size={16} aria-hidden />}
+          </span>
+        )}
       </button>
       {!loose && <Handle type="source" position={Position.Bottom} className={classes.handle} isConnectable={false} />}
     </>

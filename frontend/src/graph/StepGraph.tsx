@@ -14,17 +14,19 @@ import {
   type ReactFlowProps,
   ReactFlowProvider,
 } from '@xyflow/react';
-import { useMemo } from 'react';
+import { type RefObject, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { type BoxNode, GroupBox } from './GroupBox';
 import { LargeFlow } from './LargeFlow';
 import { nodeHeight, nodeWidth, type Point, place } from './layout';
-import type { Steps } from './model';
+import { matches, type Steps } from './model';
 import { StepCard, type StepNode } from './StepCard';
 import classes from './StepGraph.module.css';
 import { tones } from './tones';
-import { useArrows, useGraphView, zooms } from './useGraphView';
+import { type Anchor, useArrows, useGraphView, useToggle, zooms } from './useGraphView';
 
 type WayEdge = Edge<{ points: Point[] }, 'way'>;
+type GraphNode = StepNode | BoxNode;
 
 export interface StepGraphProps {
   graph: Steps;
@@ -32,9 +34,16 @@ export interface StepGraphProps {
   onSelect: (id: string) => void;
   /** Part of a name; the other steps are faint. */
   find?: string;
+  /** Opens a closed group, or closes an open one. */
+  onToggle?: (id: string) => void;
 }
 
-const nodeTypes = { step: StepCard };
+export interface FlowProps extends StepGraphProps {
+  /** What stays in its place when the graph changes next; it lives longer than the way the graph is drawn. */
+  anchor: RefObject<Anchor | undefined>;
+}
+
+const nodeTypes = { step: StepCard, box: GroupBox };
 const edgeTypes = { way: Way };
 // A smaller graph can be seen whole.
 const mapFrom = 40;
@@ -45,52 +54,67 @@ const largeFrom = 200;
 export default function StepGraph(props: StepGraphProps) {
   const { steps, edges } = props.graph;
   const large = steps.length > largeFrom || edges.length > 2 * largeFrom;
-  return <ReactFlowProvider>{large ? <LargeFlow {...props} /> : <Flow {...props} />}</ReactFlowProvider>;
+  const anchor = useRef<Anchor>(undefined);
+  const flow = { ...props, anchor };
+  return <ReactFlowProvider>{large ? <LargeFlow {...flow} /> : <Flow {...flow} />}</ReactFlowProvider>;
 }
 
-function Flow({ graph, selected, onSelect, find = '' }: StepGraphProps) {
+function Flow({ graph, selected, onSelect, onToggle, anchor, find = '' }: FlowProps) {
   const { t } = useTranslation();
   const still = useReducedMotion();
   // Status changes come often; places change only with the shape of the graph.
-  const shape = JSON.stringify([graph.steps.map((step) => step.id), graph.edges]);
+  const shape = shapeOf(graph);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the shape stands for the graph
-  const { places, ways } = useMemo(() => {
-    const placed = place(graph);
-    return { places: new Map(placed.steps.map((step) => [step.id, step])), ways: placed.ways };
+  const { places, boxes, ways } = useMemo(() => {
+    const { steps, ...rest } = place(graph);
+    return { places: new Map(steps.map((step) => [step.id, step])), ...rest };
   }, [shape]);
   const words = find.toLowerCase();
   const { frame, onGo } = useArrows(graph, places);
+  const toggle = useToggle(places, anchor, onToggle);
 
-  const nodes = graph.steps.map((step): StepNode => {
+  const frames = boxes.map(({ id, x, y, width, height }): BoxNode => {
+    return { id: boxID(id), type: 'box', position: { x, y }, width, height, zIndex: -1, data: {} };
+  });
+  const cards = graph.steps.map((step): StepNode => {
     const { x, y } = places.get(step.id) ?? { x: 0, y: 0 };
+    const chosen = step.id === selected;
     return {
       id: step.id,
       type: 'step',
       position: { x, y },
       width: nodeWidth,
       height: nodeHeight,
-      data: { step, onSelect, onGo, chosen: step.id === selected, faint: !step.name.toLowerCase().includes(words) },
+      data: { step, onSelect, onToggle: toggle, onGo, chosen, faint: !matches(step, words) },
     };
   });
   const running = new Set(graph.steps.filter((step) => step.phase === 'Running').map((step) => step.id));
-  const edges = graph.edges.map(({ from, to }): WayEdge => {
-    const id = `${from}>${to}`;
+  const edges = ways.map(({ from, to, fromBox, points }): WayEdge => {
+    const source = fromBox ? boxID(from) : from;
     const animated = !still && running.has(to);
-    return { id, type: 'way', source: from, target: to, animated, data: { points: ways.get(id) ?? [] } };
+    return { id: `${from}>${to}`, type: 'way', source, target: to, animated, data: { points } };
   });
 
-  const showAll = useGraphView(places, selected);
+  const showAll = useGraphView(places, selected, anchor, frame);
 
   return (
     <section ref={frame} className={classes.graph} aria-label={t('graph.label')} aria-description={t('graph.hint')}>
-      <Frame nodes={nodes} edges={edges} nodeTypes={nodeTypes} edgeTypes={edgeTypes} onShowAll={showAll}>
+      <Frame
+        nodes={[...frames, ...cards]}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        onShowAll={showAll}
+      >
         {graph.steps.length >= mapFrom && (
-          <MiniMap<StepNode>
+          <MiniMap<GraphNode>
             pannable
             zoomable
             position="top-right"
             ariaLabel={t('graph.map')}
-            nodeColor={({ data }) => `var(${tones[data.step.phase ?? ''] ?? '--ar-line-strong'})`}
+            nodeColor={({ data }) =>
+              data.step ? `var(${tones[data.step.phase ?? ''] ?? '--ar-line-strong'})` : 'transparent'
+            }
             nodeStrokeColor={({ data }) => (data.chosen ? 'var(--mantine-primary-color-filled)' : 'transparent')}
             nodeStrokeWidth={30}
             className={classes.map}
@@ -101,7 +125,13 @@ function Flow({ graph, selected, onSelect, find = '' }: StepGraphProps) {
   );
 }
 
-type FrameProps = ReactFlowProps<StepNode, WayEdge> & { onShowAll: () => void };
+const boxID = (id: string) => `box ${id}`;
+
+/** What the places of a graph depend on; status changes come oftener. */
+export const shapeOf = ({ steps, edges }: Steps) =>
+  JSON.stringify([steps.map(({ id, group, stack }) => [id, group, stack?.open]), edges]);
+
+type FrameProps = ReactFlowProps<GraphNode, WayEdge> & { onShowAll: () => void };
 
 /** What all graphs have: the ground, the ways to move about, and buttons for them. */
 export function Frame({ onShowAll, children, ...rest }: FrameProps) {

@@ -72,7 +72,7 @@ describe('place', () => {
       ],
     });
     const { steps, ways } = place(graph);
-    const way = ways.get('collect>evaluate') ?? [];
+    const way = ways.find(({ from, to }) => from === 'collect' && to === 'evaluate')?.points ?? [];
     expect(way.length).toBeGreaterThan(2);
     for (const id of ['features', 'fit']) {
       const box = steps.find((step) => step.id === id) ?? { x: 0, y: 0 };

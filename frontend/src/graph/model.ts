@@ -14,7 +14,31 @@ export interface Step {
   finished?: string;
   /** More about a step of a graph that does not run: its template, when that has another name. */
   note?: string;
+  /** What it holds, when it is a group of steps. */
+  stack?: Stack;
+  /** The open group that it lies in. */
+  group?: string;
 }
+
+export type GroupKind = 'loop' | 'branch' | 'pipeline';
+
+/** What a group of steps holds. */
+export interface Stack {
+  kind: GroupKind;
+  open: boolean;
+  /** The passes of a loop, or the steps of a branch or a sub-pipeline. */
+  size: number;
+  /** How many of these are in each state. */
+  counts: [phase: string, count: number][];
+  /** So many steps that it hides match what is looked for. */
+  found?: number;
+  /** It hides the chosen step. */
+  chosen?: boolean;
+}
+
+/** Whether a step has the words in its name, in lower case, or hides one that has. */
+export const matches = (step: Step, words: string) =>
+  step.name.toLowerCase().includes(words) || (step.stack?.found ?? 0) > 0;
 
 export interface Steps {
   steps: Step[];
@@ -47,7 +71,7 @@ export function runSteps(nodes: RunNode[]): Steps {
 export const stepName = (node: RunNode) => node.display_name || node.name || node.id;
 
 // Argo ends the name of a loop's pass with its number and its item: for-loop-1(0:0.0001).
-const pass = /\(\d+(?::[\s\S]*)?\)$/;
+export const pass = /\(\d+(?::[\s\S]*)?\)$/;
 
 /** Names nodes so that the passes of a loop differ: train(0:0.0001), where each pass has a step called train. */
 export function stepLabels(nodes: RunNode[]): Map<string, string> {

@@ -1,5 +1,5 @@
 import { useReactFlow, useStore } from '@xyflow/react';
-import { useCallback, useEffect, useRef } from 'react';
+import { type RefObject, useCallback, useEffect, useRef } from 'react';
 import { nodeHeight, nodeWidth, type Placed } from './layout';
 import type { Steps } from './model';
 import { neighbour, type Way } from './neighbour';
@@ -22,24 +22,73 @@ export function useArrows(graph: Steps, places: Map<string, Placed>) {
       const to = neighbour(current.current.graph, current.current.places, from, way);
       const place = to === undefined ? undefined : current.current.places.get(to);
       if (to === undefined || !place) return;
-      const focus = (frames: number) => {
-        const button = frame.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(to)}"] button`);
-        if (button) button.focus();
-        else if (frames > 0) requestAnimationFrame(() => focus(frames - 1));
-      };
       void flow.setCenter(place.x + nodeWidth / 2, place.y + nodeHeight / 2, { zoom: flow.getZoom() });
-      focus(patience);
+      focusOn(frame, to);
     },
     [flow],
   );
   return { frame, onGo };
 }
 
+const buttonOf = (frame: RefObject<HTMLElement | null>, id: string) =>
+  frame.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"] button`);
+
+function focusOn(frame: RefObject<HTMLElement | null>, id: string, frames = patience) {
+  const button = buttonOf(frame, id);
+  if (button) button.focus();
+  else if (frames > 0) requestAnimationFrame(() => focusOn(frame, id, frames - 1));
+}
+
+/** Keeps the focus on a card while the graph is drawn anew, which may replace the card; not when the reader goes elsewhere. */
+function holdFocus(frame: RefObject<HTMLElement | null>, id: string, frames = 2 * patience) {
+  const active = document.activeElement;
+  const button = buttonOf(frame, id);
+  if (active && active !== document.body && active !== button) return;
+  if (frame.current && button && active !== button) {
+    // The view is where it belongs; a card that takes the focus must not move it.
+    frame.current.dataset.held = 'true';
+    button.focus({ preventScroll: true });
+    delete frame.current.dataset.held;
+  }
+  if (frames > 0) requestAnimationFrame(() => holdFocus(frame, id, frames - 1));
+}
+
+/** The group that was just opened or closed, and where its card stands in the frame. */
+export interface Anchor extends Placed {
+  zoom: number;
+}
+
+/** Opens or closes a group, whose card stays where the reader pressed it. */
+export function useToggle(
+  places: Map<string, Placed>,
+  anchor: RefObject<Anchor | undefined>,
+  onToggle: ((id: string) => void) | undefined,
+) {
+  const flow = useReactFlow();
+  const current = useRef({ places, onToggle });
+  current.current = { places, onToggle };
+  return useCallback(
+    (id: string) => {
+      const place = current.current.places.get(id);
+      const { x, y, zoom } = flow.getViewport();
+      if (place) anchor.current = { id, x: x + place.x * zoom, y: y + place.y * zoom, zoom };
+      current.current.onToggle?.(id);
+    },
+    [flow, anchor],
+  );
+}
+
 /**
  * Places the view when the graph grows or its frame changes: all of it from its top, or, where that could not be read
- * any more, the part around the chosen step. Gives the way to see all of it in any case.
+ * any more, the part around the chosen step. Where a group was opened or closed, its card stays in its place. Gives the
+ * way to see all of it in any case.
  */
-export function useGraphView(places: Map<string, Placed>, selected: string | undefined) {
+export function useGraphView(
+  places: Map<string, Placed>,
+  selected: string | undefined,
+  anchor: RefObject<Anchor | undefined>,
+  frame: RefObject<HTMLElement | null>,
+) {
   const flow = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
@@ -64,7 +113,16 @@ export function useGraphView(places: Map<string, Placed>, selected: string | und
   );
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: choosing another step must not move the view
-  useEffect(() => view(zooms.readable), [flow, width, height, places]);
+  useEffect(() => {
+    if (width === 0) return;
+    const held = anchor.current;
+    const place = held && places.get(held.id);
+    anchor.current = undefined;
+    if (!place) return view(zooms.readable);
+    const { id, x, y, zoom } = held;
+    void flow.setViewport({ x: x - place.x * zoom, y: y - place.y * zoom, zoom });
+    holdFocus(frame, id);
+  }, [flow, width, height, places]);
   return () => view(zooms.min);
 }
 

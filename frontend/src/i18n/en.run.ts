@@ -1,5 +1,32 @@
-/** English texts of the page of a run: metrics, outputs, timeline, cause and retry. */
+/** English texts of the page of a run: graph, metrics, outputs, timeline, cause and retry. */
 export const enRun = {
+  graph: {
+    label: 'Graph of the steps',
+    hint: 'Arrow keys lead from step to step. The same steps are in the table of steps.',
+    map: 'Map of the graph: drag or click to move the view',
+    zoomIn: 'Zoom in',
+    zoomOut: 'Zoom out',
+    fit: 'Show all of it',
+    hideSucceeded: 'Hide what succeeded',
+    allHidden: 'Every step succeeded, and those are hidden.',
+    loopOf_one: 'loop of {{count, number}} pass',
+    loopOf_other: 'loop of {{count, number}} passes',
+    branchOf_one: 'branch of {{count, number}} step',
+    branchOf_other: 'branch of {{count, number}} steps',
+    pipelineOf_one: 'sub-pipeline of {{count, number}} step',
+    pipelineOf_other: 'sub-pipeline of {{count, number}} steps',
+    inState: '{{count, number}} {{state}}',
+    comma: ', ',
+    found_one: '{{count, number}} match',
+    found_other: '{{count, number}} matches',
+    holdsChosen: 'holds the chosen step',
+    openAll: 'Open all groups',
+    closeAll: 'Close all groups',
+    inGroups_one: '{{count, number}} match is in a closed group.',
+    inGroups_other: '{{count, number}} matches are in closed groups.',
+    openFound: 'Open them',
+    noneFound: 'No step has this in its name.',
+  },
   metrics: {
     find: 'Find a metric',
     along: 'Along',

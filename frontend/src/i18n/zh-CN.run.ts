@@ -2,6 +2,33 @@ import type { RunTranslation } from './en';
 
 /** Chinese texts of the page of a run. */
 export const zhCNRun: RunTranslation = {
+  graph: {
+    label: '步骤流程图',
+    hint: '方向键在步骤之间移动。步骤表中有相同的步骤。',
+    map: '流程图缩略图：拖动或点击可移动视图',
+    zoomIn: '放大',
+    zoomOut: '缩小',
+    fit: '显示全部',
+    hideSucceeded: '隐藏已成功的步骤',
+    allHidden: '所有步骤都已成功，因此全部被隐藏。',
+    loopOf_one: '循环 {{count, number}} 次',
+    loopOf_other: '循环 {{count, number}} 次',
+    branchOf_one: '分支，{{count, number}} 个步骤',
+    branchOf_other: '分支，{{count, number}} 个步骤',
+    pipelineOf_one: '子流水线，{{count, number}} 个步骤',
+    pipelineOf_other: '子流水线，{{count, number}} 个步骤',
+    inState: '{{count, number}} 个{{state}}',
+    comma: '，',
+    found_one: '{{count, number}} 个匹配',
+    found_other: '{{count, number}} 个匹配',
+    holdsChosen: '包含所选的步骤',
+    openAll: '展开所有分组',
+    closeAll: '折叠所有分组',
+    inGroups_one: '{{count, number}} 个匹配的步骤在折叠的分组里。',
+    inGroups_other: '{{count, number}} 个匹配的步骤在折叠的分组里。',
+    openFound: '展开这些分组',
+    noneFound: '没有步骤的名称包含这些文字。',
+  },
   metrics: {
     find: '查找指标',
     along: '横轴',

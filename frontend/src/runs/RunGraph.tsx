@@ -1,12 +1,13 @@
-import { Button, Checkbox, Group, Text } from '@mantine/core';
-import { useMemo } from 'react';
+import { Button, Group, Text } from '@mantine/core';
+import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
+import { fold, isOpen, turned } from '../graph/fold';
+import { groupSteps } from '../graph/groups';
 import { LazyStepGraph } from '../graph/LazyStepGraph';
-import { hideSucceeded, runSteps } from '../graph/model';
+import { hideSucceeded } from '../graph/model';
 import { isFinal } from '../status/status';
-import { SearchField } from '../table/SearchField';
-import classes from './RunPage.module.css';
+import { GraphFilter } from './GraphFilter';
 import type { RunSearch, ShowPatch } from './runSearch';
 import { StepsTable } from './StepsTable';
 
@@ -24,7 +25,16 @@ interface RunGraphProps {
 /** The live graph of a run. */
 export function RunGraph({ run, search, selected, onSelect, onShow }: RunGraphProps) {
   const { t } = useTranslation();
-  const graph = useMemo(() => runSteps((run.nodes ?? []) as RunNode[]), [run.nodes]);
+  const { opened, closed, q } = search;
+  const graph = useMemo(() => groupSteps((run.nodes ?? []) as RunNode[]), [run.nodes]);
+  const folded = useMemo(
+    () => fold(graph, { opened, closed }, q?.toLowerCase(), selected),
+    [graph, opened, closed, q, selected],
+  );
+  const turn = useCallback(
+    (ids: string[], open: boolean) => onShow(turned(graph.groups, { opened, closed }, ids, open)),
+    [onShow, graph, opened, closed],
+  );
   if (graph.steps.length === 0) {
     return (
       <Text c="dimmed" p="lg" role="status">
@@ -32,7 +42,7 @@ export function RunGraph({ run, search, selected, onSelect, onShow }: RunGraphPr
       </Text>
     );
   }
-  if (graph.steps.length > mostSteps && !search.draw) {
+  if (folded.steps.length > mostSteps && !search.draw) {
     return (
       <>
         <Group p="md" gap="sm">
@@ -45,36 +55,28 @@ export function RunGraph({ run, search, selected, onSelect, onShow }: RunGraphPr
       </>
     );
   }
-  const some = graph.steps.some((step) => step.phase === 'Succeeded');
-  const shown = search.hide ? hideSucceeded(graph) : graph;
+  const toggle = (id: string) => {
+    const group = graph.groups.get(id);
+    if (group) turn([id], !isOpen(group, search));
+  };
+  const shown = search.hide ? hideSucceeded(folded) : folded;
   return (
     <>
-      {graph.steps.length > 3 && (
-        <Group gap="md" px="md" py={8} className={classes.filter}>
-          <SearchField
-            size="xs"
-            w={200}
-            aria-label={t('run.findStep')}
-            placeholder={t('run.findStep')}
-            q={search.q}
-            onSearch={(q) => onShow({ q })}
-          />
-          {(some || search.hide) && (
-            <Checkbox
-              size="xs"
-              label={t('graph.hideSucceeded')}
-              checked={search.hide === 'succeeded'}
-              onChange={(event) => onShow({ hide: event.currentTarget.checked ? 'succeeded' : undefined })}
-            />
-          )}
-        </Group>
+      {(graph.steps.length > 3 || graph.groups.size > 0) && (
+        <GraphFilter graph={graph} folded={folded} search={search} onShow={onShow} onTurn={turn} />
       )}
       {shown.steps.length === 0 ? (
         <Text c="dimmed" p="lg" role="status">
           {t('graph.allHidden')}
         </Text>
       ) : (
-        <LazyStepGraph graph={shown} selected={selected} onSelect={onSelect} find={search.q} />
+        <LazyStepGraph
+          graph={shown}
+          selected={selected && folded.shownAs(selected)}
+          onSelect={onSelect}
+          onToggle={toggle}
+          find={q}
+        />
       )}
     </>
   );

@@ -12,6 +12,9 @@ export interface RunSearch {
   phase?: string[];
   /** Graph: what is left out. */
   hide?: 'succeeded';
+  /** Graph: large groups that are open, and small ones that are closed. */
+  opened?: string[];
+  closed?: string[];
   /** Graph: drawn also where a table is faster. */
   draw?: true;
   /** Metrics: part of the name, the axis, which ranks, smoothing from 0 to 0.99, and "log" for a logarithmic scale. */
@@ -68,6 +71,8 @@ export function readRunSearch(raw: Record<string, unknown>): RunSearch {
     q: text(raw.q),
     phase: many(raw.phase),
     hide: raw.hide === 'succeeded' ? 'succeeded' : undefined,
+    opened: many(raw.opened),
+    closed: many(raw.closed),
     draw: raw.draw === true || raw.draw === 'true' ? true : undefined,
     metric: text(raw.metric),
     x: axes.find((axis) => axis === raw.x),
