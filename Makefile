@@ -187,7 +187,7 @@ test-e2e: bin/gonb bin/goimports bin/argosy-image.tar ## the whole path on a clu
 	$(TOOL) gotestsum --format testname -- -tags e2e,$(TAGS) $(BESIDE) -count=1 -timeout 30m ./test/e2e/...
 
 .PHONY: bench
-bench: ## benchmarks: compile, scrape, store
+bench: ## benchmarks: compile, scrape (logs of 1 GB, beside grep), store
 	go test -run '^$$' -bench . -benchmem ./compiler/... ./launcher/... ./server/...
 
 .PHONY: bench-cluster

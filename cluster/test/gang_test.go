@@ -39,6 +39,8 @@ func TestGangs(t *testing.T) {
 		{"are the workers alone where the launcher comes after them", c.testLauncherAfterWorkers},
 		{"see pods of the default scheduler", c.testGangBesideOthers},
 		{"obey the limits of their queue", c.testQueueLimit},
+		{"do not hold half of the GPUs each, as pods that are placed one by one do", c.testDeadlock},
+		{"take turns with the workers of others", c.testNoDeadlock},
 		{"outlive the apiserver", c.testJobOutlivesApiserver},
 	} {
 		if !t.Run(part.name, part.test) {

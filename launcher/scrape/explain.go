@@ -29,7 +29,7 @@ func Explain(f func(Seen)) Option {
 
 // told tells of a line that a rule did or did not match.
 func (s *Scanner) told(r Rule, rank int, line []byte, m match, ok bool) {
-	seen := Seen{Rule: r, Line: s.split.lines + 1, Rank: rank, Value: m.value, Unit: m.unit, Summary: m.summary}
+	seen := Seen{Rule: r, Line: s.split.lines + 1, Rank: rank, Value: m.value, Unit: string(m.unit), Summary: m.summary}
 	if !ok {
 		if seen.Miss = r.miss(line); seen.Miss == "" {
 			return

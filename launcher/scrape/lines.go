@@ -6,7 +6,7 @@ import "io"
 const LauncherSays = "argosy: "
 
 // Lines gives a writer that takes a log apart, as a Scanner does, and hands each line to f with the rank that printed it, without
-// its tag and colours. Close hands over a last line that has no end.
+// its tag and colours. The line is valid until f returns. Close hands over a last line that has no end.
 func Lines(f func(rank int, line []byte)) io.WriteCloser { return lines{newSplitter(f)} }
 
 type lines struct{ split *splitter }

@@ -3,20 +3,19 @@ package scrape
 import (
 	"bytes"
 	"strconv"
-	"strings"
 )
 
 // match is one value found behind a metric's name.
 type match struct {
 	value   float64
-	unit    string
-	summary bool // one number for all ranks
+	unit    []byte // part of the line
+	summary bool   // one number for all ranks
 }
 
-// match finds the rule's value in a line, the last where there are several.
-func (r Rule) match(line []byte) (match, bool) {
+// match finds the rule's value in a line, the last where there are several. The rule's name is given as bytes.
+func (r Rule) match(line, name []byte) (match, bool) {
 	if r.Pattern == nil {
-		return lastMatch(line, r.Name)
+		return lastMatch(line, name)
 	}
 	all := r.Pattern.FindAllSubmatchIndex(line, -1)
 	if len(all) == 0 {
@@ -38,41 +37,57 @@ func (r Rule) match(line []byte) (match, bool) {
 	return match{value: v, unit: unitAfter(b[n:])}, true
 }
 
+// scaled is the value as the rule's format has it: 98.1% is 0.981.
+func (r Rule) scaled(m match) match {
+	if r.Format == Percentage && string(m.unit) == "%" {
+		m.value /= 100
+	}
+	return m
+}
+
 // lastMatch finds the last `name = number` of a line.
-func lastMatch(line []byte, name string) (match, bool) {
+func lastMatch(line, name []byte) (match, bool) {
 	var found match
 	var ok bool
 	for from := 0; from < len(line); {
-		at := bytes.Index(line[from:], []byte(name))
+		at := bytes.Index(line[from:], name)
 		if at < 0 {
 			break
 		}
 		at += from
 		from = at + 1
-		if at > 0 && joinsName(line[at-1]) {
-			continue // the tail of a longer name: val_loss is not loss
-		}
-		if m, hit := valueAfter(line[at+len(name):]); hit {
-			m.summary = summary(line[:at], name)
+		if m, hit := matchAt(line, at, name); hit {
 			found, ok = m, true
 		}
 	}
 	return found, ok
 }
 
+// matchAt reads the value behind a name that stands at a place in a line.
+func matchAt(line []byte, at int, name []byte) (match, bool) {
+	if at > 0 && joinsName(line[at-1]) {
+		return match{}, false // the tail of a longer name: val_loss is not loss
+	}
+	m, ok := valueAfter(line[at+len(name):])
+	m.summary = ok && summary(line[:at], name)
+	return m, ok
+}
+
 // summaryWords stand in front of a name, or begin it, where the number is one for all ranks, in the output of any rank.
-var summaryWords = []string{"total", "overall", "aggregate", "global"}
+var summaryWords = [][]byte{[]byte("total"), []byte("overall"), []byte("aggregate"), []byte("global")}
 
 // summary tells whether a number is one for all ranks, as in "total images/sec: 3033.57".
-func summary(before []byte, name string) bool {
-	first, _, _ := strings.Cut(name, " ")
-	before = bytes.TrimRight(before, " \t")
+func summary(before, name []byte) bool {
+	first, _, more := bytes.Cut(name, []byte{' '})
+	for len(before) > 0 && isSpace(before[len(before)-1]) {
+		before = before[:len(before)-1]
+	}
 	for _, word := range summaryWords {
-		if strings.EqualFold(first, word) && first != name {
+		if more && bytes.EqualFold(first, word) {
 			return true
 		}
 		at := len(before) - len(word)
-		if at >= 0 && strings.EqualFold(string(before[at:]), word) && (at == 0 || !joinsName(before[at-1])) {
+		if at >= 0 && bytes.EqualFold(before[at:], word) && (at == 0 || !joinsName(before[at-1])) {
 			return true
 		}
 	}
@@ -113,33 +128,46 @@ func number(b []byte) (value float64, n int) {
 	if w := wordLen(b[i:]); w > 0 {
 		return notFinite(b[:i+w], b[i:i+w])
 	}
-	digits := make([]byte, 0, len(b))
-	digits = append(digits, b[:i]...)
 	whole := integer(b[i:])
-	for _, c := range b[i : i+whole] {
-		if c != ',' {
-			digits = append(digits, c)
-		}
-	}
 	i += whole
-	if f := fraction(b[i:]); whole+f > 0 && (whole > 0 || f > 1) {
-		digits = append(digits, b[i:i+f]...)
-		i += f
-	} else {
+	f := fraction(b[i:])
+	if whole == 0 && f <= 1 {
 		return 0, 0
 	}
-	if e := exponent(b[i:]); e > 0 {
-		digits = append(digits, b[i:i+e]...)
-		i += e
-	}
+	i += f
+	i += exponent(b[i:])
 	if goesOn(b[i:], whole == 1 && b[i-1] == '0') {
 		return 0, 0
 	}
-	v, err := strconv.ParseFloat(string(digits), 64)
+	v, err := parseFloat(b[:i])
 	if err != nil && v == 0 {
 		return 0, 0
 	}
 	return v, i // an overflow is ±Inf, and treated as such
+}
+
+// powers of ten that a float64 holds exactly.
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// parseFloat is strconv.ParseFloat for numbers with thousands commas, and quicker for short decimals: their digits and the power
+// are exact, and so the quotient is rounded once.
+func parseFloat(b []byte) (float64, error) {
+	whole, point := uint64(0), -1
+	for i, c := range b {
+		switch {
+		case isDigit(c) && i < len(powers):
+			whole = whole*10 + uint64(c-'0')
+		case c == '.' && point < 0:
+			point = i
+		case c == ',':
+		default:
+			return strconv.ParseFloat(string(bytes.ReplaceAll(b, []byte{','}, nil)), 64)
+		}
+	}
+	if point < 0 {
+		return float64(whole), nil
+	}
+	return float64(whole) / powers[len(b)-point-1], nil
 }
 
 // integer measures digits with or without thousands commas.
@@ -208,22 +236,32 @@ func goesOn(b []byte, zero bool) bool {
 
 // unitAfter reads the word behind a number, unless `=` or `:` makes it the name
 // of the next value, as in "Epoch: 0 Iteration: 1".
-func unitAfter(b []byte) string {
+func unitAfter(b []byte) []byte {
 	b = skipSpace(b)
 	if len(b) > 0 && b[0] == '%' {
-		return "%"
+		return b[:1]
 	}
 	n := 0
 	for n < len(b) && n < 64 && joinsName(b[n]) {
 		n++
 	}
 	if rest := skipSpace(b[n:]); len(rest) > 0 && (rest[0] == '=' || rest[0] == ':') {
-		return ""
+		return nil
 	}
-	return string(bytes.TrimRight(b[:n], ".-/"))
+	for n > 0 && (b[n-1] == '.' || b[n-1] == '-' || b[n-1] == '/') {
+		n--
+	}
+	return b[:n]
 }
 
-func skipSpace(b []byte) []byte { return bytes.TrimLeft(b, " \t") }
+func skipSpace(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[0]) {
+		b = b[1:]
+	}
+	return b
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
 func skipQuote(b []byte) []byte {
 	if len(b) > 0 && (b[0] == '"' || b[0] == '\'') {

@@ -1,6 +1,7 @@
 package scrape
 
 import (
+	"bytes"
 	"maps"
 	"math"
 	"slices"
@@ -56,14 +57,15 @@ func Tagged() Option {
 type Scanner struct {
 	series  []*series
 	split   *splitter
-	ranks   map[int]struct{}
+	skim    *skimmer // nil when rules read every line
+	ranks   rankSet
 	onPoint func(Point)
 	explain func(Seen)
 }
 
 // New makes a scanner for the rules.
 func New(rules []Rule, options ...Option) *Scanner {
-	s := &Scanner{ranks: map[int]struct{}{}}
+	s := &Scanner{skim: newSkimmer(rules)}
 	s.split = newSplitter(s.line)
 	for _, r := range rules {
 		s.series = append(s.series, newSeries(r))
@@ -76,8 +78,51 @@ func New(rules []Rule, options ...Option) *Scanner {
 
 // Write takes the next bytes of the log, cut anywhere. It never fails.
 func (s *Scanner) Write(p []byte) (int, error) {
-	s.split.write(p)
+	if s.skim == nil || s.explain != nil {
+		s.split.write(p)
+		return len(p), nil
+	}
+	s.skim.over(p)
+	for from := 0; from < len(p); {
+		end := bytes.IndexByte(p[from:], '\n')
+		if end < 0 {
+			s.split.write(p[from:])
+			break
+		}
+		end += from
+		if !s.plain(from, end) {
+			s.split.write(p[from : end+1])
+		}
+		from = end + 1
+	}
+	s.skim.piece = nil // the caller's
 	return len(p), nil
+}
+
+// plain reads a line that needs no splitting, of which most have nothing for any rule; it tells whether the line is such a one.
+func (s *Scanner) plain(from, end int) bool {
+	if !s.split.fresh() {
+		return false
+	}
+	rank, text, ok := s.skim.plain(from, end)
+	named := ok && s.skim.named(from, end)
+	if !ok || named && rank == Unranked && !s.split.sure { // its tag may be one that is believed at the start of a line
+		return false
+	}
+	s.split.sure = s.split.sure || rank != Unranked
+	switch {
+	case text == end:
+	case named:
+		s.count(rank)
+		for i, x := range s.series {
+			if m, found := s.skim.last(i, text, end); found {
+				s.found(x, rank, s.skim.piece[text:end], x.rule.scaled(m))
+			}
+		}
+	default:
+		s.count(rank)
+	}
+	return true
 }
 
 // Close takes a last line that has no line end. It never fails.
@@ -97,47 +142,73 @@ func (s *Scanner) Metrics() []Metric {
 
 // Ranks is the number of ranks that printed something under a tag of their own.
 // A rank that prints nothing is not counted, so it is a lower bound.
-func (s *Scanner) Ranks() int { return len(s.ranks) }
+func (s *Scanner) Ranks() int { return s.ranks.size }
 
 // Between tells whether the scanner stands between two lines of every rank. From there another scanner finds the same points
 // in the rest of the log, if it gets the value of tagged: whether ranks' tags were seen.
 func (s *Scanner) Between() (tagged, ok bool) {
-	return s.split.sure, len(s.split.held) == 0 && len(s.split.raw) == 0
+	return s.split.sure, s.split.between()
 }
 
 func (s *Scanner) line(rank int, line []byte) {
-	// "3: " may be a rank or an epoch: only tags that cannot be anything else count.
-	if rank != Unranked && s.split.sure && len(s.ranks) < maxRanks {
-		s.ranks[rank] = struct{}{}
-	}
+	s.count(rank)
 	for _, x := range s.series {
-		m, ok := x.rule.match(line)
-		if x.rule.Format == Percentage && m.unit == "%" {
-			m.value /= 100
-		}
+		m, ok := x.rule.match(line, x.name)
+		m = x.rule.scaled(m)
 		if s.explain != nil {
 			s.told(x.rule, rank, line, m, ok)
 		}
-		if !ok {
-			continue
-		}
-		x.add(rank, m)
-		if s.onPoint != nil {
-			p := Point{Metric: x.rule.Name, Rank: rank, Value: m.value, Unit: m.unit}
-			p.Step, p.Stepped = stepOf(line)
-			s.onPoint(p)
+		if ok {
+			s.found(x, rank, line, m)
 		}
 	}
+}
+
+// count takes note of a rank that printed something. "3: " may be a rank or an epoch: only tags that cannot be anything else count.
+func (s *Scanner) count(rank int) {
+	if rank != Unranked && s.split.sure {
+		s.ranks.add(rank)
+	}
+}
+
+// found takes a value that a rule found in a line.
+func (s *Scanner) found(x *series, rank int, line []byte, m match) {
+	x.add(rank, m)
+	if s.onPoint != nil {
+		p := Point{Metric: x.rule.Name, Rank: rank, Value: m.value, Unit: string(m.unit)}
+		p.Step, p.Stepped = stepOf(line)
+		s.onPoint(p)
+	}
+}
+
+// rankSet is the ranks that were seen, at most maxRanks: a bit for each.
+type rankSet struct {
+	bits []uint64
+	size int
+}
+
+func (s *rankSet) add(rank int) {
+	at, bit := rank/64, uint64(1)<<(rank%64)
+	switch {
+	case at < len(s.bits) && s.bits[at]&bit != 0, s.size == maxRanks:
+		return
+	case at >= len(s.bits):
+		s.bits = append(s.bits, make([]uint64, at+1-len(s.bits))...)
+	}
+	s.bits[at] |= bit
+	s.size++
 }
 
 // series is what is kept of a metric's values.
 type series struct {
 	rule     Rule
+	name     []byte // the rule's
 	points   int
 	last     float64
 	min, max float64         // of the values that are numbers
 	byRank   map[int]float64 // each rank's last value, summaries aside
-	summary  *float64        // the last summary
+	summary  float64         // the last, if there was one
+	summed   bool
 }
 
 func newSeries(r Rule) *series {
@@ -147,7 +218,7 @@ func newSeries(r Rule) *series {
 	if r.Reduce == "" {
 		r.Reduce = Last
 	}
-	return &series{rule: r, min: math.NaN(), max: math.NaN(), byRank: map[int]float64{}}
+	return &series{rule: r, name: []byte(r.Name), min: math.NaN(), max: math.NaN(), byRank: map[int]float64{}}
 }
 
 func (x *series) add(rank int, m match) {
@@ -161,12 +232,15 @@ func (x *series) add(rank int, m match) {
 		x.max = v
 	}
 	if m.summary {
-		x.summary = &v
+		x.summary, x.summed = v, true
 		return
 	}
-	if _, known := x.byRank[rank]; known || len(x.byRank) < maxRanks {
-		x.byRank[rank] = v
+	if len(x.byRank) == maxRanks {
+		if _, known := x.byRank[rank]; !known {
+			return
+		}
 	}
+	x.byRank[rank] = v
 }
 
 func (x *series) metric() Metric {
@@ -179,8 +253,8 @@ func (x *series) metric() Metric {
 		m.Value = x.max
 	case reduce == Min:
 		m.Value = x.min
-	case reduce == Sum && x.summary != nil, reduce == Mean && len(x.byRank) == 0:
-		m.Value = *x.summary
+	case reduce == Sum && x.summed, reduce == Mean && len(x.byRank) == 0:
+		m.Value = x.summary
 	case reduce == Sum:
 		m.Value = x.sum()
 	case reduce == Mean:

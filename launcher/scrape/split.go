@@ -18,7 +18,7 @@ const (
 // line end stays with its rank until the rest of the line comes, whatever other
 // ranks print in between.
 type splitter struct {
-	emit func(rank int, line []byte)
+	emit func(rank int, line []byte) // the line is valid until it returns
 
 	raw   []byte // the physical line so far, tags and all
 	start bool   // raw begins where a line begins
@@ -37,17 +37,41 @@ func newSplitter(emit func(rank int, line []byte)) *splitter {
 
 func (s *splitter) write(p []byte) {
 	for len(p) > 0 {
-		end := bytes.IndexAny(p, "\r\n")
-		if end < 0 {
-			s.append(p)
+		line, rest, ended := bytes.Cut(p, []byte{'\n'})
+		for {
+			bar := bytes.IndexByte(line, '\r')
+			if bar < 0 {
+				break
+			}
+			s.finish(line[:bar]) // the same rank goes on: mpirun tags a progress bar only once
+			line = line[bar+1:]
+		}
+		if !ended {
+			s.append(line)
 			return
 		}
-		s.append(p[:end])
-		s.take(s.raw)
-		s.raw = s.raw[:0]
-		s.end(p[end])
-		p = p[end+1:]
+		s.finish(line)
+		s.lines++
+		s.cur = unranked
+		p = rest
 	}
+}
+
+// between tells whether no line has begun.
+func (s *splitter) between() bool { return len(s.held) == 0 && len(s.raw) == 0 }
+
+// fresh tells whether what comes next stands where a line of its own begins.
+func (s *splitter) fresh() bool { return s.start && s.cur == unranked && s.between() }
+
+// finish takes the physical line that ends with p.
+func (s *splitter) finish(p []byte) {
+	if len(s.raw) > 0 || len(p) > maxLine {
+		s.append(p)
+		p = s.raw
+	}
+	s.take(p)
+	s.raw = s.raw[:0]
+	s.start = true
 }
 
 // append adds to the physical line, and takes pieces off one that does not end.
@@ -62,15 +86,19 @@ func (s *splitter) append(p []byte) {
 			cut = maxLine - 1024 + at + 1
 		}
 		s.take(s.raw[:cut])
-		s.flush(s.cur)
 		s.raw = append(s.raw[:0], s.raw[cut:]...)
 		s.start = false
 	}
 	s.raw = append(s.raw, p...)
 }
 
-// take gives the text of a physical line to the ranks that its tags name.
+// take gives the text of a physical line to the ranks that its tags name. The line of the last of them ends here.
 func (s *splitter) take(raw []byte) {
+	s.end(s.rest(raw))
+}
+
+// rest gives text in front of tags to its ranks, and returns what stands behind the last tag.
+func (s *splitter) rest(raw []byte) []byte {
 	b := stripColour(raw)
 	if s.start && !s.sure {
 		if src, end, ok := leadingTag(b); ok {
@@ -80,23 +108,25 @@ func (s *splitter) take(raw []byte) {
 	for {
 		src, start, end, ok := nextTag(b)
 		if !ok {
-			break
+			return b
 		}
 		s.sure = true
 		s.hold(b[:start])
 		s.cur, b = src, b[end:]
 	}
-	s.hold(b)
 }
 
-// end finishes the current rank's line. After a carriage return the same rank
-// goes on: mpirun tags a progress bar only once.
-func (s *splitter) end(terminator byte) {
-	s.flush(s.cur)
-	s.start = true
-	if terminator == '\n' {
-		s.lines++
-		s.cur = unranked
+// end finishes the current rank's line with the rest of its text.
+func (s *splitter) end(rest []byte) {
+	if len(s.held) > 0 {
+		if _, begun := s.held[s.cur]; begun {
+			s.hold(rest)
+			s.flush(s.cur)
+			return
+		}
+	}
+	if len(rest) > 0 {
+		s.emit(s.cur.rank, rest)
 	}
 }
 
@@ -126,7 +156,13 @@ func (s *splitter) flush(src source) {
 
 func (s *splitter) flushAll() {
 	order := slices.SortedFunc(maps.Keys(s.held), func(a, b source) int {
-		return cmp.Compare(a.rank, b.rank)
+		switch {
+		case a.rank != b.rank:
+			return cmp.Compare(a.rank, b.rank)
+		case a.err:
+			return 1
+		}
+		return -1
 	})
 	for _, src := range order {
 		s.flush(src)
@@ -135,7 +171,7 @@ func (s *splitter) flushAll() {
 
 // close takes what was left without a line end.
 func (s *splitter) close() {
-	s.take(s.raw)
+	s.hold(s.rest(s.raw))
 	s.raw = nil
 	s.flushAll()
 }

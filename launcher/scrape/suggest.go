@@ -82,7 +82,7 @@ func (n *names) line(rank int, line []byte) {
 			continue
 		}
 		n.counts[name]++
-		n.percent[name] = n.percent[name] || m.unit == "%"
+		n.percent[name] = n.percent[name] || string(m.unit) == "%"
 		if n.ranks[name] == nil {
 			n.ranks[name] = map[int]struct{}{}
 		}
@@ -128,7 +128,7 @@ func nameBefore(b []byte) string {
 // cutSummary takes "total" off a name.
 func cutSummary(name string) (string, bool) {
 	first, rest, _ := strings.Cut(name, " ")
-	if rest != "" && summary(nil, name) && first != "" {
+	if rest != "" && summary(nil, []byte(name)) && first != "" {
 		return rest, true
 	}
 	return name, false

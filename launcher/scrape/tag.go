@@ -3,7 +3,6 @@ package scrape
 import (
 	"bytes"
 	"regexp"
-	"strconv"
 )
 
 // Unranked is the rank of what no rank tag claims, such as mpirun's own messages.
@@ -16,10 +15,6 @@ type source struct {
 }
 
 var unranked = source{rank: Unranked}
-
-// leading matches the tags that are believed only at the start of a line:
-// "[3] ", "3: ", "[rank3]:" and "[default3]:".
-var leading = regexp.MustCompile(`^(?:\[(\d{1,7})\] |(\d{1,7}): |\[(?:rank|default)(\d{1,7})\]:)`)
 
 // colour matches ANSI escape sequences: CSI, OSC and the two-byte ones.
 var colour = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[@-Z\\^_=>])`)
@@ -43,30 +38,50 @@ const stampLen = len("Fri Nov 20 23:13:20 2026")
 // there is one.
 func nextTag(b []byte) (src source, start, end int, ok bool) {
 	for from := 0; ; {
-		at := bytes.Index(b[from:], []byte("]<std"))
+		at := streamMark(b, from)
 		if at < 0 {
 			return source{}, 0, 0, false
 		}
-		at += from
-		from = at + 1
-		size, stderr := streamName(b[at+len("]<std"):])
+		from = at + len("]<std")
+		size, stderr := streamName(b[from:])
+		if size == 0 {
+			continue
+		}
 		rank, open := rankBefore(b[:at])
-		if size == 0 || open < 0 {
+		if open < 0 {
 			continue
 		}
 		if open >= stampLen && stamp.Match(b[open-stampLen:open]) {
 			open -= stampLen
 		}
-		return source{rank: rank, err: stderr}, open, at + len("]<std") + size, true
+		return source{rank: rank, err: stderr}, open, from + size, true
+	}
+}
+
+// streamMark finds "]<std" behind from, by the byte of it that is rare in logs.
+func streamMark(b []byte, from int) int {
+	for {
+		at := bytes.IndexByte(b[from:], '<')
+		if at < 0 {
+			return -1
+		}
+		at += from
+		from = at + 1
+		if at > 0 && b[at-1] == ']' && bytes.HasPrefix(b[from:], []byte("std")) {
+			return at - 1
+		}
 	}
 }
 
 // streamName reads the rest of <stdout>:, <stderr>: or <stddiag>:.
 func streamName(b []byte) (size int, stderr bool) {
-	for _, name := range []string{"out>:", "err>:", "diag>:"} {
-		if bytes.HasPrefix(b, []byte(name)) {
-			return len(name), name != "out>:"
-		}
+	switch {
+	case bytes.HasPrefix(b, []byte("out>:")):
+		return len("out>:"), false
+	case bytes.HasPrefix(b, []byte("err>:")):
+		return len("err>:"), true
+	case bytes.HasPrefix(b, []byte("diag>:")):
+		return len("diag>:"), true
 	}
 	return 0, false
 }
@@ -81,37 +96,47 @@ func rankBefore(b []byte) (rank, open int) {
 	if open > 0 && b[open-1] == ']' && bytes.IndexByte(b[open:], ':') > 0 {
 		return rankBefore(b[:open-1]) // that was [host:pid]
 	}
-	inside := b[open+1:]
-	if bytes.ContainsAny(inside, " \t<>]") {
-		return 0, -1
+	digits := 0 // behind the last comma; less when there is something else
+	for _, c := range b[open+1:] {
+		switch c {
+		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			if digits >= 0 {
+				rank = rank*10 + int(c-'0')
+				digits++
+			}
+		case ',':
+			rank, digits = 0, 0
+		case ' ', '\t', '<', '>', ']':
+			return 0, -1
+		default:
+			digits = -1
+		}
 	}
-	digits := inside[bytes.LastIndexByte(inside, ',')+1:]
-	if len(digits) == 0 || len(digits) > 7 || digitCount(digits) != len(digits) {
-		return 0, -1
-	}
-	rank, err := strconv.Atoi(string(digits))
-	if err != nil {
+	if digits <= 0 || digits > 7 {
 		return 0, -1
 	}
 	return rank, open
 }
 
-// leadingTag finds a tag that is only believed at the start of a line.
+// leadingTag finds a tag that is only believed at the start of a line: "[3] ", "3: ", "[rank3]:" or "[default3]:".
 func leadingTag(b []byte) (src source, end int, ok bool) {
-	if len(b) == 0 || (b[0] != '[' && !isDigit(b[0])) {
+	open, digits, closing := 0, b, ": "
+	if bytes.HasPrefix(b, []byte("[")) {
+		open, closing = 1, "] "
+		for _, word := range []string{"rank", "default"} {
+			if bytes.HasPrefix(b[1:], []byte(word)) {
+				open, closing = 1+len(word), "]:"
+			}
+		}
+		digits = b[open:]
+	}
+	n, rank := 0, 0
+	for n < len(digits) && n < 8 && isDigit(digits[n]) {
+		rank = rank*10 + int(digits[n]-'0')
+		n++
+	}
+	if n == 0 || n > 7 || !bytes.HasPrefix(digits[n:], []byte(closing)) {
 		return source{}, 0, false
 	}
-	m := leading.FindSubmatchIndex(b)
-	if m == nil {
-		return source{}, 0, false
-	}
-	for g := 2; g < len(m); g += 2 {
-		if m[g] < 0 {
-			continue
-		}
-		if rank, err := strconv.Atoi(string(b[m[g]:m[g+1]])); err == nil {
-			return source{rank: rank}, m[1], true
-		}
-	}
-	return source{}, 0, false
+	return source{rank: rank}, open + n + len(closing), true
 }

@@ -62,6 +62,13 @@ func NewMapFilter(next io.Writer, keep bool, onMap func(World)) *MapFilter {
 func (f *MapFilter) Write(p []byte) (int, error) {
 	total := len(p)
 	for len(p) > 0 {
+		if n := f.plain(p); n > 0 {
+			if _, err := f.next.Write(p[:n]); err != nil {
+				return 0, err
+			}
+			p = p[n:]
+			continue
+		}
 		piece, ended := p, false
 		if end := bytes.IndexByte(p, '\n'); end >= 0 {
 			piece, ended = p[:end+1], true
@@ -72,6 +79,17 @@ func (f *MapFilter) Write(p []byte) (int, error) {
 		}
 	}
 	return total, nil
+}
+
+// plain is how much of p is whole lines in front of all that can begin a map, so that they pass together.
+func (f *MapFilter) plain(p []byte) int {
+	if f.open > 0 || f.free || len(f.line) > 0 {
+		return 0
+	}
+	if at := bytes.Index(p, []byte("JOB")); at >= 0 { // every first line of a map has it
+		p = p[:at]
+	}
+	return bytes.LastIndexByte(p, '\n') + 1
 }
 
 // Close passes on what was held back.

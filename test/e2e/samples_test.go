@@ -24,6 +24,7 @@ var samples = []struct {
 	{"mpi_run", checks{"resnet": checkResNet}, false},
 	{"pytorch_ddp", checks{"ddp": checkPyTorch}, false},
 	{"tf_ps", checks{"ps": checkParameterServers}, false},
+	{"gang", checks{"turns": checkTurns}, false},
 	{"eks_benchmark", checks{"eks": checkBenchmark}, false},
 	{"sweep", checks{"sweep": checkSweep, "none-good": checkSweepGivesUp}, true},
 	{"data_pipeline", checks{"sales": checkDataPipeline}, false},
@@ -37,7 +38,7 @@ type checks = map[string]func(*testing.T, *argosy, runView)
 // runs.
 func TestSamples(t *testing.T) {
 	t.Parallel()
-	a := up(t, t.TempDir())
+	a := up(t, t.TempDir(), func(c *exec.Cmd) { c.Args = append(c.Args, "--gpus", "4") }) // for samples/gang
 	for _, s := range samples {
 		t.Run(s.folder, func(t *testing.T) {
 			printed := a.paste(t, s.folder)
@@ -146,6 +147,13 @@ func checkPyTorch(t *testing.T, a *argosy, run runView) {
 		require.Less(t, *c.Points[1].Value, *c.Points[0].Value, "the loss falls")
 	}
 	require.Contains(t, run.Nodes[run.node(t, "ddp")].Outputs, nameValue{"world-size", "2"})
+}
+
+func checkTurns(t *testing.T, a *argosy, run runView) {
+	for _, step := range []string{"tfjob1", "tfjob2"} {
+		require.Contains(t, a.stepLog(t, run, step), "[worker-0,0]<stdout>:worker 0: all are there")
+		require.Contains(t, run.Nodes[run.node(t, step)].Outputs, nameValue{"world-size", "4"})
+	}
 }
 
 func checkParameterServers(t *testing.T, a *argosy, run runView) {
