@@ -17,7 +17,7 @@ LDFLAGS := -s -w -X github.com/argosy-ml/argosy/cmd/internal/version.Version=$(V
 TOOL     = go tool -modfile=tools/go.mod
 NPM      = npm --prefix frontend --no-audit --no-fund --no-update-notifier --loglevel=error
 
-ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/... ./test/bench/... ./test/docs/... ./build/...
+ROOT_PACKAGES = ./cmd/... ./sdk/... ./compiler/... ./launcher/... ./server/... ./samples/... ./proto/... ./test/bench/... ./test/docs/... ./test/leaks/... ./build/...
 # Those whose tests run on either database.
 STORE_USERS = ./server/app ./server/gateway ./server/reconcile ./server/run
 # Packages with all of Kubernetes inside: the race detector would compile it a second time (docs/adr/0005).

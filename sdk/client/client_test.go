@@ -17,12 +17,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/argosy-ml/argosy/test/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(leaks.Main(m)) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 // serve starts a server with the handlers of mux patterns and gives a client of it that does not wait between attempts, and never
 // loses its patience.

@@ -14,14 +14,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/sdk/dsl"
 	"github.com/argosy-ml/argosy/test/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(leaks.Main(m)) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 // written is a page with its pictures written out.
 func written(t *testing.T, page string) string {

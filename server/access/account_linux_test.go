@@ -13,7 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
+
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
 // callEnv makes this test's program connect to an address, and stay until its input ends.
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 		conn.Close()
 		return
 	}
-	goleak.VerifyTestMain(m)
+	leaks.VerifyTestMain(m)
 }
 
 // accepted is the server's end of a connection that call makes.

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -30,6 +29,7 @@ import (
 	"github.com/argosy-ml/argosy/server/app"
 	"github.com/argosy-ml/argosy/server/password"
 	"github.com/argosy-ml/argosy/server/store/storetest"
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		callAsStranger(addresses)
 		return
 	}
-	goleak.VerifyTestMain(storetest.Main(m))
+	leaks.VerifyTestMain(storetest.Main(m))
 }
 
 // config is that of a server whose cluster does not answer: what a server has to live through. The live cluster is in test/e2e.

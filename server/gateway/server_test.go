@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"k8s.io/client-go/kubernetes/fake"
@@ -46,9 +45,10 @@ import (
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
 	"github.com/argosy-ml/argosy/server/store/storetest"
 	"github.com/argosy-ml/argosy/server/task"
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(m)) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(storetest.Main(m)) }
 
 // server is the whole API on a store (see storetest), over real connections. Only the cluster is not there:
 // apiOnlyEngine stands in for it, since the API does not depend on what a cluster does with a Workflow.

@@ -27,10 +27,11 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/storetest"
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(storetest.Main(m), goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
+	leaks.VerifyTestMain(storetest.Main(m), goleak.IgnoreTopFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"))
 }
 
 // failCreates makes the first n creations of Workflows fail with err, before or after the Workflow is made.

@@ -10,9 +10,11 @@ import (
 // patience is how long goroutines may take to end.
 const patience = 2 * time.Minute
 
-// Main is m, for goleak.VerifyTestMain: its Run returns once the goroutines of successful tests have ended, or when patience is over.
-// goleak itself waits for less than half a second, in which a busy machine need not run all of them.
-func Main(m goleak.TestingM, ignore ...goleak.Option) goleak.TestingM { return patient{m, ignore} }
+// VerifyTestMain is goleak.VerifyTestMain with patience: it looks once the goroutines of successful tests have ended, or when patience is
+// over. goleak itself waits for less than half a second, in which a busy machine need not run all of them.
+func VerifyTestMain(m goleak.TestingM, ignore ...goleak.Option) {
+	goleak.VerifyTestMain(patient{m, ignore}, ignore...)
+}
 
 type patient struct {
 	m      goleak.TestingM
@@ -22,7 +24,7 @@ type patient struct {
 func (p patient) Run() int {
 	code := p.m.Run()
 	if code == 0 {
-		_ = Find(p.ignore...) // who asks for Main looks again
+		_ = Find(p.ignore...) // VerifyTestMain looks again, and tells
 	}
 	return code
 }

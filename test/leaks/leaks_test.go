@@ -1,12 +1,10 @@
-package leaks_test
+package leaks
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
-
-	"github.com/argosy-ml/argosy/test/leaks"
 )
 
 // tests leave a goroutine that stays until goleak has looked for it and given up.
@@ -25,7 +23,7 @@ func (s tests) Run() int {
 // A goroutine that ends late is no leak. The test is not parallel: goleak would find those of others.
 func TestLateGoroutines(t *testing.T) {
 	s := tests{make(chan error, 1)}
-	require.Zero(t, leaks.Main(s).Run())
+	require.Zero(t, patient{m: s}.Run())
 	require.Error(t, <-s.found)
 	require.NoError(t, goleak.Find())
 }

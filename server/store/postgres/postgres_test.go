@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/argosy-ml/argosy/server/store/conformance"
 	"github.com/argosy-ml/argosy/server/store/postgres"
 	"github.com/argosy-ml/argosy/server/store/postgres/pgtest"
 	"github.com/argosy-ml/argosy/server/store/sqlstore"
+	"github.com/argosy-ml/argosy/test/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(pgtest.Main(m)) }
 
 func open(t *testing.T, address string) *sqlstore.Store {
 	t.Helper()

@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 	"sigs.k8s.io/yaml"
 
@@ -39,7 +38,7 @@ func TestMain(m *testing.M) {
 	if how := os.Getenv("TEST_CLUSTER"); how != "" {
 		os.Exit(standIn(how, home.Home(os.Args[3])))
 	}
-	goleak.VerifyTestMain(leaks.Main(m))
+	leaks.VerifyTestMain(m)
 }
 
 func standIn(how string, h home.Home) int {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/output"
@@ -20,7 +19,7 @@ import (
 	"github.com/argosy-ml/argosy/test/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(leaks.Main(m)) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 func serve(t *testing.T, handlers map[string]http.HandlerFunc) *client.Client {
 	t.Helper()

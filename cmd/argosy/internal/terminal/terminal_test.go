@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/argosy-ml/argosy/test/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(leaks.Main(m)) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 func TestPlain(t *testing.T) {
 	t.Parallel()
