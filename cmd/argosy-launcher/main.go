@@ -34,8 +34,8 @@ func main() {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	go func() {
 		<-signals
-		signal.Stop(signals) // a second one ends the program at once
 		stop(job.ErrStopped)
+		signal.Reset(syscall.SIGINT) // a second Ctrl-C ends the program at once; a second SIGTERM, which a pod may get, leaves it time to delete its job
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
