@@ -77,7 +77,8 @@ fi
 
 cp go.mod "$work/go.mod"
 cp go.sum "$work/go.sum"
-go mod edit -replace "$module=$copy" "$work/go.mod"
+# A relative path: the program holds it, and is the same in every checkout.
+go mod edit -replace "$module=../.build/argoexec/$version" "$work/go.mod"
 mkdir -p "$(dirname "$output")"
 # Without C libraries: it has to run in images that have others, or none.
 # Without Google's gRPC for its storage, with all of Envoy's definitions: Argo's driver talks HTTP to it.

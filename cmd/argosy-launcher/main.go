@@ -28,16 +28,32 @@ const (
 
 func main() {
 	klog.SetLogger(logr.Discard()) // client-go's own remarks; what matters comes back as errors
-	ctx, stop := context.WithCancelCause(context.Background())
-	defer stop(nil)
+	ctx, stop := untilStopped()
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// untilStopped returns a context that ends with job.ErrStopped at the first SIGTERM or SIGINT; stop releases it. A second Ctrl-C ends
+// the program at once. A second SIGTERM, which a pod may get, does not: the launcher needs the time to delete its job.
+func untilStopped() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	ended := make(chan struct{})
 	go func() {
-		<-signals
-		stop(job.ErrStopped)
-		signal.Reset(syscall.SIGINT) // a second Ctrl-C ends the program at once; a second SIGTERM, which a pod may get, leaves it time to delete its job
+		defer close(ended)
+		select {
+		case <-signals:
+			signal.Reset(syscall.SIGINT)
+			cancel(job.ErrStopped)
+		case <-ctx.Done():
+		}
 	}()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	return ctx, func() {
+		cancel(nil)
+		<-ended
+		signal.Stop(signals)
+	}
 }
 
 // usageError is a command line that cannot be understood.

@@ -85,8 +85,9 @@ func WaitUnheld(ctx context.Context, path string, d time.Duration) error {
 	}
 }
 
-// exclusively locks the file for its owner alone, or fails where it has one. Holder shares the lock for a moment when it looks, which is
-// longer on a busy machine: exclusively waits for that, and knows it by sharing the lock too.
+// exclusively locks the file for its owner alone, or fails where another process owns it. Holder shares the lock for a moment when it
+// looks. exclusively outlasts that, a minute at most: while it can share the lock too, no one owns the file. It asks every five
+// milliseconds, because flock can wait for a lock but not for readers alone.
 func exclusively(f *os.File) error {
 	const pause, longest = 5 * time.Millisecond, time.Minute
 	for range longest / pause {

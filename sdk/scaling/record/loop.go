@@ -102,15 +102,15 @@ func (l *loops) step(m Metric) string {
 		signs = []func(*Step) bool{reports, func(s *Step) bool { return l.places[s].name == m.Step || s.Label == m.Step }}
 	}
 	for _, fits := range signs {
-		if name, some := l.only(fits); some {
+		if name, some := l.sharedName(fits); some {
 			return name
 		}
 	}
 	return ""
 }
 
-// only gives the name of the steps that fit, if it is one, and all are in loops; some tells whether there are any.
-func (l *loops) only(fits func(*Step) bool) (name string, some bool) {
+// sharedName returns the name that all fitting steps share. It is empty when they have several, or when one is in no loop; some tells whether any fits.
+func (l *loops) sharedName(fits func(*Step) bool) (name string, some bool) {
 	for i := range l.run.Steps {
 		s := &l.run.Steps[i]
 		if !s.Pod || !fits(s) {

@@ -134,7 +134,7 @@ func (c *cli) client() (*client.Client, error) {
 	return cl, exit.With(exit.Usage, err)
 }
 
-// call makes what a command does out of what it asks a server.
+// call returns the RunE of a command that talks to a server.
 func (c *cli) call(do func(ctx context.Context, cl *client.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cl, err := c.client()
