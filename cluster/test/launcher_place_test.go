@@ -17,13 +17,14 @@ import (
 func TestLauncherAsksForRDMA(t *testing.T) {
 	t.Parallel()
 	for kind, args := range map[string][]string{
-		"mpijob": {"--workers=2", "--gang=false"},
-		"tfjob":  {"--workers=2", "--gang=false", "--role-replicas=ps=1", "--role-command=ps=trap exit TERM; sleep 1000 & wait"},
+		"mpijob":    nil,
+		"paddlejob": nil,
+		"tfjob":     {"--role-replicas=ps=1", "--role-command=ps=trap exit TERM; sleep 1000 & wait"},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			c := shared(t)
-			l := c.launcher(t, kind, "true", append(args, "--rdma=true")...).patiently(t).start(t)
+			l := c.launcher(t, kind, "true", append(args, "--workers=2", "--gang=false", "--rdma=true")...).patiently(t).start(t)
 			l.said(t, "created ")
 			name := l.jobs(t.Context(), t)[0].GetName()
 			eventually(t, "the workers wait for a node with such a device", func(context.Context) bool {

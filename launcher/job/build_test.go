@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -160,6 +161,20 @@ func TestBuildKinds(t *testing.T) {
 			}
 			golden(t, k.Command, &o, "python train.py --pid $$", k, inPod)
 		})
+	}
+}
+
+// The group of a job that is no gang asks for no resources: the operators create no pod while what it asks for is not free.
+func TestBuildWithoutGang(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"mpijob", "tfjob", "paddlejob"} {
+		spec, err := (&job.Options{Name: "x", Image: "i", Workers: "2", GPUs: "1", Gang: "false"}).Spec(kind(t, command), "c")
+		require.NoError(t, err)
+		made, err := job.Build(spec, step())
+		require.NoError(t, err)
+		policy, _, err := unstructured.NestedMap(made.Object, "spec", "runPolicy", "schedulingPolicy")
+		require.NoError(t, err)
+		require.Equal(t, map[string]any{"minAvailable": int64(1), "minResources": map[string]any{}}, policy, command)
 	}
 }
 

@@ -151,20 +151,23 @@ func (l *Launcher) noted() int {
 	return max(indexOf(l.ID.Pod.Annotations[annotationAttempt]), 1)
 }
 
-// remove deletes a job and waits until it and its pods are gone.
+// remove deletes a job and waits until it and its pods are gone. It asks again as long as the server does not know
+// of it: a request can be lost.
 func (l *Launcher) remove(ctx context.Context, job *unstructured.Unstructured) error {
 	name, uid := job.GetName(), job.GetUID()
-	err := l.Jobs.Delete(ctx, name, metav1.DeleteOptions{
-		PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
-		Preconditions:     &metav1.Preconditions{UID: &uid},
-	})
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("delete %s %s: %w", l.Spec.Kind.Title, name, err)
-	}
 	for {
 		have, err := l.Jobs.Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && have.GetUID() != uid {
 			return nil
+		}
+		if err == nil && have.GetDeletionTimestamp() == nil {
+			err = l.Jobs.Delete(ctx, name, metav1.DeleteOptions{
+				PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
+				Preconditions:     &metav1.Preconditions{UID: &uid},
+			})
+		}
+		if err != nil && !apierrors.IsNotFound(err) && !transient(err) && ctx.Err() == nil {
+			return fmt.Errorf("delete %s %s: %w", l.Spec.Kind.Title, name, err)
 		}
 		select {
 		case <-ctx.Done():

@@ -109,6 +109,28 @@ func TestEnsureRefusesForeignJob(t *testing.T) {
 	require.False(t, asked(client, "delete"), "what is not ours stays")
 }
 
+// A DELETE that gets lost is sent again; one that is refused is said.
+func TestRemoveAsksAgain(t *testing.T) {
+	t.Parallel()
+	l, client, _ := newFakeLauncher(t, "me", existing(t, "me", func(*unstructured.Unstructured) {}))
+	lost := true
+	client.PrependReactor("delete", "mpijobs", func(clienttesting.Action) (bool, runtime.Object, error) {
+		defer func() { lost = false }()
+		return lost, nil, &url.Error{Op: "Delete", URL: "https://cluster", Err: io.EOF}
+	})
+	require.NoError(t, l.removeOwn(t.Context()))
+	require.False(t, lost)
+	list, err := l.Jobs.List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.Empty(t, list.Items)
+
+	l, client, _ = newFakeLauncher(t, "me", existing(t, "me", func(*unstructured.Unstructured) {}))
+	client.PrependReactor("delete", "mpijobs", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Group: "kubeflow.org", Resource: "mpijobs"}, "x", errors.New("no"))
+	})
+	require.ErrorContains(t, l.removeOwn(t.Context()), "delete MPIJob train-")
+}
+
 func TestEnsureErrors(t *testing.T) {
 	t.Parallel()
 	resource := schema.GroupResource{Group: "kubeflow.org", Resource: "mpijobs"}

@@ -69,7 +69,7 @@ func mpiSpec(s *Spec, id Identity) kubeflow.MPIJobSpec {
 		},
 	}
 	if g := s.gang(workers.Replicas + 1); g != nil {
-		spec.RunPolicy.SchedulingPolicy = &kubeflow.SchedulingPolicy{MinAvailable: g.MinAvailable, Queue: g.Queue, PriorityClass: g.PriorityClass}
+		spec.RunPolicy.SchedulingPolicy = &kubeflow.SchedulingPolicy{MinAvailable: g.MinAvailable, MinResources: g.MinResources, Queue: g.Queue, PriorityClass: g.PriorityClass}
 	}
 	return spec
 }

@@ -56,9 +56,10 @@ type runPolicy struct {
 }
 
 type schedulingPolicy struct {
-	MinAvailable  *int32 `json:"minAvailable,omitempty"`
-	Queue         string `json:"queue,omitempty"`
-	PriorityClass string `json:"priorityClass,omitempty"`
+	MinAvailable  *int32               `json:"minAvailable,omitempty"`
+	MinResources  *corev1.ResourceList `json:"minResources,omitempty"`
+	Queue         string               `json:"queue,omitempty"`
+	PriorityClass string               `json:"priorityClass,omitempty"`
 }
 
 func trainingSpec(s *Spec, id Identity, field string, types map[string]string, container string) map[string]any {
@@ -84,7 +85,9 @@ func (s *Spec) gang(pods int) *schedulingPolicy {
 	case *s.Gang:
 		p.MinAvailable = ptr.To(int32(pods))
 	default:
-		p.MinAvailable = ptr.To[int32](1) // each pod as it finds room
+		// Each pod as it finds room. The group asks for nothing: otherwise it asks for one pod's resources, of a role
+		// that training-operator picks at random, and no pod is created while they are not free.
+		p.MinAvailable, p.MinResources = ptr.To[int32](1), &corev1.ResourceList{}
 	}
 	if p == (schedulingPolicy{}) {
 		return nil
