@@ -189,7 +189,7 @@ func mpi() *dsl.Pipeline {
 		MountsOnLauncher: dsl.Lit(false),
 		SSHPort:          dsl.Lit(2222),
 		LauncherImage:    dsl.Param(p, "launcher", "registry:5000/argosy-launcher:1"),
-		Env:              dsl.Env{"NCCL_DEBUG": dsl.Lit("INFO"), "GREETING": dsl.Lit("hello, \"world\" $HOME")},
+		Env:              dsl.Env{"NCCL_DEBUG": dsl.Lit("INFO"), "TOKEN": dsl.Secret("login", "token"), "GREETING": dsl.Lit("hello, \"world\" $HOME")},
 		Annotations:      map[string]dsl.Value[string]{"k8s.aliyun.com/eni": dsl.Lit("true")},
 		Labels:           map[string]dsl.Value[string]{"team": dsl.Param(p, "team", "vision")},
 		Git:              train.Git{Repo: dsl.Lit("https://example.com/code.git"), Branch: dsl.Lit("main"), Revision: dsl.Param(p, "revision", ""), Image: dsl.Lit("git-sync:4")},

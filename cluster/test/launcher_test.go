@@ -234,11 +234,13 @@ func TestLauncherSetsEverything(t *testing.T) {
 	c := shared(t)
 	folder := folderForPods(t)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "hostname"), []byte("mine\n"), 0o644))
-	l := c.launcher(t, "tfjob", `echo "$FLAVOUR in $PWD with $(cat /cfg/hostname 2>/dev/null | wc -l) file"; df /dev/shm | tail -1; until [ -e `+filepath.Join(c.home.Shared(), c.namespace)+` ]; do sleep 0.1; done`,
-		"--workers=1", "--role-replicas=ps=1", "--role-command=ps=sleep 1000", "--env=FLAVOUR=sweet $(HOME) $$", "--annotation=sidecar.istio.io/inject=false", "--label=team=vision",
+	_, err := c.kube.CoreV1().Secrets(c.namespace).Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "larder"}, StringData: map[string]string{"fruit": "$(plum)"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	l := c.launcher(t, "tfjob", `echo "$FLAVOUR with $TOPPING in $PWD with $(cat /cfg/hostname 2>/dev/null | wc -l) file"; df /dev/shm | tail -1; until [ -e `+filepath.Join(c.home.Shared(), c.namespace)+` ]; do sleep 0.1; done`,
+		"--workers=1", "--role-replicas=ps=1", "--role-command=ps=sleep 1000", "--env=FLAVOUR=sweet $(HOME) $$", "--env-secret=TOPPING=larder/fruit", "--annotation=sidecar.istio.io/inject=false", "--label=team=vision",
 		"--data="+folder+":/cfg", "--shm=64Mi", "--cpu=100m", "--memory=512Mi", "--role-memory=ps=256Mi", "--selector=kubernetes.io/os=linux", "--toleration=spot=yes:NoSchedule",
 		"--gang=true", "--queue=default", "--affinity=ps,worker", "--network=ENI", "--shell=bash", "--working-dir=/var", "--ttl-after-finished=1h", "--tensorboard=true", "--tensorboard-image=host", "--logdir=/cfg").start(t)
-	l.said(t, "[worker-0,0]<stdout>:sweet $(HOME) $$ in /var with 1 file\n")
+	l.said(t, "[worker-0,0]<stdout>:sweet $(HOME) $$ with $(plum) in /var with 1 file\n")
 	l.said(t, "/dev/shm")
 	name := l.output(t, "job-name")
 	require.Contains(t, l.out.String(), "kubectl -n "+c.namespace+" port-forward service/"+name+"-tensorboard 6006")

@@ -48,6 +48,7 @@ var arenaOptions = []arenaOption{
 	{option: "--retry", field: "Spec.Retries", at: "{.spec.runPolicy.backoffLimit}", want: "2"},
 	{option: "--working-dir", field: "Spec.WorkingDir", at: ofWorker + ".workingDir}", want: "/workspace"},
 	{option: "--env", field: "Spec.Env", at: ofWorker + `.env[?(@.name=="NCCL_DEBUG")].value}`, want: "INFO"},
+	{option: "--env-secret (not Arena's)", field: "Spec.Env", at: ofWorker + `.env[?(@.name=="TOKEN")].valueFrom.secretKeyRef}`, want: `{"key":"token","name":"login"}`},
 	{option: "--data", field: "Spec.Data", at: worker + ".spec.volumes[0].persistentVolumeClaim.claimName}", want: "user-susan"},
 	{option: "--data-dir", field: "Spec.Data", at: worker + ".spec.volumes[1].hostPath.path}", want: "/mnt/nvme"},
 	{option: "--annotation", field: "Spec.Annotations", at: worker + `.metadata.annotations.sidecar\.istio\.io/inject}`, want: "false"},

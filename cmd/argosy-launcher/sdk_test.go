@@ -25,7 +25,7 @@ func everything() train.Spec {
 	return train.Spec{
 		Image: text("img:1"), Command: text("python train.py --pid $$"), Workers: dsl.Lit(3), GPUs: dsl.Lit(8), Devices: map[string]dsl.Value[int]{"vpc.amazonaws.com/efa": dsl.Lit(4)},
 		RDMA: dsl.Lit(true), CPU: text("50"), Memory: text("200Gi"), SharedMemory: text("2Gi"), Data: []dsl.Value[string]{text("user-susan:/training"), text("/mnt/nvme:/scratch")},
-		Env: dsl.Env{"NCCL_DEBUG": text("INFO")}, Annotations: map[string]dsl.Value[string]{"sidecar.istio.io/inject": text("false")}, Labels: map[string]dsl.Value[string]{"team": text("vision")},
+		Env: dsl.Env{"NCCL_DEBUG": text("INFO"), "TOKEN": dsl.Secret("login", "token")}, Annotations: map[string]dsl.Value[string]{"sidecar.istio.io/inject": text("false")}, Labels: map[string]dsl.Value[string]{"team": text("vision")},
 		Rsync: train.Rsync{Source: text("rsync://files/code/"), Image: text("rsync:3")}, WorkingDir: text("/workspace"), Shell: text("bash"),
 		ImagePullPolicy: "Always", ImagePullSecrets: []dsl.Value[string]{text("registry")}, ServiceAccount: text("trainer"),
 		NodeSelector: map[string]dsl.Value[string]{"gpu": text("v100")},

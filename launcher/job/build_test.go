@@ -121,7 +121,7 @@ func unplaced(o job.Options) job.Options {
 func everything() job.Options {
 	return job.Options{
 		Name: "train", Image: "img:1", Workers: "3", Slots: "2", GPUs: "8", CPU: "50", Memory: "200Gi", Shm: "2Gi", WorkingDir: "/workspace", Shell: "bash",
-		Devices: []string{"vpc.amazonaws.com/efa=4"}, RDMA: "true", Env: []string{"NCCL_DEBUG=INFO"}, Data: []string{"user-susan:/training", "/mnt/nvme:/scratch"},
+		Devices: []string{"vpc.amazonaws.com/efa=4"}, RDMA: "true", Env: []string{"NCCL_DEBUG=INFO"}, EnvSecrets: []string{"TOKEN=login/token"}, Data: []string{"user-susan:/training", "/mnt/nvme:/scratch"},
 		Annotations: []string{"sidecar.istio.io/inject=false"}, Labels: []string{"team=vision"},
 		SyncMode: "rsync", SyncSource: "rsync://files/code/", SyncImage: "rsync:3", PullPolicy: "Always", PullSecrets: []string{"registry"}, ServiceAccount: "trainer",
 		Selector: []string{"gpu=v100"}, Tolerations: []string{"gpu=yes:NoSchedule,Equal", "spot", "old:NoExecute"}, Network: "Host", HostIPC: "true", HostPID: "true",

@@ -62,6 +62,7 @@ func (o *Options) podFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.Role.Selector, "role-selector", nil, "label of a role's nodes, ROLE=KEY=VALUE (repeatable)")
 	f.StringArrayVar(&o.Role.Ends, "role-ends", nil, "the job is complete with this role, ROLE=true (repeatable)")
 	f.StringArrayVar(&o.Env, "env", nil, "variable to set, NAME=VALUE (repeatable)")
+	f.StringArrayVar(&o.EnvSecrets, "env-secret", nil, "variable whose value is an entry of a secret, NAME=SECRET/KEY (repeatable)")
 	f.StringArrayVar(&o.Data, "data", nil, "volume to mount, CLAIM:/PATH, or a folder of the node, /FOLDER:/PATH (repeatable)")
 	f.StringVar(&o.MountsOnLauncher, "mounts-on-launcher", "", "false: an MPIJob's launcher pod is without the volumes (true)")
 	f.StringArrayVar(&o.Annotations, "annotation", nil, "annotation of the job and its pods, KEY=VALUE (repeatable)")

@@ -16,7 +16,8 @@ type Options struct {
 	CPU, Memory, Shm               string
 	Devices                        []string
 	RDMA                           string
-	Env, Data, Annotations, Labels []string
+	Env, EnvSecrets                []string
+	Data, Annotations, Labels      []string
 	MountsOnLauncher, SSHPort      string
 	Role                           RoleOptions
 
@@ -57,7 +58,7 @@ func (o *Options) Spec(kind *Kind, command string) (*Spec, error) {
 		Devices:      p.devices(o.Devices),
 		Shm:          p.quantity("shm", o.Shm),
 		RDMA:         ptrTrue(p.boolean("rdma", o.RDMA)),
-		Env:          p.env(o.Env),
+		Env:          p.env(o.Env, o.EnvSecrets),
 		Data:         p.data(o.Data),
 		BareLauncher: p.bareLauncher(o.MountsOnLauncher),
 		LinkedGPUs:   ptrTrue(p.boolean("gputopology", o.GPUTopology)),

@@ -94,23 +94,38 @@ func (p *parser) dir(flag, v, unset string) string {
 	return path.Clean(v)
 }
 
-func (p *parser) env(items []string) []corev1.EnvVar {
+// env reads variables with a value, NAME=VALUE, and those whose value is an entry of a secret, NAME=SECRET/KEY.
+func (p *parser) env(values, secrets []string) []corev1.EnvVar {
 	var env []corev1.EnvVar
-	for _, item := range items {
+	set := func(flag, form, item string, to func(*corev1.EnvVar, string)) {
 		if item == "" {
-			continue
+			return
 		}
 		name, value, ok := strings.Cut(item, "=")
 		if !ok {
-			p.fault("env", "%q has no value: write NAME=VALUE", item)
-			continue
+			p.fault(flag, "%q has no value: write %s", item, form)
+			return
 		}
 		if why := validation.IsEnvVarName(name); len(why) > 0 {
-			p.fault("env", "%q is not the name of a variable: %s", name, strings.Join(why, "; "))
-			continue
+			p.fault(flag, "%q is not the name of a variable: %s", name, strings.Join(why, "; "))
+			return
 		}
 		env = slices.DeleteFunc(env, func(e corev1.EnvVar) bool { return e.Name == name }) // the last one wins
-		env = append(env, corev1.EnvVar{Name: name, Value: value})
+		v := corev1.EnvVar{Name: name}
+		to(&v, value)
+		env = append(env, v)
+	}
+	for _, item := range values {
+		set("env", "NAME=VALUE", item, func(v *corev1.EnvVar, value string) { v.Value = value })
+	}
+	for _, item := range secrets {
+		set("env-secret", "NAME=SECRET/KEY", item, func(v *corev1.EnvVar, value string) {
+			secret, key, _ := strings.Cut(value, "/")
+			if len(validation.IsDNS1123Subdomain(secret)) > 0 || len(validation.IsConfigMapKey(key)) > 0 {
+				p.fault("env-secret", "%q is not an entry of a secret: write NAME=SECRET/KEY", item)
+			}
+			v.ValueFrom = &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key}}
+		})
 	}
 	return env
 }

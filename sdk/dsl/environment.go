@@ -26,6 +26,20 @@ func Secret(name, key string) Value[string] {
 	return valueOf[string](reference(ref{source: &graph.EnvVar{Secret: &graph.KeyRef{Name: name, Key: key}}}))
 }
 
+// SecretOf returns the name and the key of the entry that v is, where Secret made v. It is for packages that build
+// steps and hand the entry to other pods.
+func SecretOf(v AnyValue) (name, key string, ok bool) {
+	if v == nil || !v.IsSet() {
+		return "", "", false
+	}
+	t := v.recorded()
+	if len(t.faults) > 0 || len(t.parts) != 1 || t.parts[0].ref == nil || t.parts[0].ref.source == nil || t.parts[0].ref.source.Secret == nil {
+		return "", "", false
+	}
+	s := t.parts[0].ref.source.Secret
+	return s.Name, s.Key, true
+}
+
 // ConfigMap returns an entry of a config map, for use as the whole value of an environment variable.
 func ConfigMap(name, key string) Value[string] {
 	if !objectName.MatchString(name) {

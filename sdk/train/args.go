@@ -29,7 +29,7 @@ func (job Spec) args(name string, k kind, roles []Task) []dsl.Value[string] {
 	for _, r := range roles {
 		a.role(r)
 	}
-	pairs(&a, "Env", "--env=", job.Env)
+	a.env(job.Env)
 	a.list("Data", "--data=", job.Data)
 	a.optional("MountsOnLauncher", "--mounts-on-launcher=", job.MountsOnLauncher)
 	pairs(&a, "Annotations", "--annotation=", job.Annotations)
@@ -74,6 +74,20 @@ func (a *arguments) code(job Spec) {
 		a.flag("Rsync.Source", "--sync-source=", job.Rsync.Source)
 		a.optional("Rsync.Image", "--sync-image=", job.Rsync.Image)
 	}
+}
+
+// env sets variables: first the values, then the entries of secrets, which only the job's pods read.
+func (a *arguments) env(env dsl.Env) {
+	values, secrets := dsl.Env{}, dsl.Env{}
+	for name, v := range env {
+		if secret, key, ok := dsl.SecretOf(v); ok {
+			secrets[name] = dsl.Lit(secret + "/" + key)
+		} else {
+			values[name] = v
+		}
+	}
+	pairs(a, "Env", "--env=", values)
+	pairs(a, "Env", "--env-secret=", secrets)
 }
 
 // placement says where the pods run, and when.

@@ -42,7 +42,8 @@ type Spec struct {
 	// be a script on a volume. false lets that pod run where the volumes are not, such as on a node without GPUs while
 	// a ReadWriteOnce claim is with the workers.
 	MountsOnLauncher dsl.Value[bool]
-	// Env is set in every pod and, through mpirun, in every process.
+	// Env is set in every pod and, through mpirun, in every process. A dsl.Secret is read by the job's pods themselves:
+	// its content is in no argument and no object.
 	Env dsl.Env
 	// Annotations and Labels are put on the job and every pod.
 	Annotations, Labels map[string]dsl.Value[string]

@@ -53,6 +53,9 @@ type jobFlag struct {
 	many, keyed, role     bool
 }
 
+// envSecret begins a variable whose value is an entry of a secret.
+const envSecret = "--env-secret="
+
 var jobFlags = []jobFlag{
 	{prefix: "--image=", field: "Image", goType: "string", always: true},
 	{prefix: "--workers=", field: "Workers", goType: "int", always: true, unset: "1"},
@@ -73,6 +76,7 @@ var jobFlags = []jobFlag{
 	{prefix: "--role-selector=", field: "NodeSelector", goType: "string", role: true, keyed: true},
 	{prefix: "--role-ends=", field: "Ends", role: true},
 	{prefix: "--env=", field: "Env", goType: "string", keyed: true},
+	{prefix: envSecret, field: "Env", goType: "string", keyed: true},
 	{prefix: "--data=", field: "Data", goType: "string", many: true},
 	{prefix: "--mounts-on-launcher=", field: "MountsOnLauncher", goType: "bool"},
 	{prefix: "--annotation=", field: "Annotations", goType: "string", keyed: true},
@@ -185,10 +189,22 @@ func (j *job) take(v *jobValue, last jobValue) bool {
 			return false
 		}
 	}
+	if v.flag.prefix == envSecret && !j.takesSecret(v) {
+		return false
+	}
 	if last.flag == v.flag && last.role == v.role {
 		return v.flag.many || v.flag.keyed && last.key < v.key
 	}
 	return true
+}
+
+// takesSecret says whether a variable is NAME=SECRET/KEY, and has no other value.
+func (j *job) takesSecret(v *jobValue) bool {
+	secret, key, ok := strings.Cut(constantOf(v.text), "/")
+	return ok && secret != "" && key != "" && !strings.Contains(key, "/") &&
+		!slices.ContainsFunc(j.values, func(other jobValue) bool {
+			return other.flag.field == v.flag.field && other.flag != v.flag && other.key == v.key
+		})
 }
 
 func (j *job) roleInOrder(role string, f *jobFlag, last jobValue) bool {

@@ -50,7 +50,7 @@ func (w steps) jobFields(j *job) []string {
 			continue
 		}
 		same := []jobValue{v}
-		for i+1 < len(j.values) && j.values[i+1].flag == v.flag {
+		for i+1 < len(j.values) && !j.values[i+1].flag.role && j.values[i+1].flag.field == v.flag.field {
 			i++
 			same = append(same, j.values[i])
 		}
@@ -99,7 +99,11 @@ func (w steps) jobField(f *jobFlag, field string, values []jobValue) string {
 	switch {
 	case f.keyed:
 		for i, v := range values {
-			parts[i] = fmt.Sprintf("%q: %s", v.key, w.as(v.text, f.goType))
+			code := w.as(v.text, f.goType)
+			if v.flag.prefix == envSecret {
+				code = w.secretOf(v.text)
+			}
+			parts[i] = fmt.Sprintf("%q: %s", v.key, code)
 		}
 		goType := "map[string]dsl.Value[" + f.goType + "]"
 		if field == "Env" {
@@ -144,6 +148,12 @@ func (w steps) jobField(f *jobFlag, field string, values []jobValue) string {
 		}
 	}
 	return w.as(values[0].text, f.goType)
+}
+
+// secretOf reads SECRET/KEY.
+func (steps) secretOf(t graph.Text) string {
+	secret, key, _ := strings.Cut(constantOf(t), "/")
+	return fmt.Sprintf("dsl.Secret(%q, %q)", secret, key)
 }
 
 func quoted(list string) string {

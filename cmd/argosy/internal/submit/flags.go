@@ -30,6 +30,21 @@ func (j *Job) podFlags(b *binder) {
 	b.wholes(&s.Devices, "device", "other devices of each worker, as `resource=count`, such as amd.com/gpu=8; may be repeated")
 	b.truth(&s.RDMA, "rdma", "give each worker an RDMA device, rdma/hca")
 	b.pairs((*map[string]dsl.Value[string])(&s.Env), "env", "e", "variable of all processes, as `name=value`; may be repeated")
+	b.each("env-secret", "variable of all processes from a secret, as `name=secret/key`; may be repeated", func(text string) error {
+		name, entry, err := pair(text)
+		if err != nil {
+			return err
+		}
+		secret, key, ok := strings.Cut(entry, "/")
+		if !ok {
+			return fmt.Errorf("the entry for %s is %q: want secret/key", name, entry)
+		}
+		if s.Env == nil {
+			s.Env = dsl.Env{}
+		}
+		s.Env[name] = dsl.Secret(secret, key)
+		return nil
+	})
 	b.list(&s.Data, "data", "d", "volume claim to mount, as `claim:/path`; may be repeated")
 	b.each("data-dir", "folder of the nodes to mount, as `/folder:/path`, or /folder for the same path; may be repeated", func(text string) error {
 		if !strings.Contains(text, ":") {
