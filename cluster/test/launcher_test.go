@@ -379,6 +379,35 @@ func TestLauncherRetries(t *testing.T) {
 	})
 }
 
+// A pod that may start again in its place does so, with all that it prints read, and at most as often as it may.
+func TestLauncherRestartsPods(t *testing.T) {
+	t.Parallel()
+	for kind, args := range map[string][]string{"jaxjob": nil, "tfjob": {"--role-replicas=ps=1", "--role-command=ps=trap exit TERM; sleep 1000 & wait"}} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			c := shared(t)
+			wait, open := c.gate("is-read-" + c.namespace)
+			l := c.launcher(t, kind, "if [ -e /mark/seen ]; then echo loss=1; exit 0; fi; echo loss=9; touch /mark/seen; "+wait+"; exit 3",
+				append(args, "--data="+folderForPods(t)+":/mark", "--workers=1", "--restart-policy=OnFailure", "--retries=2", "--metric=loss:RAW:max")...).start(t)
+			l.said(t, "loss=9")
+			open(t)
+			said := l.ends(t, 0)
+			require.NotContains(t, said, "starting it again")
+			require.Equal(t, 1, strings.Count(said, "loss=9\n"), said)
+			require.Equal(t, 1, strings.Count(said, "loss=1\n"), said)
+			require.Contains(t, l.output(t, "metrics"), `"numberValue":9,`, said)
+		})
+	}
+	t.Run("never succeeds", func(t *testing.T) {
+		t.Parallel()
+		l := shared(t).launcher(t, "paddlejob", "echo no such file; exit 3", "--workers=1", "--restart-policy=OnFailure", "--retries=1").start(t)
+		said := l.ends(t, 1)
+		require.Equal(t, 1, strings.Count(said, "created PaddleJob"), said)
+		require.Contains(t, said, "no such file\n")
+		require.Contains(t, l.output(t, "termination"), "it has reached the specified backoff limit")
+	})
+}
+
 func TestLauncherLosesPatience(t *testing.T) {
 	t.Parallel()
 	for cause, args := range map[string][]string{

@@ -51,6 +51,8 @@ var arenaOptions = []arenaOption{
 	{option: "--env-secret (not Arena's)", field: "Spec.Env", at: ofWorker + `.env[?(@.name=="TOKEN")].valueFrom.secretKeyRef}`, want: `{"key":"token","name":"login"}`},
 	{option: "--data", field: "Spec.Data", at: worker + ".spec.volumes[0].persistentVolumeClaim.claimName}", want: "user-susan"},
 	{option: "--data-dir", field: "Spec.Data", at: worker + ".spec.volumes[1].hostPath.path}", want: "/mnt/nvme"},
+	{option: "--restart-policy (not Arena's)", field: "Spec.RestartPolicy", job: "tfjob", at: "{.spec.tfReplicaSpecs.Worker.restartPolicy}", want: "OnFailure"},
+	{option: "--restart-policy (not Arena's), its limit", field: "Spec.Retries", job: "tfjob", at: "{.spec.runPolicy.backoffLimit}", want: "3"},
 	{option: "--annotation", field: "Spec.Annotations", at: worker + `.metadata.annotations.sidecar\.istio\.io/inject}`, want: "false"},
 	{option: "--label", field: "Spec.Labels", at: worker + ".metadata.labels.team}", want: "vision"},
 	{option: "--rdma", field: "Spec.RDMA", at: ofWorker + ".resources.limits.rdma/hca}", want: "1"},

@@ -34,7 +34,7 @@ func everything() train.Spec {
 		Topology:       train.Topology{AntiAffinity: [][]string{{"worker"}}, Order: []string{"worker"}},
 		TensorBoard:    train.TensorBoard{Enabled: dsl.Lit(true), LogDir: text("/training/logs"), Image: text("tb:1")},
 		Metrics:        []train.Metric{{Name: "images/sec", Format: train.Percentage, Reduce: train.Max}, {NameFrom: text("loss")}, {Name: "speed", Pattern: `^([\d.]+)$`}},
-		PendingTimeout: dsl.Lit(10 * time.Minute), RunningTimeout: dsl.Lit(12 * time.Hour), TTL: dsl.Lit(24 * time.Hour), SilenceTimeout: dsl.Lit(30 * time.Minute), AllowFewerRanks: dsl.Lit(true), LauncherImage: text("registry:5000/launcher"), CleanPodPolicy: train.CleanAll, Retries: dsl.Lit(2),
+		PendingTimeout: dsl.Lit(10 * time.Minute), RunningTimeout: dsl.Lit(12 * time.Hour), TTL: dsl.Lit(24 * time.Hour), SilenceTimeout: dsl.Lit(30 * time.Minute), AllowFewerRanks: dsl.Lit(true), LauncherImage: text("registry:5000/launcher"), CleanPodPolicy: train.CleanAll, RestartPolicy: train.RestartOnFailure, Retries: dsl.Lit(2),
 	}
 }
 
@@ -48,7 +48,7 @@ type kindOfJob struct {
 // everyKind is a job of every kind.
 func everyKind() []kindOfJob {
 	mpi := train.MPI(everything())
-	mpi.Topology = train.Topology{}
+	mpi.Topology, mpi.RestartPolicy = train.Topology{}, train.RestartNever
 	mpi.Command, mpi.Slots = text("mpirun python train.py"), dsl.Lit(2)
 	mpi.GPUTopology, mpi.MountsOnLauncher, mpi.SSHPort = dsl.Lit(true), dsl.Lit(false), dsl.Lit(2222)
 	torch := train.PyTorch(everything())
@@ -57,7 +57,7 @@ func everyKind() []kindOfJob {
 	git.Rsync = train.Rsync{}
 	git.Git = train.Git{Repo: text("https://files/code.git"), Branch: text("main"), Revision: text("v1"), Image: text("git-sync:4")}
 	xgboost, paddle, jax, single := train.XGBoost(everything()), train.Paddle(everything()), train.JAX(everything()), train.Single(everything())
-	single.Workers, single.Topology, single.CleanPodPolicy = dsl.Value[int]{}, train.Topology{}, ""
+	single.Workers, single.Topology, single.CleanPodPolicy, single.RestartPolicy = dsl.Value[int]{}, train.Topology{}, "", train.RestartNever
 	tf := train.TF{
 		Spec: everything(),
 		PS: train.Role{
@@ -70,7 +70,7 @@ func everyKind() []kindOfJob {
 	volcano := train.Volcano{Spec: everything(), Tasks: []train.Task{
 		{Name: "master", Role: train.Role{Replicas: dsl.Lit(1), Command: text("python master.py")}, Ends: true}, {Name: "worker", Role: train.Role{Replicas: dsl.Lit(3)}},
 	}}
-	volcano.Topology, volcano.CleanPodPolicy = train.Topology{}, ""
+	volcano.Topology, volcano.CleanPodPolicy, volcano.RestartPolicy = train.Topology{}, "", train.RestartNever
 	return []kindOfJob{
 		{"mpijob", &mpi, func(p *dsl.Pipeline) train.Outputs { return train.MPIJob(p, "train", mpi) }},
 		{"pytorchjob", &torch, func(p *dsl.Pipeline) train.Outputs { return train.PyTorchJob(p, "train", torch) }},

@@ -107,7 +107,7 @@ func TestBuildMPI(t *testing.T) {
 
 // ofMPIJob sets what no other kind has.
 func ofMPIJob(o job.Options) job.Options {
-	o.GPUTopology, o.MountsOnLauncher, o.SSHPort = "true", "false", "2222"
+	o.GPUTopology, o.MountsOnLauncher, o.SSHPort, o.RestartPolicy = "true", "false", "2222", "Never"
 	return o
 }
 
@@ -126,7 +126,7 @@ func everything() job.Options {
 		SyncMode: "rsync", SyncSource: "rsync://files/code/", SyncImage: "rsync:3", PullPolicy: "Always", PullSecrets: []string{"registry"}, ServiceAccount: "trainer",
 		Selector: []string{"gpu=v100"}, Tolerations: []string{"gpu=yes:NoSchedule,Equal", "spot", "old:NoExecute"}, Network: "Host", HostIPC: "true", HostPID: "true",
 		Gang: "True", Queue: "research", Priority: "high", Scheduler: "volcano", AntiAffinity: "worker", Order: "worker",
-		TensorBoard: "true", TensorBoardImage: "tb:1", LogDir: "/training/logs", Metrics: []string{"images/sec"}, PendingTimeout: "10m", RunningTimeout: "12h", TTL: "24h", CleanPodPolicy: "All", Retries: "2",
+		TensorBoard: "true", TensorBoardImage: "tb:1", LogDir: "/training/logs", Metrics: []string{"images/sec"}, PendingTimeout: "10m", RunningTimeout: "12h", TTL: "24h", CleanPodPolicy: "All", RestartPolicy: "OnFailure", Retries: "2",
 	}
 }
 
@@ -153,11 +153,11 @@ func TestBuildKinds(t *testing.T) {
 				o.Role = job.RoleOptions{Replicas: []string{"server=2"}, CPU: []string{"scheduler=1"}}
 			case "volcanojob":
 				o = unplaced(o)
-				o.CleanPodPolicy = ""
+				o.CleanPodPolicy, o.RestartPolicy = "", "Never"
 				o.Role = job.RoleOptions{Replicas: []string{"master=1", "worker=3"}, Command: []string{"master=python master.py"}, Ends: []string{"master=true"}}
 			case "job":
 				o = unplaced(o)
-				o.Workers, o.CleanPodPolicy = "", ""
+				o.Workers, o.CleanPodPolicy, o.RestartPolicy = "", "", ""
 			}
 			golden(t, k.Command, &o, "python train.py --pid $$", k, inPod)
 		})

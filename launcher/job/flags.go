@@ -108,5 +108,6 @@ func (o *Options) lifeFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.AllowFewerRanks, "allow-fewer-ranks", "", "true: the job may run with fewer ranks than it was asked for")
 	f.StringVar(&o.TTL, "ttl-after-finished", "", "how long the job stays after its end (as long as its workflow)")
 	f.StringVar(&o.CleanPodPolicy, "clean-pod-policy", "", "pods to delete at the end: Running, All or None (Running)")
+	f.StringVar(&o.RestartPolicy, "restart-policy", "", "OnFailure: a pod that fails starts again in its place, --retries times in all; Never: the whole job does (Never)")
 	f.StringVar(&o.Retries, "retries", "", "how often a failed job is started again (never)")
 }

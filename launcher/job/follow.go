@@ -187,7 +187,7 @@ func roleOf(kind *Kind, pod *corev1.Pod) string {
 }
 
 func (r *reader) copy(ctx context.Context, pod *corev1.Pod, w io.Writer, at func(time.Time)) {
-	log := &podLog{pods: r.l.Pods, pod: pod.Name, container: r.l.Spec.Kind.container, w: w, stamped: at}
+	log := &podLog{pods: r.l.Pods, pod: pod.Name, container: r.l.Spec.Kind.container, w: w, stamped: at, again: pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure}
 	if err := log.copy(ctx); err != nil && ctx.Err() == nil {
 		r.l.out.say("%v", err)
 	}

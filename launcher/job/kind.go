@@ -52,6 +52,8 @@ type Kind struct {
 	patient bool
 	// cleans: the operator deletes the pods of CleanAll while their output is still being read.
 	cleans bool
+	// restarts: the operator lets pods choose to start again by themselves when they fail.
+	restarts bool
 }
 
 // Kinds are all kinds of job.

@@ -27,6 +27,10 @@ type podLog struct {
 	// stamped, if set, gets the time of the line that is written next.
 	stamped func(time.Time)
 
+	// again: the pod starts a container that failed again, and the log goes on with the next one. What a container
+	// printed that failed before its log could be opened is lost: only the newest one is read.
+	again bool
+
 	at position
 }
 
@@ -82,8 +86,11 @@ func (l *podLog) ended(ctx context.Context) (ended, gone bool) {
 	if err != nil {
 		return false, apierrors.IsNotFound(err)
 	}
-	state := containerState(pod, l.container)
-	return state.Terminated != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded, false
+	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return true, false
+	}
+	t := containerState(pod, l.container).Terminated
+	return t != nil && (!l.again || t.ExitCode == 0), false
 }
 
 func (l *podLog) stream(ctx context.Context, follow bool) error {

@@ -39,7 +39,8 @@ type Options struct {
 	RunningTimeout, TTL        string
 	SilenceTimeout             string
 	AllowFewerRanks            string
-	CleanPodPolicy, Retries    string
+	CleanPodPolicy             string
+	RestartPolicy, Retries     string
 }
 
 // RoleOptions are set for one role each, ROLE=VALUE.
@@ -84,6 +85,7 @@ func (o *Options) Spec(kind *Kind, command string) (*Spec, error) {
 		Retries:     p.integer("retries", o.Retries, 0, 0),
 
 		CleanPodPolicy: p.cleanPodPolicy(kind, o.CleanPodPolicy),
+		RestartPolicy:  p.restartPolicy(kind, o.RestartPolicy),
 		PendingTimeout: p.duration("pending-timeout", o.PendingTimeout),
 		RunningTimeout: p.duration("running-timeout", o.RunningTimeout),
 		SilenceTimeout: p.duration("silence-timeout", o.SilenceTimeout),

@@ -66,7 +66,7 @@ func TestOptionsFaults(t *testing.T) {
 	o := job.Options{
 		Workers: "two", Slots: "-1", GPUs: "1.5", CPU: "many", Memory: "-1Gi", WorkingDir: "code", Env: []string{"A", "B C=1"}, EnvSecrets: []string{"T=login", "T"}, Data: []string{"claim", "Claim:/x", "a:/d", "b:/d/"},
 		Annotations: []string{"no value"}, Labels: []string{"a=not a label!"}, Metrics: []string{"x:median"}, PendingTimeout: "5", RunningTimeout: "-1s",
-		CleanPodPolicy: "running", Retries: "-2", SyncMode: "scp", Network: "VPN", Gang: "maybe", Queue: "a b", PullPolicy: "Sometimes", TTL: "1", Devices: []string{"gpu=x"},
+		CleanPodPolicy: "running", Retries: "-2", SyncMode: "scp", Network: "VPN", Gang: "maybe", Queue: "a b", PullPolicy: "Sometimes", RestartPolicy: "OnFailure", TTL: "1", Devices: []string{"gpu=x"},
 		Tolerations: []string{"a=b:Never", "=x", "a,Like"}, Affinity: "ps,worker", TensorBoard: "true", LogDir: "logs", Role: job.RoleOptions{Replicas: []string{"ps=1", "ps"}, CPU: []string{"worker=lots"}},
 	}
 	_, err := o.Spec(kind(t, "mpijob"), " ")
@@ -75,7 +75,7 @@ func TestOptionsFaults(t *testing.T) {
 		"--name: must be set", "--image: must be set", "COMMAND: must be set", `--workers: "two" is not a whole number`, "--slots: must be at least 1, not -1", `--gpus: "1.5"`,
 		`--cpu: "many" is not a quantity`, "--memory: must not be negative", "--working-dir", `--env: "A" has no value`, `--env: "B C" is not the name`, `--env-secret: "T=login" is not an entry of a secret`, `--env-secret: "T" has no value: write NAME=SECRET/KEY`,
 		`--data: "claim": write CLAIM:/PATH`, `--data: "Claim" is not the name`, "--data: two volumes are to be mounted on /d", `--annotation: "no value" has no value`, "--label", "--metric",
-		`--pending-timeout: "5" is not a duration`, "--running-timeout: must not be negative", "--clean-pod-policy", "--retries", "--sync-mode: \"scp\" is neither git nor rsync",
+		`--pending-timeout: "5" is not a duration`, "--running-timeout: must not be negative", "--clean-pod-policy", "--restart-policy: the pods of an MPIJob do not start again by themselves", "--retries", "--sync-mode: \"scp\" is neither git nor rsync",
 		`--network: "VPN" is none of`, `--gang: "maybe" is neither true nor false`, `--queue: "a b"`, `--image-pull-policy: "Sometimes"`, `--ttl-after-finished: "1" is not`, `--device: "x" is not a whole`,
 		`--toleration: "a=b:Never": the effect "Never"`, `--toleration: "=x": "" is not a key`, `--toleration: "a,Like": the operator`, `--affinity: "ps,worker": the job has no role ps: it has worker`,
 		"--affinity: no scheduler learns of it for an MPIJob",
@@ -83,7 +83,7 @@ func TestOptionsFaults(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, want)
 	}
-	require.Equal(t, 39, strings.Count(err.Error(), "\n")+1, "%v", err)
+	require.Equal(t, 40, strings.Count(err.Error(), "\n")+1, "%v", err)
 }
 
 // What an MPIJob alone has is refused elsewhere, and empty is not set.

@@ -246,6 +246,21 @@ func (p *parser) cleanPodPolicy(kind *Kind, v string) CleanPodPolicy {
 	}
 }
 
+func (p *parser) restartPolicy(kind *Kind, v string) corev1.RestartPolicy {
+	switch policy := corev1.RestartPolicy(strings.TrimSpace(v)); policy {
+	case "", corev1.RestartPolicyNever:
+		return corev1.RestartPolicyNever
+	case corev1.RestartPolicyOnFailure:
+		if !kind.restarts {
+			p.fault("restart-policy", "the pods of %s do not start again by themselves: leave it empty, and see --retries", kind.Article())
+		}
+		return policy
+	default:
+		p.fault("restart-policy", "%q is neither Never nor OnFailure", v)
+		return ""
+	}
+}
+
 func (p *parser) pullPolicy(v string) corev1.PullPolicy {
 	switch policy := corev1.PullPolicy(strings.TrimSpace(v)); policy {
 	case "", corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever:

@@ -123,7 +123,7 @@ func (l *Launcher) Run(ctx context.Context, pod string) error {
 		}
 		var failed *FailedError
 		err = l.follow(ctx, job)
-		if !errors.As(err, &failed) || !failed.over || l.attempt > l.Spec.Retries || l.Spec.Kind.oneByOne {
+		if !errors.As(err, &failed) || !failed.over || l.attempt > l.Spec.Retries || l.Spec.Kind.oneByOne || l.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 			return err
 		}
 		l.out.say("starting it again: attempt %d of %d", l.attempt+1, l.Spec.Retries+1)

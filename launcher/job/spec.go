@@ -59,7 +59,9 @@ type Spec struct {
 	TensorBoard *TensorBoard
 	// Metrics are looked for in the output.
 	Metrics []scrape.Rule
-	// Retries is how often a failed job is started again.
+	// RestartPolicy is OnFailure where a pod that fails starts again in its place, Never where the whole job does.
+	RestartPolicy corev1.RestartPolicy
+	// Retries is how often a failed job is started again, or its pods in all are.
 	Retries int
 	// CleanPodPolicy says which pods are removed when the job ends; Running unless set.
 	CleanPodPolicy CleanPodPolicy

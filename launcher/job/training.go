@@ -37,7 +37,7 @@ func training(name, resource, container, replicas string, types map[string]strin
 		place: func(pod *corev1.Pod) (string, int) {
 			return pod.Labels[labelReplicaType], indexOf(pod.Labels[labelReplicaIndex])
 		},
-		container: container, cleans: true,
+		container: container, cleans: true, restarts: true,
 	}
 }
 
@@ -66,11 +66,16 @@ func trainingSpec(s *Spec, id Identity, field string, types map[string]string, c
 	replicas := map[string]replicaSpec{}
 	for i := range s.Roles {
 		role := &s.Roles[i]
+		pod := trainPod(s, id, role, container)
+		pod.Spec.RestartPolicy = "" // the operator warns of one, and puts the role's in its place
 		replicas[types[role.Name]] = replicaSpec{
-			Replicas: ptr.To(int32(role.Replicas)), RestartPolicy: corev1.RestartPolicyNever, Template: trainPod(s, id, role, container),
+			Replicas: ptr.To(int32(role.Replicas)), RestartPolicy: s.RestartPolicy, Template: pod,
 		}
 	}
 	policy := runPolicy{CleanPodPolicy: s.CleanPodPolicy, TTLSecondsAfterFinished: seconds(s.TTL), SchedulingPolicy: s.gang(s.Pods())}
+	if s.RestartPolicy == corev1.RestartPolicyOnFailure {
+		policy.BackoffLimit = ptr.To(int32(s.Retries) + 1) // the operator ends the job when it has counted so many restarts
+	}
 	if policy.CleanPodPolicy == CleanAll {
 		policy.CleanPodPolicy = CleanRunning // until the launcher has read what the pods printed
 	}

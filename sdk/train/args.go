@@ -53,6 +53,7 @@ func (job Spec) args(name string, k kind, roles []Task) []dsl.Value[string] {
 	a.optional("AllowFewerRanks", "--allow-fewer-ranks=", job.AllowFewerRanks)
 	a.optional("TTL", "--ttl-after-finished=", job.TTL)
 	a.constant("--clean-pod-policy=", string(job.CleanPodPolicy))
+	a.constant("--restart-policy=", string(job.RestartPolicy))
 	a.optional("Retries", "--retries=", job.Retries)
 	return append(a, dsl.Lit("--"), dsl.Named(or(job.Command, ""), "Command"))
 }

@@ -43,6 +43,7 @@ func (job Spec) check(step *dsl.Step, k kind) {
 		m.check(step)
 	}
 	oneOf(step, "CleanPodPolicy", job.CleanPodPolicy, CleanRunning, CleanAll, CleanNone)
+	oneOf(step, "RestartPolicy", job.RestartPolicy, RestartNever, RestartOnFailure)
 	oneOf(step, "ImagePullPolicy", job.ImagePullPolicy, "Always", "IfNotPresent", "Never")
 }
 
@@ -56,6 +57,9 @@ func (job Spec) checkKind(step *dsl.Step, k kind) {
 	}
 	if !k.cleans && job.CleanPodPolicy != "" {
 		step.Fault("CleanPodPolicy is set: a %s keeps its ended pods until it goes itself: see TTL", k.name)
+	}
+	if ofTrainingOperator := k.cleans && !k.mpi; job.RestartPolicy == RestartOnFailure && !ofTrainingOperator {
+		step.Fault("RestartPolicy is OnFailure: the pods of a %s do not start again by themselves: see Retries", k.name)
 	}
 	if !k.mpi {
 		for _, f := range []struct {

@@ -97,6 +97,9 @@ type Spec struct {
 	TTL dsl.Value[time.Duration]
 	// CleanPodPolicy says which pods of the job go when it has ended: CleanRunning unless set.
 	CleanPodPolicy CleanPodPolicy
+	// RestartPolicy is RestartOnFailure where a pod that fails starts again in its place, Retries times in all; RestartNever,
+	// where it is not set: the whole job starts again. MPIJobs, Volcano's and single Jobs have only the latter.
+	RestartPolicy RestartPolicy
 	// Retries is how often the job is started again when it fails: never unless set.
 	Retries dsl.Value[int]
 
@@ -161,6 +164,15 @@ type TensorBoard struct {
 	// Image is one with TensorBoard: TensorFlow's unless set.
 	Image dsl.Value[string]
 }
+
+// RestartPolicy says what starts again when a pod fails.
+type RestartPolicy string
+
+// Restart policies.
+const (
+	RestartNever     RestartPolicy = "Never"     // the whole job, as Retries says
+	RestartOnFailure RestartPolicy = "OnFailure" // the pod, in its place
+)
 
 // CleanPodPolicy says which pods of an ended job are deleted.
 type CleanPodPolicy string

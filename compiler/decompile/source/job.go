@@ -114,6 +114,7 @@ var jobFlags = []jobFlag{
 	{prefix: "--allow-fewer-ranks=", field: "AllowFewerRanks", goType: "bool"},
 	{prefix: "--ttl-after-finished=", field: "TTL", goType: "time.Duration"},
 	{prefix: "--clean-pod-policy=", field: "CleanPodPolicy"},
+	{prefix: "--restart-policy=", field: "RestartPolicy"},
 	{prefix: "--retries=", field: "Retries", goType: "int"},
 }
 

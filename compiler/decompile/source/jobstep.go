@@ -135,6 +135,11 @@ func (w steps) jobField(f *jobFlag, field string, values []jobValue) string {
 			return "train.Clean" + text
 		}
 		return literal(text)
+	case "RestartPolicy":
+		if slices.Contains([]string{"Never", "OnFailure"}, text) {
+			return "train.Restart" + text
+		}
+		return literal(text)
 	case "Topology.Affinity", "Topology.AntiAffinity":
 		for group := range strings.SplitSeq(text, ";") {
 			parts = append(parts, "{"+quoted(group)+"}")

@@ -12,7 +12,7 @@ import (
 // Choices are the values of flags that take one of a few.
 var Choices = map[string][]string{
 	"sync-mode": {"git", "rsync"}, "network": {"CNI", "Host", "ENI"}, "shell": {"sh", "bash"},
-	"image-pull-policy": {"Always", "IfNotPresent", "Never"}, "clean-task-policy": {"Running", "All", "None"},
+	"image-pull-policy": {"Always", "IfNotPresent", "Never"}, "clean-task-policy": {"Running", "All", "None"}, "restart-policy": {"Never", "OnFailure"},
 }
 
 // podFlags say what the job's pods are.
@@ -111,6 +111,10 @@ func (j *Job) lifeFlags(b *binder) {
 	b.time(&s.TTL, "ttl-after-finished", "`time` that the job stays after its end (default: as long as its run)")
 	b.each("clean-task-policy", "pods to delete at the end: `Running`, All or None (default Running)", func(text string) error {
 		s.CleanPodPolicy = train.CleanPodPolicy(text)
+		return nil
+	})
+	b.each("restart-policy", "what starts again when a pod fails: the whole job, `Never`, or the pod in its place, OnFailure (default Never)", func(text string) error {
+		s.RestartPolicy = train.RestartPolicy(text)
 		return nil
 	})
 	b.whole(&s.Retries, "retry", "`number` of times that a failed job is started again")

@@ -104,6 +104,7 @@ var flags = map[string]flag{
 	"etjob, deepspeedjob --ssh-secret":   {given: "--ssh-secret=s", refused: "the operator makes a key for each job"},
 	"tfjob --worker-port (in no table)":  {kind: "tfjob", given: "--workerPort=1", refused: "gives every pod the port 2222"},
 	"--env-secret (not Arena's)":         {given: "-e A=1 --env-secret TOKEN=login/token", want: []string{"--env=A=1", "--env-secret=TOKEN=login/token"}},
+	"--restart-policy (not Arena's)":     {kind: "tfjob", given: "--restart-policy=OnFailure --retry=2", want: []string{"--restart-policy=OnFailure", "--retries=2"}},
 	"--metric (not Arena's)":             {given: "--metric loss:raw:min --metric 'speed:::^S +([0-9.]+)' --metric acc:PERCENTAGE", want: []string{"--metric=loss:RAW:min", "--metric=speed:::^S +([0-9.]+)", "--metric=acc:PERCENTAGE"}},
 	"no metric (not Arena's)":            {want: []string{"--metric=images/sec"}},
 	"no network but ENI (not Arena's)":   {given: "--hostNetwork -a k8s.aliyun.com/eni=true", want: []string{"--network=ENI"}},
