@@ -28,6 +28,8 @@ func TFPS() *dsl.Pipeline {
 	batch := dsl.Param(p, "batch_size", 64, dsl.Help("Examples of each gradient"))
 	rate := dsl.Param(p, "learning_rate", 0.1, dsl.Help("Learning rate"))
 	data := dsl.Param(p, "data", "", dsl.Help("Volume for the model, as claim:/export; empty for none"))
+	export := dsl.Param(p, "export", "", dsl.Help("Bucket for the model, as s3://BUCKET/PATH; empty for the volume"))
+	endpoint := dsl.Param(p, "s3_endpoint", "http://minio-service.kubeflow:9000", dsl.Help("S3 store of that bucket"))
 	queue := dsl.Param(p, "queue", "default", dsl.Help("Volcano's queue"))
 
 	train.TFJob(p, "train", train.TF{
@@ -37,13 +39,23 @@ func TFPS() *dsl.Pipeline {
 			CPU:     cpu,
 			Memory:  memory,
 			Data:    []dsl.Value[string]{data},
-			Command: dsl.Sprintf("cat >/tmp/model.py <<'END'\n%sEND\nif [ -d /export ]; then set -- --tf-export-dir=/export; fi\n"+
-				"exec python3 /tmp/model.py --tf-train-steps=%v --tf-batch-size=%v --tf-learning-rate=%v \"$@\"", program, steps, batch, rate),
-			Annotations: map[string]dsl.Value[string]{"sidecar.istio.io/inject": dsl.Lit("false")},
-			Gang:        dsl.Lit(true),
-			Scheduler:   dsl.Lit("volcano"),
-			Queue:       queue,
-			Topology:    train.Topology{Affinity: [][]string{{"ps", "worker", "chief"}}, Order: []string{"ps", "worker", "chief"}},
+			Command: dsl.Sprintf("cat >/tmp/model.py <<'END'\n%sEND\nif [ -z \"$EXPORT\" ] && [ -d /export ]; then EXPORT=/export; fi\n"+
+				"exec python3 /tmp/model.py --tf-export-dir=\"$EXPORT\" --tf-train-steps=%v --tf-batch-size=%v --tf-learning-rate=%v", program, steps, batch, rate),
+			Env: dsl.Env{
+				"EXPORT":      export,
+				"S3_ENDPOINT": endpoint,
+				// The keys stay in the secret: only the job's pods read them.
+				"AWS_ACCESS_KEY_ID":     dsl.Secret("mlpipeline-minio-artifact", "accesskey"),
+				"AWS_SECRET_ACCESS_KEY": dsl.Secret("mlpipeline-minio-artifact", "secretkey"),
+			},
+			// A process that fails starts again in its pod, and finds the others by the same addresses.
+			RestartPolicy: train.RestartOnFailure,
+			Retries:       dsl.Lit(3),
+			Annotations:   map[string]dsl.Value[string]{"sidecar.istio.io/inject": dsl.Lit("false")},
+			Gang:          dsl.Lit(true),
+			Scheduler:     dsl.Lit("volcano"),
+			Queue:         queue,
+			Topology:      train.Topology{Affinity: [][]string{{"ps", "worker", "chief"}}, Order: []string{"ps", "worker", "chief"}},
 			Metrics: []train.Metric{
 				{Name: "accuracy", Format: train.Percentage},
 				{Name: "loss", Reduce: train.Mean},

@@ -2,12 +2,18 @@
 and where the others are stands in TF_CONFIG: parameter servers hold the weights, workers and the chief fetch them, compute
 gradients on their own data and push them back, without waiting for each other. The chief ends the job."""
 import argparse
+import datetime
+import hashlib
+import hmac
+import io
 import json
 import os
 import socket
 import struct
 import threading
 import time
+import urllib.parse
+import urllib.request
 
 import numpy as np
 
@@ -173,9 +179,39 @@ def finish(args, weights):
     accuracy = (forward(flat, images)[1].argmax(1) == labels).mean()
     print(f"after {steps} steps on {len(weights.conns)} parameter servers: accuracy={accuracy:.4f}", flush=True)
     if args.tf_export_dir:
-        os.makedirs(args.tf_export_dir, exist_ok=True)
-        np.savez(os.path.join(args.tf_export_dir, "model.npz"), *unflatten(flat))
+        model = io.BytesIO()
+        np.savez(model, *unflatten(flat))
+        export(args.tf_export_dir, model.getvalue())
         print(f"exported the model to {args.tf_export_dir}", flush=True)
+
+
+def export(folder, model):
+    """Writes the model into a folder, or into a bucket where it is s3://BUCKET/PATH."""
+    if folder.startswith("s3://"):
+        put_object(folder.removeprefix("s3://").rstrip("/") + "/model.npz", model)
+        return
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "model.npz"), "wb") as f:
+        f.write(model)
+
+
+def put_object(name, body):
+    """Stores an object, signed with version 4 of AWS' signature.
+    https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html"""
+    endpoint, path = os.environ["S3_ENDPOINT"], "/" + urllib.parse.quote(name)
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    digest = hashlib.sha256(body).hexdigest()
+    headers = {"host": urllib.parse.urlsplit(endpoint).netloc, "x-amz-content-sha256": digest, "x-amz-date": now}
+    signed = ";".join(headers)  # in the order of the alphabet
+    request = "\n".join(["PUT", path, "", *(f"{k}:{v}" for k, v in headers.items()), "", signed, digest])
+    scope = f"{now[:8]}/{os.environ.get('AWS_REGION', 'us-east-1')}/s3/aws4_request"
+    text = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(request.encode()).hexdigest()])
+    key = b"AWS4" + os.environ["AWS_SECRET_ACCESS_KEY"].encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    headers["authorization"] = (f"AWS4-HMAC-SHA256 Credential={os.environ['AWS_ACCESS_KEY_ID']}/{scope}, "
+                                f"SignedHeaders={signed}, Signature={hmac.new(key, text.encode(), 'sha256').hexdigest()}")
+    urllib.request.urlopen(urllib.request.Request(endpoint + path, data=body, method="PUT", headers=headers), timeout=60).close()
 
 
 def main():

@@ -160,7 +160,7 @@ func checkParameterServers(t *testing.T, a *argosy, run runView) {
 	log := a.stepLog(t, run, "train")
 	for _, line := range []string{
 		"[ps-0,3]<stdout>:serving weights", "[ps-1,4]<stdout>:serving weights", "[worker-1,2]<stdout>:worker 1 of 1 chief, 2 ps, 2 worker",
-		"[chief-0,0]<stdout>:chief 0 has trained on ", "on 2 parameter servers: accuracy=",
+		"[chief-0,0]<stdout>:chief 0 has trained on ", "on 2 parameter servers: accuracy=", "exported the model to s3://mlpipeline/models/ps",
 	} {
 		require.Contains(t, log, line)
 	}
