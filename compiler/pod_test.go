@@ -84,7 +84,7 @@ func options() *dsl.Pipeline {
 		dsl.ServiceAccount(name), dsl.Priority(name), dsl.Scheduler(name),
 		dsl.PodSpecPatch(dsl.Sprintf(`{"hostname":"%v","containers":[{"name":"main","tty":true}]}`, name)),
 	)
-	dsl.Run(p, "fresh", dsl.Container{Image: alpine}, dsl.NoCache())
+	dsl.Run(p, "fresh", dsl.Container{Image: alpine}, dsl.NoCache(), dsl.Queue(dsl.Lit("research")))
 	return p
 }
 

@@ -28,6 +28,15 @@ func Scheduler(name Value[string]) StepOption {
 	return podOption("Scheduler", func(s *Step, pod *graph.Pod) { pod.Scheduler = s.object("Scheduler", name) })
 }
 
+// Queue puts the step's pods in a queue of Volcano, which places them. A distributed job's own pods are in the queue that
+// its Queue field names.
+func Queue(name Value[string]) StepOption {
+	return podOption("Queue", func(s *Step, pod *graph.Pod) {
+		pod.Scheduler = s.object("Queue", Lit("volcano"))
+		pod.Annotations = put(pod.Annotations, "scheduling.volcano.sh/queue-name", s.object("Queue", name))
+	})
+}
+
 // Toleration lets a step onto nodes with a taint.
 type Toleration struct {
 	// Key is the taint's key; empty stands for all taints.

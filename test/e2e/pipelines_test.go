@@ -40,6 +40,7 @@ func TestPipelines(t *testing.T) {
 	t.Run("functions in an image", func(t *testing.T) { a.runsFunctions(t) })
 	t.Run("data from elsewhere", func(t *testing.T) { a.imports(t) })
 	t.Run("the command line", func(t *testing.T) { a.commands(t) })
+	t.Run("steps in a queue", func(t *testing.T) { a.queues(t) })
 	t.Run("a job from the command line", func(t *testing.T) { a.submits(t) })
 }
 
@@ -66,6 +67,22 @@ func (a *argosy) succeeds(t *testing.T, name string, workflow []byte) runView {
 	}
 	require.Equal(t, "Succeeded", run.Status, "%+v", run)
 	return run
+}
+
+// queues runs a pipeline whose steps Volcano places, in a queue.
+func (a *argosy) queues(t *testing.T) {
+	a.says(t, 0, "queue", "create", "steps")
+	p := dsl.New("queued")
+	p.Defaults(dsl.Queue(dsl.Lit("steps")))
+	script(p, "say", "echo said")
+	run := a.runs(t, p)
+	require.Contains(t, a.stepLog(t, run, "say"), "said")
+	var groups struct {
+		Items []struct{ Spec struct{ Queue string } }
+	}
+	a.kubernetes(t, "/apis/scheduling.volcano.sh/v1beta1/namespaces/kubeflow/podgroups", &groups)
+	require.Len(t, groups.Items, 1)
+	require.Equal(t, "steps", groups.Items[0].Spec.Queue)
 }
 
 // script is a step that runs a script of the shell on this machine's files.
