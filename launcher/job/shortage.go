@@ -18,6 +18,7 @@ import (
 // shortage is what schedulers say is missing for a job's pods to be placed.
 type shortage struct {
 	names []string // of the resources; empty when they do not tell
+	none  bool     // some pod has no place
 	gang  bool     // all pods are placed together or none is
 	users string   // who has what is missing
 	other string   // what else keeps nodes from taking a pod
@@ -27,7 +28,8 @@ type shortage struct {
 func shortageOf(said []string) *shortage {
 	var s shortage
 	for _, message := range said {
-		s.gang = s.gang || pending.Gang(message) > 0
+		size := pending.Gang(message)
+		s.none, s.gang = s.none || size > 0, s.gang || size > 1
 		s.other = cmp.Or(s.other, pending.Causes(message))
 		for _, name := range pending.Lacking(message) {
 			if !slices.Contains(s.names, name) {
@@ -35,7 +37,7 @@ func shortageOf(said []string) *shortage {
 			}
 		}
 	}
-	if !s.gang && len(s.names) == 0 {
+	if !s.none && len(s.names) == 0 {
 		return nil
 	}
 	slices.Sort(s.names)
@@ -71,6 +73,17 @@ func (s *shortage) text(spec *Spec) string {
 		return text + "; no node takes one (" + s.other + ")"
 	}
 	return text + "; the cluster has no room for that yet"
+}
+
+// scarce is the resource to ask for who has it: one that is missing, or else what clusters have least of.
+func (s *shortage) scarce(spec *Spec) string {
+	switch {
+	case len(s.names) > 0:
+		return s.names[0]
+	case slices.ContainsFunc(spec.Roles, func(r Role) bool { return r.GPUs > 0 }) && !spec.LinkedGPUs:
+		return gpuResource
+	}
+	return string(corev1.ResourceCPU)
 }
 
 // wants says how much of these resources each pod of the role asks for.

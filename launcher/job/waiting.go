@@ -213,11 +213,7 @@ func (w *waiting) warnings(ctx context.Context, s state) string {
 	}
 	w.gangs = w.gang(ctx, s)
 	if room := shortageOf(w.schedulers(s)); room != nil && time.Since(w.found) > usersEvery {
-		name := corev1.ResourceCPU
-		if len(room.names) > 0 {
-			name = corev1.ResourceName(room.names[0])
-		}
-		w.users, w.found = w.l.users(ctx, s, string(name)), time.Now()
+		w.users, w.found = w.l.users(ctx, s, room.scarce(w.l.Spec)), time.Now()
 	}
 	return ""
 }

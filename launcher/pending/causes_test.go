@@ -141,6 +141,7 @@ func TestCauses(t *testing.T) {
 		// Volcano
 		"gang":            {pending.Group{Phase: "Inqueue", Queue: "default", Message: "3/3 tasks in gang unschedulable: pod group is not ready, 3 Pending, 3 minAvailable; Pending: 3 Unschedulable"}, pending.GangIncomplete},
 		"gang of a pod":   {facts(none("3/3 tasks in gang unschedulable: pod group is not ready, 3 Pending, 3 minAvailable; Pending: 3 Unschedulable")), pending.GangIncomplete},
+		"one by one":      {pending.Group{Phase: "Inqueue", Queue: "default", Message: "2/2 tasks in gang unschedulable: pod group is not ready, 1 minAvailable, 2 Pending; Pending: 2 Unschedulable"}, pending.Unschedulable},
 		"queue full":      {pending.Group{Phase: "Pending", Queue: "q", QueueState: "Open", Events: []corev1.Event{event(5, "PodGroup", "Unschedulable", "queue resource quota insufficient: insufficient cpu, insufficient nvidia.com/gpu")}}, pending.QueueFull},
 		"overused":        {pending.Group{Phase: "Pending", Queue: "q", Events: []corev1.Event{event(5, "PodGroup", "Unschedulable", "resource in cluster is overused: overused cpu")}}, pending.InsufficientResources},
 		"quota of a gang": {pending.Group{Phase: "Pending", Queue: "q", Events: []corev1.Event{event(5, "PodGroup", "Unschedulable", "resource quota insufficient, requested: map[cpu:4], used: map[cpu:6], limited: map[cpu:8]")}}, pending.Quota},

@@ -64,13 +64,21 @@ func (g Group) judge() Verdict {
 			_, numbers, _ := strings.Cut(message, ", ")
 			return Verdict{Cause: Quota, Text: "the namespace's quota has no room for the gang: " + numbers}
 		case Gang(message) > 0:
-			return Verdict{Cause: GangIncomplete, Text: fmt.Sprintf("needs room for %d pods at once", Gang(message)), Lacking: lacking}
+			return noRoom(Gang(message), lacking)
 		}
 	}
 	if g.Phase == "Inqueue" {
 		return Verdict{}
 	}
 	return Verdict{Cause: QueueTurn, Text: fmt.Sprintf("waits for its turn in queue %s", g.Queue)}
+}
+
+// noRoom says that a gang of so many pods has no room. Volcano calls pods that are placed one by one gangs of one.
+func noRoom(pods int, lacking []string) Verdict {
+	if pods == 1 {
+		return Verdict{Cause: Unschedulable, Text: "no node takes it yet", Lacking: lacking}
+	}
+	return Verdict{Cause: GangIncomplete, Text: fmt.Sprintf("needs room for %d pods at once", pods), Lacking: lacking}
 }
 
 func tooLittle(names []string) string {

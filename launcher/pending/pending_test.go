@@ -99,9 +99,10 @@ func TestWhy(t *testing.T) {
 			stepPod(unscheduled(unschedulable, "0/1 nodes are available: 1 Insufficient cpu."), func(p *corev1.Pod) { p.Status.NominatedNodeName = "big" }),
 			"pods of lower priority make room for it on node big",
 		},
-		"gang":      {stepPod(unscheduled(unschedulable, "3/3 tasks in gang unschedulable: pod group is not ready, 3 Pending, 3 minAvailable; Pending: 3 Unschedulable")), "needs room for 3 pods at once"},
-		"no answer": {stepPod(unscheduled(unschedulable, "")), "no node has been found for it"},
-		"own gate":  {stepPod(unscheduled(corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"), gates("argosy.dev/cache")), ""},
+		"gang":       {stepPod(unscheduled(unschedulable, "3/3 tasks in gang unschedulable: pod group is not ready, 3 Pending, 3 minAvailable; Pending: 3 Unschedulable")), "needs room for 3 pods at once"},
+		"one by one": {stepPod(unscheduled(unschedulable, "pod group is not ready, 1 minAvailable, 2 Pending; Pending: 2 Unschedulable")), "no node takes it yet"},
+		"no answer":  {stepPod(unscheduled(unschedulable, "")), "no node has been found for it"},
+		"own gate":   {stepPod(unscheduled(corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"), gates("argosy.dev/cache")), ""},
 		"gate": {
 			stepPod(unscheduled(corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"), gates("argosy.dev/cache", "kueue.x-k8s.io/admission")),
 			"held back until the scheduling gate kueue.x-k8s.io/admission is lifted",

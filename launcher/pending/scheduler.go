@@ -67,7 +67,7 @@ func unscheduled(pod *corev1.Pod, c corev1.PodCondition) Verdict {
 		return Verdict{Cause: Preempting, Text: fmt.Sprintf("pods of lower priority make room for it on node %s", node), Lacking: Lacking(message)}
 	}
 	if n := Gang(message); n > 0 {
-		return Verdict{Cause: GangIncomplete, Text: fmt.Sprintf("needs room for %d pods at once", n), Lacking: Lacking(message)}
+		return noRoom(n, Lacking(message))
 	}
 	match := verdict.FindStringSubmatch(message)
 	if match == nil {

@@ -60,6 +60,7 @@ const phrases: [RegExp, string][] = [
   [/its init container (\S+) is at work/g, '初始化容器 $1 正在工作'],
   [/：failed/g, '：失败'],
   [/：starting(?=；|$)/g, '：正在启动'],
+  [/no node takes it yet/, '暂时没有节点能运行它'],
   [/needs room for (\d+) pods at once/, '需要同时容纳 $1 个 Pod 的空间'],
   [/needs room for (\d+) pods/, '需要容纳 $1 个 Pod 的空间'],
   [/; the cluster has too little (.*) free$/, '；集群空闲的 $1 太少'],
