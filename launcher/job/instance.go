@@ -49,6 +49,8 @@ func (k *Kind) Look(job *unstructured.Unstructured, pods []*corev1.Pod, spec *Sp
 		i.State = "Failed"
 	case s.succeeded:
 		i.State = "Succeeded"
+	case job.GetDeletionTimestamp() != nil:
+		i.State = "Terminating"
 	case s.suspended:
 		i.State = "Suspended"
 	case !s.seen:

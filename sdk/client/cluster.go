@@ -114,7 +114,7 @@ type RunJob struct {
 	Kind      string       `json:"kind"` // MPIJob, PyTorchJob and so on
 	Namespace string       `json:"namespace"`
 	Name      string       `json:"name"`
-	State     string       `json:"state"`             // Created, Pending, Suspended, Running, Succeeded or Failed
+	State     string       `json:"state"`             // Created, Pending, Suspended, Running, Terminating, Succeeded or Failed
 	Message   string       `json:"message,omitempty"` // why it failed
 	CreatedAt time.Time    `json:"created_at"`
 	Attempt   int          `json:"attempt"`

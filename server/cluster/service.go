@@ -114,7 +114,7 @@ type JobList struct {
 }
 
 // states are those that a job can have.
-var states = []string{"Created", "Pending", "Suspended", "Running", "Succeeded", "Failed"}
+var states = []string{"Created", "Pending", "Suspended", "Running", "Terminating", "Succeeded", "Failed"}
 
 // AllJobs gives the distributed jobs of all runs, the newest first: those in one of some states, or in any, and at most so many, or all.
 func (s *Service) AllJobs(ctx context.Context, wanted []string, limit int) (JobList, error) {

@@ -2599,7 +2599,7 @@ export interface components {
             requested_world_size?: number;
             run_id?: string;
             run_name?: string;
-            /** @description Created, Pending, Suspended, Running, Succeeded or Failed. */
+            /** @description Created, Pending, Suspended, Running, Terminating, Succeeded or Failed. */
             state?: string;
             /** @description The step's own name. */
             step_name?: string;

@@ -932,7 +932,7 @@ type RunJob struct {
 	Kind      string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
 	Namespace string `protobuf:"bytes,4,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	Name      string `protobuf:"bytes,5,opt,name=name,proto3" json:"name,omitempty"`
-	// Created, Pending, Suspended, Running, Succeeded or Failed.
+	// Created, Pending, Suspended, Running, Terminating, Succeeded or Failed.
 	State string `protobuf:"bytes,6,opt,name=state,proto3" json:"state,omitempty"`
 	// Why it failed.
 	Message   string                 `protobuf:"bytes,7,opt,name=message,proto3" json:"message,omitempty"`

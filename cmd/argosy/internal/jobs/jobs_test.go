@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/jobs"
@@ -113,6 +114,27 @@ func (r *room) argosy(t *testing.T, args ...string) (string, error) {
 	text, err := os.ReadFile(out.Name())
 	require.NoError(t, err)
 	return string(text), failed
+}
+
+// A job that is being deleted does not run any more, and one that has ended had workers.
+func TestListOfTheLast(t *testing.T) {
+	t.Parallel()
+	r := furnish(t)
+	now := metav1.Now()
+	r.made.SetDeletionTimestamp(&now)
+	r.made.SetFinalizers([]string{"foregroundDeletion"})
+	replace := func() {
+		require.NoError(t, r.Dynamic.Tracker().Update((&schema.GroupVersion{Group: "kubeflow.org", Version: "v2beta1"}).WithResource("mpijobs"), r.made, enginetest.Namespace))
+	}
+	replace()
+	out, err := r.argosy(t, "list", "--status", "terminating")
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^a run +train +MPIJob +Terminating +1/2 `, out)
+	require.NoError(t, unstructured.SetNestedSlice(r.made.Object, []any{map[string]any{"type": "Succeeded", "status": "True"}}, "status", "conditions"))
+	replace()
+	out, err = r.argosy(t, "list")
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^a run +train +MPIJob +Succeeded +2 `, out)
 }
 
 func TestList(t *testing.T) {

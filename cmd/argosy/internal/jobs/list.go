@@ -17,7 +17,7 @@ import (
 )
 
 // states are those that a job can have.
-var states = []string{"Created", "Pending", "Suspended", "Running", "Succeeded", "Failed"}
+var states = []string{"Created", "Pending", "Suspended", "Running", "Terminating", "Succeeded", "Failed"}
 
 // Listed is a row of the list.
 type Listed struct {
@@ -162,7 +162,8 @@ func listTable(p output.Printer, jobs []Listed, wide bool) {
 	p.Rows("no distributed jobs in the cluster; start one with argosy submit, or run a pipeline that has one", header, rows)
 }
 
-// ready says how many of the job's workers run, of how many; without those that only start others.
+// ready says how many of the job's workers run, of how many; of a job that has ended, how many it had. Those that only
+// start others do not count.
 func ready(j *client.RunJob) string {
 	running, all := 0, 0
 	for _, w := range j.Workers {
@@ -176,6 +177,9 @@ func ready(j *client.RunJob) string {
 	}
 	if j.Pods != nil {
 		all = *j.Pods
+	}
+	if j.State == "Succeeded" || j.State == "Failed" {
+		return strconv.Itoa(all)
 	}
 	return fmt.Sprintf("%d/%d", running, all)
 }
