@@ -16,7 +16,7 @@ type Right struct {
 // Overview is what the cluster has and who holds it.
 type Overview struct {
 	Nodes   []Node
-	Queues  []Queue // Volcano's; none where the cluster has no Volcano
+	Queues  []Queue // Volcano's; nil where the cluster has no Volcano
 	Waiting []Holder
 	Missing []Right
 	ReadAt  time.Time

@@ -30,7 +30,7 @@ var queueName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$`)
 // ListQueues gives the queues of the gang scheduler.
 func (s *Service) ListQueues(ctx context.Context) ([]Queue, error) {
 	o, err := s.Overview(ctx)
-	if err != nil || len(o.Queues) > 0 {
+	if err != nil || o.Queues != nil {
 		return o.Queues, err
 	}
 	for _, right := range o.Missing {

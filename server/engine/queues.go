@@ -54,8 +54,9 @@ type volcanoGroup struct {
 	}
 }
 
-// list reads all objects of a kind. The list is empty on a cluster without that kind; missing names the right that a reader lacks.
+// list reads all objects of a kind. The list is nil on a cluster without that kind; missing names the right that a reader lacks.
 func (v *View) list(ctx context.Context, kind schema.GroupVersionResource, namespace string, o metav1.ListOptions) (items []unstructured.Unstructured, missing []cluster.Right, err error) {
+	items = []unstructured.Unstructured{}
 	for o.Limit = listPage; ; {
 		page, err := v.dynamic.Resource(kind).Namespace(namespace).List(ctx, o)
 		switch {
@@ -92,6 +93,9 @@ func read[T any](o *unstructured.Unstructured) (t T) {
 // queues reads Volcano's queues, with the gangs that wait in them; runs gives the run of a gang by what owns it.
 func (v *View) queues(ctx context.Context, groups []volcanoGroup, runs map[types.UID]string) (queues []cluster.Queue, missing []cluster.Right, err error) {
 	items, missing, err := v.list(ctx, queueResource, "", metav1.ListOptions{})
+	if items != nil {
+		queues = make([]cluster.Queue, 0, len(items))
+	}
 	for i := range items {
 		q := read[volcanoQueue](&items[i])
 		queue := cluster.Queue{

@@ -120,7 +120,7 @@ func (s *server) open(t *testing.T) {
 		runner = s.real
 	}
 	if s.source == nil {
-		s.source = engine.New(nil, fake.NewClientset(), enginetest.NewDynamic(), "kubeflow", log).View()
+		s.source = engine.New(nil, fake.NewClientset(), enginetest.WithoutVolcano(enginetest.NewDynamic()), "kubeflow", log).View()
 	}
 	pipelines := pipeline.NewService(store, runner, now)
 	experiments := experiment.NewService(store, now)

@@ -257,6 +257,8 @@ type runView struct {
 	}
 	Parameters []struct{ Name, Value string }
 	Warnings   []string
+
+	complete bool // its event stream has ended: what its steps left is in
 }
 
 // runNode is one node of a run.
@@ -271,7 +273,12 @@ type runNode struct {
 	Outputs []struct{ Name, Value string }
 }
 
+// final tells whether a run has ended and all that its steps left is in: logs, metrics, what there is to look at.
 func (r runView) final() bool {
+	return r.complete && r.ended()
+}
+
+func (r runView) ended() bool {
 	return r.Status == "Succeeded" || r.Status == "Failed" || r.Status == "Error" || r.Status == "Terminated"
 }
 
@@ -332,6 +339,10 @@ func (a *argosy) events(ctx context.Context, id string, last *runView, ok func(r
 				return false, err
 			}
 			if ok(*last) {
+				return true, nil
+			}
+		case strings.HasPrefix(line, "data: ") && event == "end":
+			if last.complete = true; ok(*last) {
 				return true, nil
 			}
 		}

@@ -295,9 +295,8 @@ func (a *argosy) goesOn(t *testing.T, before runView, gate string) {
 	again := told
 	a.post(t, "/apis/argosy/v1/runs/"+id+":retry", body, 200, &again)
 	require.Equal(t, told, again)
-	after := a.await(t, id, 3*time.Minute, func(r runView) bool {
-		return r.final() && len(r.Nodes) == len(before.Nodes) && r.Nodes[r.node(t, "report")].HasLog
-	})
+	after := a.await(t, id, 3*time.Minute, runView.final)
+	require.Len(t, after.Nodes, len(before.Nodes))
 	require.Equal(t, "Succeeded", after.Status)
 	require.Equal(t, "noted another\n", a.stepLog(t, after, "report"))
 	require.Equal(t, prepared, a.stepLog(t, after, "prepare"), "what was done before is not done again")
@@ -311,9 +310,8 @@ func (a *argosy) goesOn(t *testing.T, before runView, gate string) {
 	// Once more, from the first step on, which stayed until now.
 	a.post(t, "/apis/argosy/v1/runs/"+id+":retry", map[string]any{"step": "prepare"}, 200, &again)
 	require.Len(t, again.Again, 3)
-	third := a.await(t, id, 3*time.Minute, func(r runView) bool {
-		return r.final() && len(r.Nodes) == len(before.Nodes) && r.Nodes[r.node(t, "report")].HasLog
-	})
+	third := a.await(t, id, 3*time.Minute, runView.final)
+	require.Len(t, third.Nodes, len(before.Nodes))
 	require.Equal(t, "Succeeded", third.Status)
 	require.NotEqual(t, prepared, a.stepLog(t, third, "prepare"), "it did run again")
 	var whole struct{ Series []curve }
@@ -412,7 +410,7 @@ func (a *argosy) bulk(t *testing.T, home string) {
 	require.Equal(t, done(1), do("terminate", map[string]any{"run_ids": ids[:1]}))
 	require.Equal(t, map[string]int{"OUTCOME_DONE": 3, "OUTCOME_UNCHANGED": 1}, do("terminate", search))
 	for _, id := range ids {
-		r := a.await(t, id, 3*time.Minute, func(r runView) bool { return r.final() && r.Nodes[0].HasLog })
+		r := a.await(t, id, 3*time.Minute, runView.final)
 		require.Equal(t, "Terminated", r.Status)
 		require.Equal(t, "good night\n", a.log(t, id, r.Nodes[0].ID), "what a stopped run printed stays")
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -16,11 +17,13 @@ import (
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	argofake "github.com/argoproj/argo-workflows/v3/pkg/client/clientset/versioned/fake"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/argosy-ml/argosy/launcher/job"
 	"github.com/argosy-ml/argosy/server/apierr"
@@ -108,6 +111,14 @@ func NewDynamic(objects ...runtime.Object) *dynamicfake.FakeDynamicClient {
 		lists[kind.GVR()] = kind.Name + "List"
 	}
 	return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...)
+}
+
+// WithoutVolcano has a client answer as a cluster does that does not know Volcano's queues.
+func WithoutVolcano(c *dynamicfake.FakeDynamicClient) *dynamicfake.FakeDynamicClient {
+	c.PrependReactor("*", "queues", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: "the server could not find the requested resource"}}
+	})
+	return c
 }
 
 // Archive makes another archive of the same logs, as after a restart of the server.

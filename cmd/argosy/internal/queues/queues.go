@@ -222,7 +222,7 @@ func table(p output.Printer, all []client.Queue) {
 			q.Name, q.State, strconv.Itoa(q.Weight), q.Parent, strings.Join(has, ", "), strings.Join(may, ", "), strconv.Itoa(q.Running), strconv.Itoa(len(q.Waiting)),
 		})
 	}
-	p.Rows("no queues", []string{"queue", "state", "weight", "parent", "has", "at most", "running", "waiting"}, rows)
+	p.Rows("no queues yet: Volcano makes the queue default for the first job; make one with argosy queue create NAME", []string{"queue", "state", "weight", "parent", "has", "at most", "running", "waiting"}, rows)
 }
 
 // must is for mistakes in this program, not in its use.
