@@ -2,9 +2,9 @@ import { Button, Checkbox, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { everyGroup, type Folded } from '../graph/fold';
 import type { Grouped } from '../graph/groups';
-import { SearchField } from '../table/SearchField';
 import classes from './RunPage.module.css';
 import type { RunSearch, ShowPatch } from './runSearch';
+import { StepSearch } from './StepSearch';
 
 interface GraphFilterProps {
   graph: Grouped;
@@ -25,14 +25,7 @@ export function GraphFilter({ graph, folded, search, onShow, onTurn }: GraphFilt
     onShow({ opened: open ? [everyGroup] : undefined, closed: open ? undefined : [everyGroup] });
   return (
     <Group gap="md" px="md" py={8} className={classes.filter}>
-      <SearchField
-        size="xs"
-        w={200}
-        aria-label={t('run.findStep')}
-        placeholder={t('run.findStep')}
-        q={search.q}
-        onSearch={(q) => onShow({ q })}
-      />
+      <StepSearch q={search.q} onSearch={(q) => onShow({ q })} />
       {(some || search.hide) && (
         <Checkbox
           size="xs"

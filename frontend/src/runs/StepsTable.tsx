@@ -7,10 +7,10 @@ import { runSteps, type Step, type Steps } from '../graph/model';
 import { StatusBadge, useStatusWord } from '../status/StatusBadge';
 import { hasRun, isFinal } from '../status/status';
 import { type Column, DataTable } from '../table/DataTable';
-import { SearchField } from '../table/SearchField';
 import { useSentence } from '../waiting/useSentence';
 import classes from './RunPage.module.css';
 import type { RunSearch, ShowPatch } from './runSearch';
+import { StepSearch } from './StepSearch';
 
 interface StepsTableProps {
   run: Run;
@@ -71,14 +71,7 @@ function StepFilter({ steps, shown, search, onShow }: StepFilterProps) {
   for (const { phase = '' } of steps) counts.set(phase, (counts.get(phase) ?? 0) + 1);
   return (
     <Group gap="xs" px="md" py={8} className={classes.filter}>
-      <SearchField
-        size="xs"
-        w={200}
-        aria-label={t('run.findStep')}
-        placeholder={t('run.findStep')}
-        q={search.q}
-        onSearch={(q) => onShow({ q })}
-      />
+      <StepSearch q={search.q} onSearch={(q) => onShow({ q })} />
       <Chip.Group
         multiple
         value={search.phase ?? []}
