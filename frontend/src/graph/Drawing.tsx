@@ -2,8 +2,9 @@ import { useComputedColorScheme } from '@mantine/core';
 import { Panel, useReactFlow, useStoreApi } from '@xyflow/react';
 import { type PointerEvent, type RefObject, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { type Found, isFound } from './find';
 import { nodeHeight, nodeWidth, type Placed } from './layout';
-import { matches, type Step } from './model';
+import type { Step } from './model';
 import { type Piece, type Row, rowHeight } from './rows';
 import classes from './StepGraph.module.css';
 import { tones } from './tones';
@@ -13,8 +14,8 @@ interface Painted {
   rows: Row[];
   byID: Map<string, Step>;
   selected: string | undefined;
-  /** Steps without these in their names are faint. */
-  words: string;
+  /** The other steps are faint. */
+  found: Found;
 }
 
 interface View {
@@ -26,7 +27,7 @@ interface View {
 }
 
 /** The edges in view, and below a zoom the steps as boxes. The steps table has the same for readers who see no picture. */
-export function Drawing({ rows, byID, selected, words, boxesBelow }: Painted & { boxesBelow: number }) {
+export function Drawing({ rows, byID, selected, found, boxesBelow }: Painted & { boxesBelow: number }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   usePainter(canvas, (context, view, color) => {
     const { x, y, zoom, width, height } = view;
@@ -51,7 +52,7 @@ export function Drawing({ rows, byID, selected, words, boxesBelow }: Painted & {
       paintBoxes(
         context,
         shown.flatMap(({ steps }) => steps.filter((step) => step.x + nodeWidth > left && step.x < right)),
-        { byID, selected, words },
+        { byID, selected, found },
         color,
       );
     }
@@ -75,12 +76,12 @@ function trace(context: CanvasRenderingContext2D, { x0, y0, x1, y1, bus }: Piece
 function paintBoxes(
   context: CanvasRenderingContext2D,
   steps: Placed[],
-  { byID, selected, words }: Omit<Painted, 'rows'>,
+  { byID, selected, found }: Omit<Painted, 'rows'>,
   color: (name: string) => string,
 ) {
   for (const { id, x, y } of steps) {
     const step = byID.get(id);
-    context.globalAlpha = step && matches(step, words) ? 1 : 0.2;
+    context.globalAlpha = step && isFound(step, found) ? 1 : 0.2;
     context.fillStyle = color(tones[step?.phase ?? ''] ?? '--ar-line-strong');
     context.fillRect(x, y, nodeWidth, nodeHeight);
   }
@@ -95,7 +96,7 @@ function paintBoxes(
 const mapSize = { width: 200, height: 150 };
 
 /** The whole graph in a corner. A press or a drag leads the view. */
-export function GraphMap({ places, byID, selected, words }: Painted & { places: Map<string, Placed> }) {
+export function GraphMap({ places, byID, selected, found }: Painted & { places: Map<string, Placed> }) {
   const { t } = useTranslation();
   const flow = useReactFlow();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -108,7 +109,7 @@ export function GraphMap({ places, byID, selected, words }: Painted & { places: 
   usePainter(canvas, (context, { x, y, zoom, width, height }, color) => {
     context.translate(at.x, at.y);
     context.scale(scale, scale);
-    paintBoxes(context, [...places.values()], { byID, selected, words }, color);
+    paintBoxes(context, [...places.values()], { byID, selected, found }, color);
     context.strokeStyle = color('--mantine-color-text');
     context.lineWidth = 1.5 / scale;
     context.strokeRect(-x / zoom, -y / zoom, width / zoom, height / zoom);

@@ -2,8 +2,8 @@ import { useReactFlow, useStore } from '@xyflow/react';
 import { type MouseEvent, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Drawing, GraphMap } from './Drawing';
+import { isFound } from './find';
 import { nodeHeight, nodeWidth, type Placed } from './layout';
-import { matches } from './model';
 import { placeRows, type Row, rowHeight } from './rows';
 import { StepCard, type StepNode } from './StepCard';
 import { type FlowProps, Frame, shapeOf } from './StepGraph';
@@ -18,7 +18,7 @@ const nearFrom = 0.4;
 const tile = { width: nodeWidth + 24, height: rowHeight };
 
 /** A graph of many steps: those in view are buttons, and edges, far views and the map are painted. */
-export function LargeFlow({ graph, selected, onSelect, onToggle, anchor, find = '' }: FlowProps) {
+export function LargeFlow({ graph, selected, onSelect, onToggle, anchor, found }: FlowProps) {
   const { t } = useTranslation();
   const flow = useReactFlow();
   const shape = shapeOf(graph);
@@ -31,7 +31,6 @@ export function LargeFlow({ graph, selected, onSelect, onToggle, anchor, find = 
   const toggle = useToggle(places, anchor, onToggle);
   const showAll = useGraphView(places, selected, anchor, frame);
   const byID = useMemo(() => new Map(graph.steps.map((step) => [step.id, step])), [graph]);
-  const words = find.toLowerCase();
   const near = useNear();
   // A step that stays in view stays the same node, so that a move renders only those that come.
   // biome-ignore lint/correctness/useExhaustiveDependencies: other rows have other places
@@ -42,13 +41,13 @@ export function LargeFlow({ graph, selected, onSelect, onToggle, anchor, find = 
       const step = byID.get(id);
       if (held) return [held];
       if (!step) return [];
-      const faint = !matches(step, words);
+      const faint = !isFound(step, found);
       const data = { step, onSelect, onToggle: toggle, onGo, chosen: id === selected, faint, loose: true };
       const node: StepNode = { id, type: 'step', position: { x, y }, width: nodeWidth, height: nodeHeight, data };
       made.set(id, node);
       return [node];
     };
-  }, [rows, byID, selected, words, onSelect, toggle, onGo]);
+  }, [rows, byID, selected, found, onSelect, toggle, onGo]);
   const nodes = useMemo(() => stepsWithin(rows, near).flatMap(nodeOf), [rows, near, nodeOf]);
 
   // From afar a step is no button.
@@ -59,7 +58,7 @@ export function LargeFlow({ graph, selected, onSelect, onToggle, anchor, find = 
     if (hit) (byID.get(hit.id)?.stack ? toggle : onSelect)(hit.id);
   };
 
-  const painted = { rows, byID, selected, words };
+  const painted = { rows, byID, selected, found };
   return (
     <section ref={frame} className={classes.graph} aria-label={t('graph.label')} aria-description={t('graph.hint')}>
       <Frame nodes={nodes} edges={noEdges} nodeTypes={nodeTypes} onPaneClick={onPaneClick} onShowAll={showAll}>

@@ -16,10 +16,11 @@ import {
 } from '@xyflow/react';
 import { type RefObject, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { type Found, isFound } from './find';
 import { type BoxNode, GroupBox } from './GroupBox';
 import { LargeFlow } from './LargeFlow';
 import { nodeHeight, nodeWidth, type Point, place } from './layout';
-import { matches, type Steps } from './model';
+import type { Steps } from './model';
 import { StepCard, type StepNode } from './StepCard';
 import classes from './StepGraph.module.css';
 import { tones } from './tones';
@@ -32,8 +33,8 @@ export interface StepGraphProps {
   graph: Steps;
   selected: string | undefined;
   onSelect: (id: string) => void;
-  /** Part of a name; the other steps are faint. */
-  find?: string;
+  /** The other steps are faint. */
+  found?: Found;
   /** Opens a closed group, or closes an open one. */
   onToggle?: (id: string) => void;
 }
@@ -59,7 +60,7 @@ export default function StepGraph(props: StepGraphProps) {
   return <ReactFlowProvider>{large ? <LargeFlow {...flow} /> : <Flow {...flow} />}</ReactFlowProvider>;
 }
 
-function Flow({ graph, selected, onSelect, onToggle, anchor, find = '' }: FlowProps) {
+function Flow({ graph, selected, onSelect, onToggle, anchor, found }: FlowProps) {
   const { t } = useTranslation();
   const still = useReducedMotion();
   // Status changes come often; places change only with the shape of the graph.
@@ -69,7 +70,6 @@ function Flow({ graph, selected, onSelect, onToggle, anchor, find = '' }: FlowPr
     const { steps, ...rest } = place(graph);
     return { places: new Map(steps.map((step) => [step.id, step])), ...rest };
   }, [shape]);
-  const words = find.toLowerCase();
   const { frame, onGo } = useArrows(graph, places);
   const toggle = useToggle(places, anchor, onToggle);
 
@@ -85,7 +85,7 @@ function Flow({ graph, selected, onSelect, onToggle, anchor, find = '' }: FlowPr
       position: { x, y },
       width: nodeWidth,
       height: nodeHeight,
-      data: { step, onSelect, onToggle: toggle, onGo, chosen, faint: !matches(step, words) },
+      data: { step, onSelect, onToggle: toggle, onGo, chosen, faint: !isFound(step, found) },
     };
   });
   const running = new Set(graph.steps.filter((step) => step.phase === 'Running').map((step) => step.id));

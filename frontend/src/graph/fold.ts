@@ -1,5 +1,6 @@
+import { type Found, isFound } from './find';
 import { closedFrom, type Group, type Grouped, ownersOf } from './groups';
-import { matches, type Step, type Steps } from './model';
+import type { Step, Steps } from './model';
 
 /** The groups that a reader opened and closed, by id or all; the others are open when they are small. */
 export interface Folds {
@@ -34,12 +35,12 @@ export function turned(groups: Grouped['groups'], folds: Folds, ids: string[], o
 export interface Folded extends Steps {
   /** The closed group that hides a step, else the step itself. */
   shownAs: (id: string) => string;
-  /** The closed groups that hide steps with the words in their names, and how many steps that are. */
+  /** The closed groups that hide steps that are looked for, and how many steps that are. */
   hiding: { groups: string[]; steps: number };
 }
 
 /** The graph as it is drawn: a closed group is one step, whose edges are those of its members. */
-export function fold(graph: Grouped, folds: Folds, words = '', selected?: string): Folded {
+export function fold(graph: Grouped, folds: Folds, wanted?: Found, selected?: string): Folded {
   const { groups, owners, alone } = graph;
   const open = new Map([...groups.values()].map((group) => [group.id, isOpen(group, folds)]));
   const known = new Map<string, string>();
@@ -57,7 +58,7 @@ export function fold(graph: Grouped, folds: Folds, words = '', selected?: string
   let hidden = 0;
   for (const step of graph.steps) {
     const shown = shownAs(step.id);
-    if (!words || shown === step.id || alone.has(step.id) || !matches(step, words)) continue;
+    if (!wanted || shown === step.id || alone.has(step.id) || !isFound(step, wanted)) continue;
     hidden++;
     found.set(shown, (found.get(shown) ?? 0) + 1);
     for (const id of ownersOf(owners, step.id)) if (open.get(id) === false) around.add(id);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunNode } from '../api/client';
+import { findSteps } from './find';
 import { fold, turned } from './fold';
 import { groupSteps } from './groups';
 import { nodeHeight, place } from './layout';
@@ -130,7 +131,7 @@ describe('branches and sub-pipelines', () => {
   });
 
   it('hide the chosen step and those that are looked for, and say so', () => {
-    const folded = fold(graph, { closed: ['condition-1', 'sub'] }, 'b', 'a');
+    const folded = fold(graph, { closed: ['condition-1', 'sub'] }, findSteps(graph, 'b'), 'a');
     expect(folded.shownAs('a')).toBe('condition-1');
     expect(folded.hiding).toEqual({ steps: 2, groups: ['condition-1', 'sub'] });
     expect(folded.steps[0]?.stack).toMatchObject({ found: 2, chosen: true });

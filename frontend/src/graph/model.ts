@@ -36,10 +36,6 @@ export interface Stack {
   chosen?: boolean;
 }
 
-/** Whether a step has the words in its name, in lower case, or hides one that has. */
-export const matches = (step: Step, words: string) =>
-  step.name.toLowerCase().includes(words) || (step.stack?.found ?? 0) > 0;
-
 export interface Steps {
   steps: Step[];
   edges: { from: string; to: string }[];

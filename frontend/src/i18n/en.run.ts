@@ -25,7 +25,8 @@ export const enRun = {
     inGroups_one: '{{count, number}} match is in a closed group.',
     inGroups_other: '{{count, number}} matches are in closed groups.',
     openFound: 'Open them',
-    noneFound: 'No step has this in its name.',
+    noneFound:
+      'No step has this in its name. +train+2 finds train, what leads to it, and what follows within two steps.',
   },
   metrics: {
     find: 'Find a metric',

@@ -27,7 +27,7 @@ export const zhCNRun: RunTranslation = {
     inGroups_one: '{{count, number}} 个匹配的步骤在折叠的分组里。',
     inGroups_other: '{{count, number}} 个匹配的步骤在折叠的分组里。',
     openFound: '展开这些分组',
-    noneFound: '没有步骤的名称包含这些文字。',
+    noneFound: '没有步骤的名称包含这些文字。+train+2 查找 train、它之前的步骤和之后两步以内的步骤。',
   },
   metrics: {
     find: '查找指标',

@@ -9,6 +9,8 @@ import { StepSearch } from './StepSearch';
 interface GraphFilterProps {
   graph: Grouped;
   folded: Folded;
+  /** Nothing is found. */
+  none: boolean;
   search: RunSearch;
   onShow: ShowPatch;
   /** Opens or closes groups. */
@@ -16,11 +18,9 @@ interface GraphFilterProps {
 }
 
 /** What is looked for in the graph of a run, and what it leaves out. */
-export function GraphFilter({ graph, folded, search, onShow, onTurn }: GraphFilterProps) {
+export function GraphFilter({ graph, folded, none, search, onShow, onTurn }: GraphFilterProps) {
   const { t } = useTranslation();
   const some = graph.steps.some((step) => step.phase === 'Succeeded');
-  const words = search.q?.toLowerCase() ?? '';
-  const none = words !== '' && !graph.steps.some((step) => step.name.toLowerCase().includes(words));
   const turnAll = (open: boolean) =>
     onShow({ opened: open ? [everyGroup] : undefined, closed: open ? undefined : [everyGroup] });
   return (

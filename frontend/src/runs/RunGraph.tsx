@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
+import { findSteps } from '../graph/find';
 import { fold, isOpen, turned } from '../graph/fold';
 import { groupSteps } from '../graph/groups';
 import { LazyStepGraph } from '../graph/LazyStepGraph';
@@ -27,9 +28,10 @@ export function RunGraph({ run, search, selected, onSelect, onShow }: RunGraphPr
   const { t } = useTranslation();
   const { opened, closed, q } = search;
   const graph = useMemo(() => groupSteps((run.nodes ?? []) as RunNode[]), [run.nodes]);
+  const found = useMemo(() => findSteps(graph, q), [graph, q]);
   const folded = useMemo(
-    () => fold(graph, { opened, closed }, q?.toLowerCase(), selected),
-    [graph, opened, closed, q, selected],
+    () => fold(graph, { opened, closed }, found, selected),
+    [graph, opened, closed, found, selected],
   );
   const turn = useCallback(
     (ids: string[], open: boolean) => onShow(turned(graph.groups, { opened, closed }, ids, open)),
@@ -63,7 +65,14 @@ export function RunGraph({ run, search, selected, onSelect, onShow }: RunGraphPr
   return (
     <>
       {(graph.steps.length > 3 || graph.groups.size > 0) && (
-        <GraphFilter graph={graph} folded={folded} search={search} onShow={onShow} onTurn={turn} />
+        <GraphFilter
+          graph={graph}
+          folded={folded}
+          none={found?.size === 0}
+          search={search}
+          onShow={onShow}
+          onTurn={turn}
+        />
       )}
       {shown.steps.length === 0 ? (
         <Text c="dimmed" p="lg" role="status">
@@ -75,7 +84,7 @@ export function RunGraph({ run, search, selected, onSelect, onShow }: RunGraphPr
           selected={selected && folded.shownAs(selected)}
           onSelect={onSelect}
           onToggle={toggle}
-          find={q}
+          found={found}
         />
       )}
     </>

@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
 import { Duration, Time } from '../format/Duration';
+import { findSteps, isFound } from '../graph/find';
 import { runSteps, type Step, type Steps } from '../graph/model';
 import { StatusBadge, useStatusWord } from '../status/StatusBadge';
 import { hasRun, isFinal } from '../status/status';
@@ -32,9 +33,9 @@ export function StepsTable({ run, search, selected, onSelect, onShow }: StepsTab
       </Text>
     );
   }
-  const words = search.q?.toLowerCase() ?? '';
+  const found = findSteps(graph, search.q);
   const rows = graph.steps.filter(
-    (step) => step.name.toLowerCase().includes(words) && (!search.phase || search.phase.includes(step.phase ?? '')),
+    (step) => isFound(step, found) && (!search.phase || search.phase.includes(step.phase ?? '')),
   );
   return (
     <>
