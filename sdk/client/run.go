@@ -59,6 +59,16 @@ type Run struct {
 	Nodes       []Node      `json:"nodes,omitempty"`
 	Metrics     []Metric    `json:"metrics,omitempty"`
 	Warnings    []string    `json:"warnings,omitempty"`
+	// Waiting is what the run waits for while none of its steps runs; nil when it does not wait.
+	Waiting *Waiting `json:"waiting,omitempty"`
+}
+
+// Waiting is what a run waits for.
+type Waiting struct {
+	NodeID string `json:"node_id"`
+	Step   string `json:"step"`
+	Why    string `json:"why"`   // in a sentence
+	Steps  int    `json:"steps"` // that wait, for this or for something else
 }
 
 // Done tells whether the run has ended, well or not.

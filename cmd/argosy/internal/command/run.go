@@ -71,10 +71,26 @@ var runTable = lister[client.Run]{
 			metrics = append(metrics[:most], fmt.Sprintf("%d more", n-most))
 		}
 		return []string{
-			r.Name, p.Status(r.Status), output.Duration(r.Duration()), r.Experiment.Name, r.Pipeline.Name,
+			r.Name, p.Status(stateOf(&r)), output.Duration(r.Duration()), r.Experiment.Name, r.Pipeline.Name,
 			output.Time(r.CreatedAt), strings.Join(metrics, ", "), r.ID,
 		}
 	},
+}
+
+// stateOf is the status of a run as people see it: one whose steps all wait does not run.
+func stateOf(r *client.Run) string {
+	if r.Waiting != nil && r.Status == client.Running {
+		return "Waiting"
+	}
+	return r.Status
+}
+
+// waitsFor says what a run waits for, empty when it does not.
+func waitsFor(r *client.Run) string {
+	if r.Waiting == nil {
+		return ""
+	}
+	return "step " + r.Waiting.Step + ": " + r.Waiting.Why
 }
 
 func (c runs) get() *cobra.Command {
@@ -94,7 +110,7 @@ func (c runs) get() *cobra.Command {
 func (c runs) show(cl *client.Client, r *client.Run) error {
 	p := c.printer()
 	return p.Print(r, func() {
-		p.Fields("Name", r.Name, "ID", r.ID, "Status", p.Status(r.Status), "Error", r.Error, "Took", output.Duration(r.Duration()),
+		p.Fields("Name", r.Name, "ID", r.ID, "Status", p.Status(stateOf(r)), "Waits for", waitsFor(r), "Error", r.Error, "Took", output.Duration(r.Duration()),
 			"Created", output.Time(r.CreatedAt), "Experiment", r.Experiment.Name, "Pipeline", r.Pipeline.Name,
 			"Workflow", strings.TrimPrefix(r.Workflow.Namespace+"/"+r.Workflow.Name, "/"), "Page", cl.RunURL(r.ID))
 		if len(r.Parameters) > 0 {

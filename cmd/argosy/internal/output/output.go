@@ -127,7 +127,7 @@ func (p Printer) Status(s string) string {
 		return p.color(text.FgGreen, s)
 	case "Failed", "Error", "down":
 		return p.color(text.FgRed, s)
-	case "Terminating", "Terminated":
+	case "Terminating", "Terminated", "Waiting":
 		return p.color(text.FgYellow, s)
 	case "Running", "starting":
 		return p.color(text.FgCyan, s)
