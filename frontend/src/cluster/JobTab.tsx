@@ -136,10 +136,11 @@ function Gang({ group }: { group: PodGroup | null | undefined }) {
     min: group.min_available ?? 0,
     queue: group.queue,
   };
+  const alone = values.min <= 1;
   return (
     <>
-      <StateBadge state={group.phase} /> {t('job.members', values)}
-      {group.message && (
+      <StateBadge state={group.phase} /> {t(alone ? 'job.oneByOne' : 'job.members', values)}
+      {!alone && group.message && (
         <Text size="sm" c="dimmed" className="break">
           {group.message}
         </Text>

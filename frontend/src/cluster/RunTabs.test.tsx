@@ -55,6 +55,17 @@ function serve(jobs: object, ranks: number[]) {
   );
 }
 
+it('does not call a job a gang whose pods are placed one by one', async () => {
+  const alone = {
+    ...job,
+    pod_group: { ...job.pod_group, min_available: 1, message: '1/2 tasks in gang unschedulable' },
+  };
+  serve({ jobs: [alone] }, []);
+  renderAt('/', '/', () => <JobTab run={run('Running')} search={{}} onShow={() => undefined} />);
+  expect(await screen.findByText(/none: each pod as it finds room, in queue default/)).toBeTruthy();
+  expect(screen.queryByText(/in gang/)).toBeNull();
+});
+
 it('shows the workers of a job with their ranks, places and speeds, and marks the slow one', async () => {
   serve({ jobs: [job] }, [0, 1, 2, 3]);
   renderAt('/', '/', () => <JobTab run={run('Running')} search={{}} onShow={() => undefined} />);

@@ -57,6 +57,8 @@ export const enCluster = {
     noGang: 'none',
     members:
       'needs {{min}} pods at once in queue {{queue}}; {{running}} run, {{succeeded}} succeeded, {{failed}} failed',
+    oneByOne:
+      'none: each pod as it finds room, in queue {{queue}}; {{running}} run, {{succeeded}} succeeded, {{failed}} failed',
     throughput: 'Throughput of each worker',
     noThroughput: 'no rank prints its own',
     workers: 'Workers',

@@ -58,6 +58,7 @@ export const zhCNCluster: ClusterTranslation = {
     noGang: '没有',
     members:
       '需要在队列 {{queue}} 中同时放下 {{min}} 个 Pod；{{running}} 个运行，{{succeeded}} 个成功，{{failed}} 个失败',
+    oneByOne: '没有：队列 {{queue}} 中的 Pod 各自等待空位；{{running}} 个运行，{{succeeded}} 个成功，{{failed}} 个失败',
     throughput: '各 worker 的吞吐量',
     noThroughput: '没有 rank 打印自己的吞吐量',
     workers: 'worker 列表',

@@ -95,8 +95,11 @@ func getTable(p output.Printer, r *client.Run, j Shown, wide bool) {
 	p.Rows("no pods yet", append(header, ""), rows)
 	if g := j.PodGroup; g != nil {
 		p.Heading("Gang")
-		p.Fields("PodGroup", g.Namespace+"/"+g.Name, "Phase", g.Phase, "Queue", g.Queue, "Needs", fmt.Sprintf("%d pods at once", g.MinAvailable),
-			"Running", strconv.Itoa(g.Running), "Why", g.Message)
+		needs, why := fmt.Sprintf("%d pods at once", g.MinAvailable), g.Message
+		if g.MinAvailable <= 1 {
+			needs, why = "no gang: each pod as it finds room", ""
+		}
+		p.Fields("PodGroup", g.Namespace+"/"+g.Name, "Phase", g.Phase, "Queue", g.Queue, "Needs", needs, "Running", strconv.Itoa(g.Running), "Why", why)
 	}
 }
 
