@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,6 +25,10 @@ func (e *Engine) Submit(ctx context.Context, workflow []byte) error {
 	doing := fmt.Sprintf("create workflow %s/%s", wf.Namespace, wf.Name)
 	wf.ResourceVersion, wf.UID, wf.DeletionTimestamp = "", "", nil // those of the Workflow that a retry goes on with
 	hold(wf)
+	if wf.Annotations[common.AnnotationKeyPodNameVersion] == "" {
+		// Argo records how it names pods when a workflow begins to run, but not for one that first waits for a lock.
+		setIn(&wf.Annotations, common.AnnotationKeyPodNameVersion, podNamesV1)
+	}
 	e.tellScalesUp(wf)
 	if attemptOf(wf) > 0 {
 		if err := e.clearAway(ctx, wf); err != nil {

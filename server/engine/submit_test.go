@@ -7,6 +7,7 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
@@ -54,5 +55,24 @@ func TestSubmitOfADeletedWorkflow(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 			require.Equal(t, apierr.Unavailable, apierr.KindOf(err), "the outbox tries it again")
 		})
+	}
+}
+
+// A Workflow says how its pods are named before its controller does, which forgets it when the workflow waits for a lock first.
+func TestSubmitSaysHowPodsAreNamed(t *testing.T) {
+	t.Parallel()
+	const format = "workflows.argoproj.io/pod-name-format"
+	b := enginetest.New(t)
+	r := b.Start(t)
+	require.Equal(t, "v1", b.Workflow(t, r).Annotations[format])
+	for _, had := range []string{"v1", "v2"} { // of a retry
+		wf := b.Workflow(t, r).DeepCopy()
+		wf.Name, wf.Annotations[format] = "again-"+had, had
+		text, err := json.Marshal(wf)
+		require.NoError(t, err)
+		require.NoError(t, b.Engine.Submit(t.Context(), text))
+		again, err := b.Argo.ArgoprojV1alpha1().Workflows(wf.Namespace).Get(t.Context(), wf.Name, metav1.GetOptions{})
+		require.NoError(t, err)
+		require.Equal(t, had, again.Annotations[format])
 	}
 }

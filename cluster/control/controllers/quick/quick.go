@@ -4,6 +4,7 @@
 package quick
 
 import (
+	"errors"
 	"net/http"
 
 	"k8s.io/client-go/kubernetes"
@@ -47,7 +48,7 @@ func (a *Argo) Client(kube kubernetes.Interface) kubernetes.Interface {
 // Take changes the controller, which must not run yet.
 func (a *Argo) Take(c *controller.WorkflowController) error {
 	a.controller = c
-	return lookWhenDue(c)
+	return errors.Join(lookWhenDue(c), admitNew(c))
 }
 
 // pods is the controller of pods, nil until there is one.
