@@ -129,6 +129,10 @@ func argoEnvironment(o home.Options) []string {
 	if !o.StockArgo {
 		// Pods are named as their steps' nodes, as in the days of KFP v1: its UI asks for the pod of a step by the node's id.
 		env = append(env, "POD_NAMES=v1")
+		// Argo neither writes a workflow that it has saved into its cache itself, nor sleeps a second, as it does for "false". What it writes
+		// there may be older than what a watch has just brought: a stop would be lost until the next change. It looks again where
+		// its cache is older than what it saved.
+		env = append(env, "INFORMER_WRITE_BACK=never")
 		if o.Requeue == 0 {
 			// The wait changes all the time, and how often an agent reports would follow whatever it is when the agent is made.
 			env = append(env, "ARGO_AGENT_PATCH_RATE=50ms")
