@@ -1,10 +1,7 @@
 package quick
 
 import (
-	"errors"
-	"reflect"
 	"time"
-	"unsafe"
 
 	"github.com/argoproj/argo-workflows/v3/workflow/controller"
 	"github.com/argoproj/argo-workflows/v3/workflow/sync"
@@ -26,11 +23,11 @@ func (t admitFirst) Admit(key sync.Key) bool {
 
 // admitNew gives the controller its admitFirst. The controller must not run yet.
 func admitNew(c *controller.WorkflowController) error {
-	field, ok := reflect.TypeFor[controller.WorkflowController]().FieldByName("throttler")
-	if !ok || field.Type != reflect.TypeFor[sync.Throttler]() {
-		return errors.New("this version of Argo keeps the throttler of its workflows elsewhere")
+	throttler, err := field[controller.WorkflowController, sync.Throttler]("throttler")
+	if err != nil {
+		return err
 	}
-	t := (*sync.Throttler)(unsafe.Add(unsafe.Pointer(c), field.Offset))
+	t := throttler(c)
 	*t = admitFirst{*t}
 	return nil
 }

@@ -1,14 +1,11 @@
 package quick
 
 import (
-	"errors"
 	"net/http"
 	"path"
-	"reflect"
 	"strings"
 	"sync"
 	"time"
-	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
@@ -66,16 +63,16 @@ func running(c *pod.Controller) func(namespace, name string) bool {
 // hurryCleanups gives the controller its cleanupQueue when it first asks for pods through cfg: the queue is there by then,
 // and no worker takes it before the answer.
 func hurryCleanups(cfg *rest.Config, pods func() *pod.Controller) error {
-	queue, ok := reflect.TypeFor[pod.Controller]().FieldByName("workqueue")
-	if !ok || queue.Type != reflect.TypeFor[workqueue.TypedRateLimitingInterface[string]]() {
-		return errors.New("this version of Argo keeps the queue of its pods' cleanups elsewhere")
+	queue, err := field[pod.Controller, workqueue.TypedRateLimitingInterface[string]]("workqueue")
+	if err != nil {
+		return err
 	}
 	var once sync.Once
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(req *http.Request) (*http.Response, error) {
 			if c := pods(); c != nil && path.Base(req.URL.Path) == "pods" {
 				once.Do(func() {
-					q := (*workqueue.TypedRateLimitingInterface[string])(unsafe.Add(unsafe.Pointer(c), queue.Offset))
+					q := queue(c)
 					*q = cleanupQueue{*q, running(c)}
 				})
 			}

@@ -1,12 +1,9 @@
 package quick
 
 import (
-	"errors"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
-	"unsafe"
 
 	"k8s.io/client-go/util/workqueue"
 
@@ -97,11 +94,11 @@ func (q *dueQueue) Get() (key string, shutdown bool) {
 
 // lookWhenDue gives the controller its dueQueue. The controller must not run yet.
 func lookWhenDue(c *controller.WorkflowController) error {
-	field, ok := reflect.TypeFor[controller.WorkflowController]().FieldByName("wfQueue")
-	if !ok || field.Type != reflect.TypeFor[workqueue.TypedRateLimitingInterface[string]]() {
-		return errors.New("this version of Argo keeps the queue of its workflows elsewhere")
+	queue, err := field[controller.WorkflowController, workqueue.TypedRateLimitingInterface[string]]("wfQueue")
+	if err != nil {
+		return err
 	}
-	q := (*workqueue.TypedRateLimitingInterface[string])(unsafe.Add(unsafe.Pointer(c), field.Offset))
+	q := queue(c)
 	*q = newDueQueue(*q)
 	return nil
 }

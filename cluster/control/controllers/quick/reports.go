@@ -2,10 +2,7 @@ package quick
 
 import (
 	"context"
-	"errors"
-	"reflect"
 	"time"
-	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -83,13 +80,12 @@ func owesReport(p *corev1.Pod) bool {
 
 // completeReports says of a step whether the controller has its whole report, from the time on when it watches pods.
 func completeReports(wfc func() *controller.WorkflowController) (func(namespace, node string) bool, error) {
-	field, ok := reflect.TypeFor[controller.WorkflowController]().FieldByName("taskResultInformer")
-	if !ok || field.Type != reflect.TypeFor[cache.SharedIndexInformer]() {
-		return nil, errors.New("this version of Argo keeps the reports of steps elsewhere")
+	results, err := field[controller.WorkflowController, cache.SharedIndexInformer]("taskResultInformer")
+	if err != nil {
+		return nil, err
 	}
 	return func(namespace, node string) bool {
-		informer := *(*cache.SharedIndexInformer)(unsafe.Add(unsafe.Pointer(wfc()), field.Offset))
-		report, ok, err := informer.GetIndexer().GetByKey(namespace + "/" + node)
+		report, ok, err := (*results(wfc())).GetIndexer().GetByKey(namespace + "/" + node)
 		if err != nil || !ok {
 			return false
 		}

@@ -205,7 +205,7 @@ func comparisonTable(p output.Printer, found *client.Comparison) {
 	run, status, took := []string{"run"}, []string{"status"}, []string{"took"}
 	for i, r := range found.Runs {
 		run = append(run, r.Name)
-		status = append(status, p.Status(r.Status))
+		status = append(status, p.Status(stateOf(r)))
 		took = append(took, output.Duration(found.Took()[i]))
 	}
 	rows := [][]string{run, status, took}

@@ -153,7 +153,7 @@ func (c schedules) get() *cobra.Command {
 				p.Heading(fmt.Sprintf("Runs (%d)", runs.Total))
 				var rows [][]string
 				for _, r := range runs.Items {
-					rows = append(rows, []string{r.Name, p.Status(r.Status), output.Time(r.ScheduledAt), output.Time(r.FinishedAt), r.ID})
+					rows = append(rows, []string{r.Name, p.Status(stateOf(&r)), output.Time(r.ScheduledAt), output.Time(r.FinishedAt), r.ID})
 				}
 				p.Rows("no runs yet", []string{"name", "status", "due", "ended", "id"}, rows)
 			})
