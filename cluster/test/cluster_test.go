@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,7 +105,11 @@ func up(t *testing.T, dir string, args ...string) *cluster {
 // upCommand runs pods on this machine's files unless the flags say otherwise: what a test's pods run must not depend on
 // whether there is a way to a registry.
 func upCommand(dir string, args ...string) *exec.Cmd {
-	return command(append([]string{"up", "--home", dir, "--images", "host", "--host-path", hostFolder, "--host-show", filepath.Join(homeFolder, "shown")}, args...)...)
+	return command(upArgs(dir, args...)...)
+}
+
+func upArgs(dir string, args ...string) []string {
+	return append([]string{"up", "--home", dir, "--images", "host", "--host-path", hostFolder, "--host-show", filepath.Join(homeFolder, "shown")}, args...)
 }
 
 // folderForPods is one of the test's own in hostFolder.
@@ -125,31 +128,6 @@ func start(t *testing.T, dir string, cmd *exec.Cmd) *cluster {
 	t.Cleanup(func() { c.stop(t) })
 	require.NoError(t, err)
 	return c
-}
-
-// upAs starts a cluster as another user, with a home and binaries that this user can reach.
-func upAs(t *testing.T, uid int, args ...string) *cluster {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "argosy")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	require.NoError(t, os.Chmod(dir, 0o755))
-	for _, b := range []string{"argosy-cluster", "argosy-controlplane", "argosy-podinit", "argoexec"} {
-		from, err := os.Open(filepath.Join(binaries, b))
-		require.NoError(t, err)
-		to, err := os.OpenFile(filepath.Join(dir, b), os.O_CREATE|os.O_WRONLY, 0o755)
-		require.NoError(t, err)
-		_, err = io.Copy(to, from)
-		require.NoError(t, errors.Join(err, from.Close(), to.Close()))
-	}
-	home := filepath.Join(dir, "home")
-	require.NoError(t, os.Mkdir(home, 0o700))
-	require.NoError(t, os.Chown(home, uid, uid))
-	cmd := exec.Command(filepath.Join(dir, "argosy-cluster"), append([]string{"up", "--home", home, "--images", "host", "--host-path", hostFolder, "--host-show", filepath.Join(homeFolder, "shown")}, args...)...)
-	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), "HOME="+home)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
-	return start(t, home, cmd)
 }
 
 // launch runs the command and waits until its cluster is ready.

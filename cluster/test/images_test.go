@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -29,24 +26,7 @@ func TestImages(t *testing.T) {
 	}
 	t.Run("root", func(t *testing.T) { t.Parallel(); imageTests(t, up(t, t.TempDir(), "--images", "auto"), false) })
 	t.Run("ordinary user", func(t *testing.T) { t.Parallel(); imageTests(t, upAs(t, nobody, "--images", "auto"), true) })
-	if uid, ok := userWithRanges(); ok {
-		t.Run("ordinary user with ranges of ids", func(t *testing.T) { t.Parallel(); imageTests(t, upAs(t, uid, "--images", "auto"), false) })
-	}
-}
-
-// userWithRanges is a user of this machine who may hand out more user ids than one.
-func userWithRanges() (uid int, ok bool) {
-	b, err := os.ReadFile("/etc/subuid")
-	name, _, found := strings.Cut(string(b), ":")
-	if _, lookErr := exec.LookPath("newuidmap"); err != nil || !found || lookErr != nil {
-		return 0, false
-	}
-	u, err := user.Lookup(name)
-	if err != nil || u.Uid != u.Gid { // tests run as user and group of the same number
-		return 0, false
-	}
-	uid, err = strconv.Atoi(u.Uid)
-	return uid, err == nil && uid != 0
+	t.Run("ordinary user with subordinate ids", func(t *testing.T) { t.Parallel(); imageTests(t, upWithRanges(t, "--images", "auto"), false) })
 }
 
 func imageTests(t *testing.T, c *cluster, single bool) {

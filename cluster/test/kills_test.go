@@ -32,7 +32,7 @@ func TestKills(t *testing.T) {
 	c := up(t, dir)
 	c.claim(t, "kills")
 	table := []row{}
-	for range kills {
+	for round := range kills {
 		for i, part := range parts {
 			if len(table) <= i {
 				table = append(table, row{part: part.name})
@@ -47,6 +47,9 @@ func TestKills(t *testing.T) {
 			began.forget()
 			began.accept(t, 2) // the first may have been sent before
 			table[i].count(t, c, began.stop(t), part.keepsPods)
+		}
+		if round%25 == 24 { // it takes an hour
+			t.Log(table)
 		}
 	}
 	c.killAll(t)
@@ -66,7 +69,7 @@ func TestKills(t *testing.T) {
 	c.stop(t)
 	left := c.leftOver(t)
 	for _, r := range append(table, all) {
-		t.Logf("%-12s %4d kills  %5d accepted  %d lost  %d doubled", r.part, r.kills, r.accepted, len(r.lost), len(r.doubled))
+		t.Log(r)
 		require.Empty(t, r.lost, r.part)
 		require.Empty(t, r.doubled, r.part)
 	}
@@ -163,6 +166,10 @@ type row struct {
 	part            string
 	kills, accepted int
 	lost, doubled   []string
+}
+
+func (r row) String() string {
+	return fmt.Sprintf("%-12s %4d kills  %5d accepted  %d lost  %d doubled\n", r.part, r.kills, r.accepted, len(r.lost), len(r.doubled))
 }
 
 // count waits until the workflows have ended, and looks at what they did: each attempt of a step leaves a line with its pod's name.

@@ -20,8 +20,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const nobody = 65534 // has no ranges in /etc/subuid: the poorest of users
-
 func TestPods(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

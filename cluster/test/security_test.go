@@ -25,13 +25,11 @@ import (
 	"github.com/argosy-ml/argosy/cluster/control/pki"
 )
 
-// TestPodsAreConfined looks for ways out of a pod, as root of the machine and as an ordinary user.
+// TestPodsAreConfined looks for ways out of a pod, as root of the machine and as ordinary users.
 func TestPodsAreConfined(t *testing.T) {
 	t.Parallel()
 	t.Run("shared cluster", func(t *testing.T) { confinementTests(t, shared(t)) })
-	if os.Geteuid() == 0 {
-		t.Run("ordinary user", func(t *testing.T) { confinementTests(t, upAs(t, nobody)) })
-	}
+	asOrdinaryUsers(t, confinementTests)
 }
 
 func confinementTests(t *testing.T, c *cluster) {

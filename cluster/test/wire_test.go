@@ -2,7 +2,6 @@ package test
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 
@@ -11,13 +10,11 @@ import (
 )
 
 // TestPodsAreApartOnTheNetwork has pods answer for others' addresses, send under them and listen to what they say, as root of the machine
-// and as an ordinary user.
+// and as ordinary users.
 func TestPodsAreApartOnTheNetwork(t *testing.T) {
 	t.Parallel()
 	t.Run("shared cluster", func(t *testing.T) { networkApartTests(t, shared(t)) })
-	if os.Geteuid() == 0 {
-		t.Run("ordinary user", func(t *testing.T) { networkApartTests(t, upAs(t, nobody)) })
-	}
+	asOrdinaryUsers(t, networkApartTests)
 }
 
 func networkApartTests(t *testing.T, c *cluster) {
