@@ -402,6 +402,7 @@ replace (
 
 replace github.com/olekukonko/tablewriter => github.com/olekukonko/tablewriter v0.0.5
 
+// Volcano 1.15, and with it Kubernetes 1.35, waits for the next one (docs/adr/0041).
 replace volcano.sh/apis => volcano.sh/apis v1.14.0
 
 replace github.com/elastic/go-elasticsearch/v7 => ./lean/elasticsearch
