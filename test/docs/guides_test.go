@@ -2,6 +2,7 @@ package docs
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -30,15 +31,40 @@ var indent = regexp.MustCompile(`(?m)^\t+`)
 
 var comment = regexp.MustCompile(`(?m)[ \t]+#.*$`)
 
-// TestTranslatedCommands: a Chinese guide has the commands of the English one; comments are translated.
-func TestTranslatedCommands(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"start.md", "pipelines.md", "training.md", "team.md", "ui.md", "logs.md"} {
-		for _, language := range []string{"sh", "go"} {
-			english, chinese := read(t, filepath.Join("docs", name)), read(t, filepath.Join("docs/zh", name))
-			require.Equal(t, commands(english, language), commands(chinese, language), "docs/zh/%s", name)
+// translations maps each English page to its Chinese one. Only the architecture is not translated.
+func translations(t *testing.T) map[string]string {
+	t.Helper()
+	pages := map[string]string{"README.md": "docs/zh/README.md", "docs/README.md": "docs/zh/index.md"}
+	for _, name := range walk(t, ".md") {
+		if path.Dir(name) == "docs" && name != "docs/README.md" && name != "docs/architecture.md" {
+			pages[name] = path.Join("docs/zh", path.Base(name))
 		}
 	}
+	require.Greater(t, len(pages), 20)
+	return pages
+}
+
+// TestTranslations: each guide has a Chinese version with the same commands and code, and the two pages link to each other. Comments are
+// translated.
+func TestTranslations(t *testing.T) {
+	t.Parallel()
+	for english, chinese := range translations(t) {
+		original, translated := read(t, english), read(t, chinese)
+		for _, language := range []string{"sh", "go", "console"} {
+			require.Equal(t, commands(original, language), commands(translated, language), chinese)
+		}
+		require.Contains(t, linked(english, original), chinese, "%s links to %s", english, chinese)
+		require.Contains(t, linked(chinese, translated), english, "%s links to %s", chinese, english)
+	}
+}
+
+// linked returns the files that a page links to, as paths from the repository's root.
+func linked(name string, p page) (found []string) {
+	for _, parts := range link.FindAllStringSubmatch(p.prose, -1) {
+		file, _, _ := strings.Cut(parts[1], "#")
+		found = append(found, path.Join(path.Dir(name), file))
+	}
+	return found
 }
 
 func commands(p page, language string) (found []string) {

@@ -40,11 +40,10 @@ func (a *argosy) replaysSession(t *testing.T, grpc string) {
 	id := a.createRun(t, "by grpcurl", pipeline.ID, map[string]string{"word": "hi"})
 	require.Equal(t, "Succeeded", a.await(t, id, 3*time.Minute, runView.final).Status)
 
-	file := filepath.Join(repository, "docs/clients.md")
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(filepath.Join(repository, "docs/clients.md"))
 	require.NoError(t, err)
-	before, rest, _ := strings.Cut(string(text), "```console\n")
-	recorded, after, _ := strings.Cut(rest, "```\n")
+	_, rest, _ := strings.Cut(string(text), "```console\n")
+	recorded, _, _ := strings.Cut(rest, "```\n")
 	var session strings.Builder
 	for line := range strings.Lines(recorded) {
 		command, ok := strings.CutPrefix(line, "$ ")
@@ -61,7 +60,14 @@ func (a *argosy) replaysSession(t *testing.T, grpc string) {
 		session.Write(printed)
 	}
 	if os.Getenv("ARGOSY_RECORD") != "" {
-		require.NoError(t, os.WriteFile(file, []byte(before+"```console\n"+session.String()+"```\n"+after), 0o644))
+		for _, page := range []string{"docs/clients.md", "docs/zh/clients.md"} {
+			file := filepath.Join(repository, page)
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			before, rest, _ := strings.Cut(string(text), "```console\n")
+			_, after, _ := strings.Cut(rest, "```\n")
+			require.NoError(t, os.WriteFile(file, []byte(before+"```console\n"+session.String()+"```\n"+after), 0o644))
+		}
 		return
 	}
 	require.Equal(t, recorded, session.String())
