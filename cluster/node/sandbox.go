@@ -131,8 +131,8 @@ func runSandbox(ctx context.Context, o options, outside *os.File, log *slog.Logg
 	return nil
 }
 
-// becomeRoot waits until the node has mapped the sandbox's user ids and starts
-// the holder anew: a program gets the powers of its user when it is started,
+// becomeRoot waits until the node has mapped the sandbox's user ids, and executes
+// the holder again: a program gets its user's capabilities when it is executed,
 // and until now the user had no id.
 func becomeRoot(o options) error {
 	if _, err := io.ReadFull(os.NewFile(lifelineFD, "lifeline"), make([]byte, 1)); err != nil {

@@ -182,7 +182,7 @@ func TestKeptPrograms(t *testing.T) {
 	require.Equal(t, "it runs\nand stays\n", c.log(t, "program", "main"))
 }
 
-// Volumes that somebody made by hand: a folder of the machine, by hostPath or local, and never one of the cluster's own.
+// Volumes created by hand show a folder of the machine, by hostPath or local, and never one of the cluster's own.
 func TestStaticVolumes(t *testing.T) {
 	t.Parallel()
 	c := shared(t)

@@ -78,7 +78,7 @@ func (c *cluster) awaitWholeSchema(t *testing.T) {
 	require.ErrorContains(t, err, "containers[0].image")
 }
 
-// What is written while somebody else changes the definition too is written again.
+// A write that conflicts with another client's change of the definition is repeated.
 func (c *cluster) testDefinitionInUse(t *testing.T) {
 	definitions := c.any.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
 	changing, stop := context.WithTimeout(t.Context(), time.Second)

@@ -74,7 +74,7 @@ func (i imageTest) says(t *testing.T, p *corev1.Pod) string {
 	return out
 }
 
-// events are what was told about a pod, as `reason: message`.
+// events returns a pod's events, as `reason: message`.
 func (i imageTest) events(ctx context.Context, t *testing.T, pod string) string {
 	t.Helper()
 	list, err := i.kube.CoreV1().Events(i.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + pod})

@@ -356,7 +356,7 @@ func TestLauncherTellsFailures(t *testing.T) {
 	}
 }
 
-// Retries make the job anew; the metrics are those of the attempt that counts.
+// A retry creates the job again; the metrics are those of the last attempt.
 func TestLauncherRetries(t *testing.T) {
 	t.Parallel()
 	for kind, again := range map[string]string{"jaxjob": "2 of 3", "job": "2 of 3", "mpijob": "argosy: attempt 2 in pod"} {

@@ -9,8 +9,8 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// The apiserver notes who set which field of a pod only if somebody applies that pod, and server-side apply works with
-// both kinds.
+// The apiserver records field owners only for pods that a client applies, and server-side apply works with both kinds
+// of pods.
 func TestFieldOwners(t *testing.T) {
 	t.Parallel()
 	c := shared(t)

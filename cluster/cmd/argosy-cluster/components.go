@@ -116,8 +116,8 @@ func argoEnvironment(o home.Options) []string {
 	env := []string{
 		// Where it looks for the commands of images.
 		image.InsecureEnv + "=" + strings.Join(o.InsecureRegistries, ","),
-		// For so long after its start a step whose pod is gone counts as not heard of yet, and its pod is made anew. Here the controller
-		// has heard of every pod that it has seen running: one that is gone was deleted, and the step is not to run twice.
+		// For this time after a step's start Argo assumes that a missing pod has not reached its cache yet, and creates the pod
+		// again. Here the cache holds every pod that was seen running: a missing one was deleted, and the step must not run twice.
 		"RECENTLY_STARTED_POD_DURATION=0s",
 	}
 	// Events of pods, results and workflows wait this long before the workflow is looked at again. Empty leaves it to package quick, or to Argo.

@@ -36,8 +36,8 @@ var demands = []struct {
 	{fields("", "v1", "pods", "spec.schedulerName=volcano"), volcano},
 }
 
-// completeAgain is the pause after a definition could not be completed: the apiserver is away for a moment, or somebody
-// else changed it meanwhile.
+// completeAgain is the pause before another attempt to complete a definition. An attempt fails when the apiserver restarts or another
+// client changes the definition at the same time.
 const completeAgain = 200 * time.Millisecond
 
 func kind(group, version, resource string) ondemand.Kind {

@@ -42,7 +42,7 @@ func (a accountsWithTokens) Get(ctx context.Context, name string, o metav1.GetOp
 		return nil, err
 	}
 	token := secrets.TokenNameForServiceAccount(account)
-	if token != secrets.TokenName(account.Name) { // somebody has seen to it
+	if token != secrets.TokenName(account.Name) { // an annotation names another Secret
 		return account, nil
 	}
 	_, err = a.secrets.Get(ctx, token, metav1.GetOptions{})

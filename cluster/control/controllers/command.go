@@ -117,7 +117,7 @@ func client(h home.Home, component string) (*rest.Config, error) {
 	return cfg, nil
 }
 
-// announce reports readiness; a supervisor that cannot be told will find out by its own time limit.
+// announce reports readiness to the supervisor. If that fails, the supervisor's own time limit ends the start.
 func announce() {
 	if err := readiness.Announce(); err != nil {
 		slog.New(slog.NewTextHandler(os.Stderr, nil)).Error("announce readiness", "error", err)

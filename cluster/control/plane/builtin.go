@@ -130,7 +130,7 @@ func builtinPriorities(client kubernetes.Interface) (all []builtin) {
 	return all
 }
 
-// builtinPlaces wait for what Kubernetes makes without its readiness asking for it: its namespaces, and somebody who gives addresses to Services.
+// builtinPlaces wait for two things that Kubernetes' readiness does not cover: its namespaces, and the allocator of Service addresses.
 func builtinPlaces(client kubernetes.Interface) (all []builtin) {
 	for _, namespace := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease} {
 		all = append(all, func(ctx context.Context) error {

@@ -11,8 +11,8 @@ import (
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 )
 
-// fieldOwners is the name of an admission plugin that spares the apiserver a fifth of its work: for each object it notes which
-// client set which field (metadata.managedFields), with each write anew. That serves server-side apply alone.
+// fieldOwners is the name of an admission plugin that spares the apiserver a fifth of its work: with every write
+// the apiserver records which client set which field (metadata.managedFields). Only server-side apply uses that.
 const fieldOwners = "ArgosyFieldOwners"
 
 // unowned are the kinds whose objects programs make by the thousand and people rarely apply. Of those that are made

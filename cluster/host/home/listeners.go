@@ -59,7 +59,7 @@ func listen(ctx context.Context, port int) (*net.TCPListener, error) {
 	if port != 0 {
 		if l, err := lc.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
 			return l.(*net.TCPListener), nil
-		} // somebody else has it now
+		} // another process has it now
 	}
 	l, err := lc.Listen(ctx, "tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -108,7 +108,7 @@ func listen(t *testing.T) (net.PacketConn, net.Listener) {
 		if err == nil {
 			return packets, streams
 		}
-		require.NoError(t, packets.Close()) // somebody has that port
+		require.NoError(t, packets.Close()) // another process has that port
 	}
 }
 

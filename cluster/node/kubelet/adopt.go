@@ -80,7 +80,7 @@ func (k *Kubelet) sortOut(uid types.UID, obj *corev1.Pod, mounts []container.Mou
 		k.addresses.Hold(r.Addr)
 		return k.holdShare(obj)
 	}
-	// Ended, or never set up: then no container was started and it can begin anew.
+	// It ended, or its setup never finished: then no container has started, and the pod can start from the beginning.
 	k.over[uid] = podspec.Finished(obj) || err == nil && r.Over
 	return errors.Join(k.endLeftover(uid, mounts), leftovers.ClearFolder(dir))
 }

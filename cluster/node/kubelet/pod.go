@@ -250,7 +250,7 @@ func (p *pod) terminate(grace time.Duration, reason, message string) {
 		return
 	}
 	select {
-	case <-p.done: // nothing is left to be told
+	case <-p.done: // the pod has ended
 		return
 	default:
 	}

@@ -107,7 +107,7 @@ func (k *Kubelet) see(obj *corev1.Pod) {
 
 // graceLeft is how long the pod of a deleted object has to end.
 func (p *pod) graceLeft(obj *corev1.Pod) time.Duration {
-	if p.adopted { // it may have been told before
+	if p.adopted { // an earlier kubelet may have sent the signal
 		return max(0, time.Until(obj.DeletionTimestamp.Time))
 	}
 	if s := obj.DeletionGracePeriodSeconds; s != nil {

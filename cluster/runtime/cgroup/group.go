@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits of a container. 0 is none.
+// Limits of a container. 0 means unlimited.
 type Limits struct {
 	MilliCPU int64 // thousandths of a processor that it may use
 	Request  int64 // thousandths of a processor that it gets when there is not enough for all
@@ -59,7 +59,7 @@ func (t *Tree) Make(name string, l Limits) (string, error) {
 	if l.Memory == 0 {
 		return dir, nil
 	}
-	// A limit of memory is none where what exceeds it goes to the disk. Kernels without swap lack the file.
+	// Swap would defeat the memory limit. Kernels without swap lack the file.
 	if err := write(dir, "memory.swap.max", "0"); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.EACCES) {
 		t.Remove(name)
 		return "", fmt.Errorf("limit a container: %w", err)

@@ -149,7 +149,7 @@ func TestImageUsers(t *testing.T) {
 	require.Equal(t, uint32(50), id)
 }
 
-// Images have links to folders that they expect somebody to make, /var/run to /run above all.
+// Images have links to folders that the runtime must create, /var/run to /run above all.
 func TestImageWithLinksToNothing(t *testing.T) {
 	t.Parallel()
 	everyone(t, func(t *testing.T, uid int) {

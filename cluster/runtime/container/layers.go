@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownFolders are made anew for every container.
+// ownFolders are created for every container.
 var ownFolders = []string{"/dev", "/proc", "/run", "/sys", "/tmp"}
 
 // dataFS are the file systems that hold files of users; mounts of other kinds

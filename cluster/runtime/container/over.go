@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LayOver puts what all containers on the machine's files have in place of the machine's own into a folder that lies over
-// its files in each of them, instead of making it anew for each. What cannot be had that way stays in Files, Private and
-// Layers. The folder becomes a file system in memory; containers that still use the one that was there keep it.
+// LayOver moves the replacements of the machine's files that all containers share into one folder, which overlays the
+// machine's files in each container, so that they are created once. What an overlay cannot express stays in Files, Private
+// and Layers. The folder becomes a file system in memory; containers that use an earlier one keep it.
 func (s *Spec) LayOver(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err

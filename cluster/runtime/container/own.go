@@ -68,7 +68,7 @@ func (r *root) mountKernel() error {
 	return nil
 }
 
-// What of /proc is the machine's and not the container's. Where root is root of the machine, writing there changes the
+// Parts of /proc that belong to the machine. Where the container's root is root of the machine, a write there changes the
 // machine: /proc/sys/kernel/core_pattern alone would run a program outside.
 var (
 	procReadOnly = []string{"bus", "fs", "irq", "sys", "sysrq-trigger"}

@@ -151,7 +151,7 @@ func MakeBelow(folder *os.File, path string, resolve uint64, dir bool, mode fs.F
 		}
 		return open()
 	}
-	// Somebody who made it in between, another container of the pod, meant the same.
+	// Another container of the pod may have created the same folder in between.
 	if err := unix.Mkdirat(at, name, uint32(mode.Perm())); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, &fs.PathError{Op: "mkdir", Path: path, Err: err}
 	}

@@ -177,7 +177,7 @@ func (s *step) work(args []string) (int, error) {
 	}
 }
 
-// exitTold is the exit code of a container that was told to end while its command did not run.
+// exitTold is the exit code of a container that got SIGTERM before its command ran.
 const exitTold = 128 + int(syscall.SIGTERM)
 
 // unlessTold waits for done, or until the container is to end.

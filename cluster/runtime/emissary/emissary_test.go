@@ -186,7 +186,7 @@ func TestRunEndsBetweenTwoTries(t *testing.T) {
 				return pid != "" && (command != "exit 3" || err != nil)
 			}, 5*time.Minute, 5*time.Millisecond)
 			require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
-			require.Contains(t, []int{143, 3}, <-code) // 3 when it was told in the moment of its end
+			require.Contains(t, []int{143, 3}, <-code) // 3 if the signal arrives as it ends
 			b, err := os.ReadFile(tried)
 			require.NoError(t, err)
 			require.Equal(t, 1, strings.Count(string(b), "\n"))

@@ -38,8 +38,8 @@ func (s *Store) Remove(name string, check func(*Image) error) error {
 	})
 }
 
-// Resolve finds what somebody means: a name, a digest, or the beginning of a
-// digest with or without `sha256:`. It returns what Find and Remove take.
+// Resolve completes a user's reference to an image: a name, a digest, or the
+// beginning of a digest with or without `sha256:`. It returns a reference for Find and Remove.
 func (s *Store) Resolve(what string) (string, error) {
 	all, err := s.read()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Holder is a pod's holder, as the kubelet sees it.
 type Holder struct {
 	dir      string
-	hostname string // that the process is to be told; empty where it knows
+	hostname string // sent to the process; empty if it has it
 	process  *process
 	gone     chan struct{}
 	left     chan struct{} // closed when the process holds another pod

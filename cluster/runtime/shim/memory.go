@@ -108,7 +108,7 @@ func (u usage) processes(limit int) (n int) {
 	return n
 }
 
-// kin is a process and its parent.
+// A process and its parent.
 type kin struct{ pid, parent int }
 
 func descendants(pid int) (family []kin) {

@@ -31,7 +31,7 @@ type container struct {
 	child   *child
 	output  map[string]*os.File // by stream; the terminal is stdout
 	started time.Time           // zero where the command never ran
-	forked  chan struct{}       // closed when there is a child to be told to stop; never where there is none
+	forked  chan struct{}       // closed once there is a child to signal
 	running chan struct{}       // closed when the command runs, or is not going to
 	over    chan struct{}       // closed when the end is written down
 	exit    podlog.Exit
@@ -192,9 +192,9 @@ func (ct *container) joinGroup(attr *syscall.SysProcAttr) (*os.File, error) {
 	return folder, nil
 }
 
-// connect makes pipes for the standard streams, the container's ends in fds. All
-// that a container says goes through one, or its log could not keep the order;
-// only where somebody may attach and talk to it are stdout and stderr told apart.
+// connect creates pipes for the standard streams, with the container's ends in fds.
+// stdout and stderr share a pipe, so that the log keeps their order. They are
+// separate only in containers that a client may attach to with a standard input.
 func (ct *container) connect(fds []*os.File, theirs *[]*os.File) error {
 	outputs := []string{podlog.Stdout}
 	if ct.cmd.Stdin {

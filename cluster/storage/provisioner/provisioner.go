@@ -111,7 +111,7 @@ func (p *Provisioner) next(ctx context.Context) bool {
 		p.queue.Forget(it)
 		return true
 	}
-	// A conflict says that there is news, which comes by itself, but perhaps of something else.
+	// After a conflict the watch delivers the newer object, but perhaps a different one.
 	if !apierrors.IsConflict(err) && ctx.Err() == nil {
 		p.log.Warn("volume not settled", "namespace", it.namespace, "name", it.name, "err", err)
 	}
@@ -213,7 +213,7 @@ func (p *Provisioner) holds(claim *corev1.PersistentVolumeClaim) error {
 	return nil
 }
 
-// folder is the claim's own: one that is made anew under an old name is empty.
+// folder is unique to the claim: a later claim of the same name gets an empty one.
 func (p *Provisioner) folder(claim *corev1.PersistentVolumeClaim) string {
 	return filepath.Join(p.root, claim.Namespace, claim.Name+"."+string(claim.UID))
 }
@@ -248,7 +248,7 @@ func (p *Provisioner) settleVolume(ctx context.Context, volume *corev1.Persisten
 			return err
 		}
 	} else if !deleted {
-		return nil // kept, with what is in it, until somebody deletes the volume
+		return nil // the folder and its files stay until a user deletes the volume
 	}
 	if !deleted {
 		return p.client.CoreV1().PersistentVolumes().Delete(ctx, volume.Name, metav1.DeleteOptions{

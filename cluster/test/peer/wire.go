@@ -174,8 +174,8 @@ func reach() error {
 	return last
 }
 
-// others tries the calls that open namespaces which no file of this pod leads to. The first is made on a file that is no namespace: whether it
-// is refused does not depend on the kernel. The second needs Linux 6.18 to succeed.
+// others tries the calls that open namespaces which no file of this pod leads to. The first uses an ordinary file, so that a
+// refusal does not depend on the kernel. The second needs Linux 6.18 to succeed.
 func others() error {
 	file, err := unix.Open("/dev/null", unix.O_RDONLY, 0)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // resync is the pause after which Argo looks at every workflow again (workflowResyncPeriod).
 const resync = 20 * time.Minute
 
-// duePrecision makes one time of those that each look at a workflow computes anew.
+// duePrecision rounds due times: each look at a workflow computes the same deadline slightly differently.
 const duePrecision = 10 * time.Millisecond
 
 // dueQueue keeps every time at which Argo wants to look at a workflow. The usual queue keeps one time per workflow, the earliest: a change

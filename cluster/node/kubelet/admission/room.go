@@ -28,7 +28,7 @@ type Room struct {
 	mu      sync.Mutex
 	taken   map[types.UID]share
 	waiting []types.UID   // in the order of their arrival
-	changed chan struct{} // closed, and made anew, when something was given back
+	changed chan struct{} // closed and replaced when resources are freed
 }
 
 // share is the part of a node's resources that a pod has.

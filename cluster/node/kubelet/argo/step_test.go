@@ -135,7 +135,7 @@ func TestOutputs(t *testing.T) {
 		`{"name":"b","valueFrom":{"path":"/none","default":7},"value":"7"},{"name":"c","valueFrom":{"expression":"x"}}]`, string(params))
 	require.Equal(t, "result", out["result"])
 
-	// Of a result the last 256 KiB are kept, and one line feed at its end is no part of it.
+	// A result is the last 256 KiB of the output, without one line feed at the end.
 	write("ctr/main/stdout", strings.Repeat("x", maxOutput)+"\n")
 	out, err = p.outputs()
 	require.NoError(t, err)

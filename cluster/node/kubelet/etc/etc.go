@@ -73,8 +73,8 @@ func Write(folder string, pod *corev1.Pod, addr netip.Addr) error {
 	return nil
 }
 
-// Files returns a pod's files for containers that are made of an image. They are no links, because Argo refuses artifacts of /etc with
-// links that lead out of it.
+// Files returns a pod's files for containers that are made of an image. They are regular files, because Argo refuses artifacts of /etc
+// with links that lead out of it.
 func Files(pod *corev1.Pod, addr netip.Addr) ([]container.File, error) {
 	name, err := KernelHostname(pod)
 	if err != nil {

@@ -24,7 +24,7 @@ var secrets = []string{
 // firstPerson is the lowest user id of people's accounts.
 const firstPerson = 1000
 
-// Folders that are no homes even if an account names them: those in top, and those in system with all below.
+// Folders that are never hidden as homes, even if an account names them: those in top, and those in system with everything below.
 var (
 	top    = []string{"/", "/media", "/mnt", "/opt", "/srv", "/tmp", "/var"}
 	system = []string{"/bin", "/dev", "/etc", "/lib", "/nonexistent", "/proc", "/run", "/sbin", "/sys", "/usr", "/var/empty", "/var/run"}

@@ -10,7 +10,7 @@ import (
 const (
 	FirstBackoff = 10 * time.Second
 	LastBackoff  = 5 * time.Minute
-	healthyAfter = 10 * time.Minute // of running: the back-off starts anew
+	healthyAfter = 10 * time.Minute // running this long resets the back-off
 )
 
 // NextBackoff is how long is waited after a wait of that length.

@@ -9,7 +9,7 @@ import (
 	"github.com/argosy-ml/argosy/cluster/runtime/podlog"
 )
 
-// A later kubelet goes on with the back-off where the one before was: a life that was never begun was no healthy one.
+// A later kubelet continues the back-off of the one before: a container that never started does not reset it.
 func TestBackoffBefore(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -65,9 +65,9 @@ func (p *Process) Await(run *shim.Container, free func()) {
 	free()
 }
 
-// Signal sends sig to the container's first process. It is no error when that is
-// gone. Like every first process of a pid namespace it never sees a signal that
-// it has no handler for; with orKill it is killed then.
+// Signal sends sig to the container's first process, and returns nil if that has
+// ended. The kernel discards a signal to the first process of a pid namespace
+// that has no handler for it; with orKill such a process is killed instead.
 func (p *Process) Signal(sig syscall.Signal, orKill bool) error {
 	err := p.Holder.Signal(p.Name, sig, orKill)
 	select {

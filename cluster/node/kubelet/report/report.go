@@ -165,8 +165,8 @@ func (s *Status) due(since time.Time) time.Time {
 		if last, ok := s.reporter.lasted.Get(s.owner); ok && last.(time.Duration) < soonOver {
 			return s.ran.Add(min(max(2*last.(time.Duration), hardlyRan), soonOver))
 		}
-		// Argo stops those containers of a running pod that it sees running, and deletes a pod that is not running yet: a pod of
-		// which only some are would be told half.
+		// Argo signals the containers that it sees running in a running pod, and deletes a pod that is not running yet. If a pod
+		// were reported with only some containers running, the others would get no signal.
 		if slices.ContainsFunc(s.status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.State.Waiting != nil }) {
 			return s.ran.Add(preparing)
 		}

@@ -32,7 +32,7 @@ type HeldTokens struct {
 }
 
 type tokenKey struct {
-	account  types.UID // an account made anew under the same name has other tokens
+	account  types.UID // an account that is deleted and created again has other tokens
 	audience string
 	seconds  int64
 }
