@@ -75,7 +75,7 @@ func hint(h home.Home, command string) string {
 	return "`argosy cluster " + command + "`"
 }
 
-// clusterFlags are what a cluster can be told when it starts.
+// clusterFlags are the settings of a cluster at its start.
 type clusterFlags struct {
 	images   string
 	insecure []string

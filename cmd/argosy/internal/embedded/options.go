@@ -9,7 +9,7 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/home"
 )
 
-// Options are what a cluster can be told when it starts. The zero value leaves everything to the cluster.
+// Options are the settings of a cluster at its start. The zero value means the cluster's own defaults.
 type Options struct {
 	Images string `json:"images,omitempty"` // auto, host or pull; empty: not said
 	Nodes  int    `json:"nodes,omitempty"`  // 0: not said

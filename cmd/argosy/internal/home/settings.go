@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Settings are what `argosy up` can be told by flag or environment.
+// Settings of `argosy up`, from flags and the environment.
 type Settings struct {
 	Home  string `koanf:"home"`  // ARGOSY_HOME
 	HTTP  string `koanf:"http"`  // ARGOSY_HTTP

@@ -68,7 +68,7 @@ func (w *writer) inFile(faults dsl.Faults) error {
 	return all
 }
 
-// declare adds a parameter. What is of one type in Python is text in KFP, so a default that is no number is a text's.
+// declare adds a parameter. KFP passes all values as text, so a parameter whose default is not a number is a string.
 func (w *writer) declare(p *param) dsl.Value[string] {
 	switch p.kind {
 	case graph.Integer:
