@@ -96,7 +96,7 @@ func other(s string) bool {
 			return false
 		}
 	}
-	return digit && (strings.Count(s, ".") < 2 || strings.Contains(s, ":")) // 0.1.0 is none
+	return digit && (strings.Count(s, ".") < 2 || strings.Contains(s, ":")) // not 0.1.0
 }
 
 // appendQuoted writes a text between double quotes. What YAML's readers may change is escaped.

@@ -348,7 +348,7 @@ func typeNamed(word string) graph.Type {
 	return graph.String
 }
 
-// fits says whether a text is what a value of the type becomes: a 0.10 is none of Float, whose text is 0.1.
+// fits reports whether text is how a value of the type is written: 0.10 does not fit Float, which writes 0.1.
 func fits(t graph.Type, text string) bool {
 	var v any
 	switch t {

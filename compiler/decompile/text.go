@@ -314,8 +314,8 @@ const brace = "ARGOSY_BRACE"
 
 var envName = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
-// variables finds $(NAME) in a text, and takes back what was written so that it is none. A name that is not among the
-// container's variables stays what it is, unless it looks like one that Kubernetes or an image may bring.
+// variables finds $(NAME) in a text and removes the escapes that keep Kubernetes from expanding it. A name that is not among
+// the container's variables stays as it is, unless Kubernetes or an image may define it.
 func variables(text string, env map[string]bool) graph.Text {
 	var out graph.Text
 	var b strings.Builder

@@ -118,7 +118,7 @@ var jobFlags = []jobFlag{
 	{prefix: "--retries=", field: "Retries", goType: "int"},
 }
 
-// jobOf reads a step as a distributed job; nil where it is none, or none that package train would write just so.
+// jobOf reads a step as a distributed job. It returns nil for other steps, and for jobs that package train would write differently.
 func jobOf(n graph.Node) *job {
 	c := n.Container
 	env, ok := launcherEnv(c.Env)

@@ -27,7 +27,7 @@ func (w *writer) ref(r graph.Ref) (code, goType string) {
 	}
 	v, ok := w.variable(r)
 	if !ok {
-		return "nil", "" // the graph is none that the DSL records
+		return "nil", "" // the DSL never records such a graph
 	}
 	d := w.vars[v]
 	code, goType = d.name, d.goType
@@ -72,7 +72,7 @@ func (w *writer) as(t graph.Text, goType string) string {
 	return code
 }
 
-// constantAs is a constant as a Value of the type, by way of a text where it is none of the type.
+// constantAs writes a constant as a Value of the type, converted from a string if the constant has another type.
 func (w *writer) constantAs(text, goType string) string {
 	t := graph.String
 	switch goType {
