@@ -13,8 +13,8 @@ const (
 	defaultClass     = "storageclass.kubernetes.io/is-default-class"
 )
 
-// claim checks a claim's storage class: that there is one, and that its disk is large enough where that is known. A volume that
-// an administrator made for the class serves a claim too, with or without the class.
+// claim checks that a claim's storage class exists, and that its disk is large enough if the size is known. A volume that an
+// administrator created for the class satisfies a claim even if the class does not exist.
 func (c *Cluster) claim(claim *Claim) *Shortage {
 	class := c.classOf(claim)
 	if class == "" {

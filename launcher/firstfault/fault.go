@@ -45,7 +45,7 @@ const (
 	Exit        Cause = "EXIT" // with a code, and nothing more is known
 )
 
-// Unranked is the rank of a fault that is no rank's.
+// Unranked is the rank of a fault outside all ranks.
 const Unranked = -1
 
 // Pod is a pod of the job.

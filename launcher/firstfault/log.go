@@ -143,7 +143,7 @@ type Silence struct {
 	Since time.Time
 }
 
-// Silences are the last times at which ranks printed something, by rank. Streams must have been told the time.
+// Silences returns for each rank when it last printed, in order of ranks. The streams must carry times.
 func (l *Log) Silences(pods []Pod) []Silence {
 	l.mu.Lock()
 	defer l.mu.Unlock()

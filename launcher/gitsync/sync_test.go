@@ -123,7 +123,7 @@ func TestSyncLocal(t *testing.T) {
 	}
 }
 
-// The commit that is checked out is left where somebody waits for it, and nowhere else.
+// The commit that was checked out is written only where a reader waits for it.
 func TestSyncLeavesTheCommit(t *testing.T) {
 	t.Parallel()
 	u := newUpstream(t)

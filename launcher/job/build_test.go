@@ -164,7 +164,7 @@ func TestBuildKinds(t *testing.T) {
 	}
 }
 
-// The group of a job that is no gang asks for no resources: the operators create no pod while what it asks for is not free.
+// The pod group of a job without a gang asks for no resources, because operators create no pods until a group's resources are free.
 func TestBuildWithoutGang(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"mpijob", "tfjob", "paddlejob"} {

@@ -246,7 +246,7 @@ func networkOf(pod *corev1.Pod) string {
 
 var bindTo = regexp.MustCompile(`--?bind-to[= ]+(\S+)`)
 
-// binding is how mpirun was told to bind ranks to processors; other kinds of jobs bind none.
+// binding returns mpirun's option for binding ranks to processors; empty for other kinds of jobs.
 func binding(s *Spec) string {
 	if s.Kind != &mpiJob {
 		return ""

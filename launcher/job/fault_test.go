@@ -73,7 +73,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// The workers of mpirun end with the job: that is no fault of theirs.
+// The workers of mpirun end with the job, and their exit is not the job's first fault.
 func TestExplainMPI(t *testing.T) {
 	t.Parallel()
 	o := Options{Name: "x", Image: "i", Workers: "2", Slots: "2"}

@@ -21,7 +21,7 @@ func (id Identity) number(limit uint32) int {
 	return int(binary.BigEndian.Uint32(sum[:]) % limit)
 }
 
-// run is the id of the run that the workflow carries out; empty when that is none of a server's.
+// run is the id of the run that the workflow carries out; empty if no server started it.
 func (id Identity) run() string {
 	if id.Pod == nil {
 		return ""

@@ -28,8 +28,8 @@ const (
 	// annotationLauncher is the uid of the pod that created the job: a failed job
 	// of an earlier pod is one whose step is being retried.
 	annotationLauncher = "argosy.dev/launcher-uid"
-	// annotationAttempt counts the jobs that were made anew because one failed: on the job which it is, and on the
-	// launcher's own pod the newest that it began to make.
+	// annotationAttempt numbers the jobs that replaced a failed one. On a job it is the job's own number; on the launcher's
+	// pod it is the newest number that the launcher began to create.
 	annotationAttempt = "argosy.dev/attempt"
 	annotationQueue   = "scheduling.volcano.sh/queue-name"
 	// annotationNode and annotationRole of the job's pods tell the server, which keeps their logs, whose they are: the

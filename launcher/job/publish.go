@@ -35,7 +35,7 @@ func (l *Launcher) newPublisher(own *corev1.Pod) *publisher {
 	return p
 }
 
-// unwritten is no sentence.
+// unwritten differs from every sentence.
 const unwritten = "\x00"
 
 // say writes a sentence, or that there is nothing to wait for. One that could not be written is said again with the next look at the job.

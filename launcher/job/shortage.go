@@ -149,7 +149,7 @@ func userOf(p *corev1.Pod) string {
 	return p.Name
 }
 
-// users asks who has what the job needs; that it cannot be found out is no reason to say less of the rest.
+// users names the pods that hold what the job needs. Errors are ignored: the rest of the sentence is useful without it.
 func (l *Launcher) users(ctx context.Context, s state, name string) string {
 	list, err := l.Pods.List(ctx, metav1.ListOptions{ResourceVersion: "0"}) // what the API server has at hand will do
 	if err != nil {

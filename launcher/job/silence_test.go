@@ -96,7 +96,7 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// Worlds are told by programs in forms of their own.
+// Frameworks report their world size in different forms.
 func TestProofOfFrameworks(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

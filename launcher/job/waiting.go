@@ -16,7 +16,7 @@ import (
 const (
 	// statusEvery is the least time between two sentences about what is waited for.
 	statusEvery = 3 * time.Second
-	// statusAgain is when one is repeated in the log, to show that there is life.
+	// statusAgain is the time after which an unchanged status is logged again, as a sign of life.
 	statusAgain = 10 * time.Minute
 	// usersEvery is how often the launcher looks who has what the job needs.
 	usersEvery = 15 * time.Second

@@ -96,7 +96,7 @@ const (
 	JobStarting     Cause = "JOB_STARTING"
 	Lock            Cause = "LOCK"
 	Parallelism     Cause = "PARALLELISM" // as many steps or runs are at work as may
-	Suspended       Cause = "SUSPENDED"   // until somebody resumes it
+	Suspended       Cause = "SUSPENDED"   // until a user resumes it
 	StepStarting    Cause = "STEP_STARTING"
 	Other           Cause = "OTHER" // the sentence says what
 )
@@ -105,7 +105,7 @@ const (
 type Verdict struct {
 	Cause   Cause
 	Text    string    // one sentence
-	Lacking []string  // the resources that there is too little of
+	Lacking []string  // the resources that are short
 	Since   time.Time // zero: not known
 }
 

@@ -93,7 +93,7 @@ func byTime(events []corev1.Event) []corev1.Event {
 	return slices.SortedStableFunc(slices.Values(events), func(a, b corev1.Event) int { return lastOf(a).Compare(lastOf(b)) })
 }
 
-// lastOf is when an event was told last.
+// lastOf returns the time at which an event was last seen.
 func lastOf(e corev1.Event) time.Time {
 	switch {
 	case e.Series != nil:

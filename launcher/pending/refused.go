@@ -16,7 +16,7 @@ var (
 	webhookAway  = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
 )
 
-// Refused says why the API server does not take a pod or a job, as it tells operators and the workflow engine. Text that is no refusal
+// Refused says why the API server does not take a pod or a job, as it tells operators and the workflow engine. Other text
 // gives the zero verdict.
 func Refused(message string) Verdict {
 	message = strings.Join(strings.Fields(message), " ")

@@ -67,7 +67,7 @@ func (r Rule) miss(line []byte) string {
 	return why
 }
 
-// behind says why what stands behind a name is no value.
+// behind explains why the text after a name is not a value.
 func behind(rest []byte) string {
 	b := skipSpace(skipQuote(rest))
 	if len(rest) > 0 && joinsName(rest[0]) {

@@ -81,7 +81,7 @@ func hide(client *fake.Clientset, what string) {
 	})
 }
 
-// With Keep the nodes are read once, and so is that they may not be read; a caller that left is no answer.
+// Keep reads the nodes once, and keeps a refusal as well. It does not keep the error of a caller whose context ended.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	client := cluster()

@@ -42,7 +42,7 @@ func TestTry(t *testing.T) {
 	require.ErrorContains(t, err, "unknown format")
 }
 
-// What the launcher says in the log of a step is no output of the job, and its lines still count.
+// The launcher's own lines in a step's log are not searched, but they count in line numbers.
 func TestJobOnly(t *testing.T) {
 	t.Parallel()
 	log := "argosy: world size 4\n" + strings.Repeat("x", 200_000) + "\nargosy: metric loss = 7" + strings.Repeat(".", 200_000) + "\nargosy\nloss=1\nargosy: loss=9"
