@@ -1,5 +1,5 @@
-// Command openapi joins the OpenAPI documents that the proto compiler makes, one per file, with the paths that
-// are no RPCs into the one document that the server serves and the frontend takes its types from.
+// Command openapi joins the OpenAPI documents that the proto compiler makes, one per file, and the paths of
+// plain HTTP handlers into the one document that the server serves and the frontend takes its types from.
 //
 //	openapi PARTS-DIR EXTRA.yaml > openapi.yaml
 package main
