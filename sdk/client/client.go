@@ -71,7 +71,7 @@ func WithRetries(n int) Option { return func(c *Client) { c.conn.retries = max(n
 // WithPatience says for how long Watch and Wait go on while the server cannot be reached; the default is one minute.
 func WithPatience(d time.Duration) Option { return func(c *Client) { c.conn.patience = d } }
 
-// WithPassword sends a password with every request; the default is none.
+// WithPassword sends a password with every request. By default none is sent.
 func WithPassword(p string) Option { return func(c *Client) { c.conn.password = p } }
 
 // New makes a client of the server at baseURL, such as "http://127.0.0.1:8888".

@@ -136,7 +136,7 @@ type Worker struct {
 	Pod        string    `json:"pod"`
 	Role       string    `json:"role"`
 	Index      int       `json:"index"`                // within the role
-	FirstRank  *int      `json:"first_rank,omitempty"` // nil: the pod is no rank
+	FirstRank  *int      `json:"first_rank,omitempty"` // nil for a pod without ranks
 	LastRank   *int      `json:"last_rank,omitempty"`
 	State      string    `json:"state"`
 	Message    string    `json:"message,omitempty"` // what it waits for, or how it ended

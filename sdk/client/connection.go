@@ -29,7 +29,7 @@ type connection struct {
 // url is the address of the server, without a slash at the end.
 func (c *connection) url() string { return c.base.String() }
 
-// request is one call; body, when not nil, is sent anew at each attempt.
+// request is one call. Each attempt sends body from its start, unless it is nil.
 type request struct {
 	method, path string
 	query        url.Values

@@ -21,7 +21,7 @@ type Event struct {
 	Log *LogLines
 	// Points are values of metrics, in the order in which they were printed.
 	Points []Point
-	// Reset reports that the server has another store: earlier events no longer count, and all runs follow anew.
+	// Reset reports that the server has another store: discard all earlier events; an event for each run follows.
 	Reset bool
 }
 

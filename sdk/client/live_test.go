@@ -125,7 +125,7 @@ func TestEvents(t *testing.T) {
 	for i := range told {
 		everything.After = ids[i]
 		again, _ := follow(everything)
-		// How the run is may be told again; all else comes once.
+		// The run's state may repeat; every other event comes once.
 		require.ElementsMatch(t, withoutRun(told[i+1:]), withoutRun(again), "after %s", told[i])
 	}
 	only, _ := follow(client.EventOptions{})

@@ -12,8 +12,8 @@ func PodSpecPatch(patch Value[string]) StepOption {
 	return podOption("PodSpecPatch", func(s *Step, pod *graph.Pod) { pod.Patch = s.text("PodSpecPatch", patch) })
 }
 
-// checkPatch refuses a patch that is no object. One that is a value as a whole cannot be looked into, which is needed only
-// where the compiler has something to add to it: Argo takes resources that are values by a patch alone.
+// checkPatch refuses a patch that is not a JSON object. A patch that is only known at run time cannot be parsed. That matters only
+// if the compiler must add to it: Argo takes resources that are values only from a patch.
 func (s *Step) checkPatch() {
 	if s.node.Pod == nil || len(s.node.Pod.Patch) == 0 {
 		return

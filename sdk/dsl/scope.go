@@ -153,7 +153,7 @@ func (n *node) waitsFor(other *node) bool {
 	return false
 }
 
-// top returns the If that s is a branch of, nil when s is no branch.
+// top returns the If that s is a branch of, or nil.
 func (s *scope) top() *node {
 	if s == nil || s.kind != ifScope && s.kind != elseScope {
 		return nil

@@ -295,7 +295,7 @@ func encode(v any) (string, error) {
 	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // a < in a text is no danger here, and \u003c is unreadable
+	enc.SetEscapeHTML(false) // keep < readable: the text never reaches a web page
 	if err := enc.Encode(v); err != nil {
 		return "", err
 	}

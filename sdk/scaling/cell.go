@@ -119,7 +119,7 @@ func (c *group) values() (values []float64) {
 	return values
 }
 
-// number is a parameter of the cell's as a number; 0 if it is none.
+// number returns a parameter of the cell as a number; 0 if it is missing or text.
 func (c *group) number(name string) float64 {
 	if len(c.runs) == 0 || name == "" {
 		return 0

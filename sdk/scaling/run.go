@@ -130,7 +130,7 @@ type Failure struct {
 	Why  string `json:"why"`
 }
 
-// Difference is a parameter or fact that differs between runs, and is no axis of the report.
+// Difference is a parameter or fact that differs between runs, other than the axes of the report.
 type Difference struct {
 	Name string `json:"name"`
 	// Values by cell; a cell with several has them all.

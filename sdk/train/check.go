@@ -258,7 +258,7 @@ func volume(step *dsl.Step, v dsl.Value[string]) {
 	}
 }
 
-// oneOf reports a constant that is none of those there are. Empty means not set.
+// oneOf reports a constant outside the allowed values. Empty means not set.
 func oneOf[T ~string](step *dsl.Step, field string, v T, all ...T) {
 	if v == "" || slices.Contains(all, v) {
 		return

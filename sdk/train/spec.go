@@ -188,7 +188,7 @@ const (
 type Role struct {
 	Replicas       dsl.Value[int]
 	Image, Command dsl.Value[string]
-	// GPUs are none unless set, for roles that do not train.
+	// GPUs of each pod. Default: 0 in roles that do not train.
 	GPUs         dsl.Value[int]
 	CPU, Memory  dsl.Value[string]
 	NodeSelector map[string]dsl.Value[string]

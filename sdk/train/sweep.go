@@ -42,7 +42,7 @@ type Cell struct {
 	used     map[string]bool // by the names of the axes
 }
 
-// repeat is the field of an item that tells repetitions of a cell apart. No step uses it, so that it is no parameter of a report.
+// repeat is the field of an item that tells repetitions of a cell apart. No step reads it, so reports do not list it as a parameter.
 const repeat = "repeat"
 
 // Vary makes an axis. Reports know workers, slots, gpus, batch_size and global_batch_size by these names.

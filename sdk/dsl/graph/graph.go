@@ -55,7 +55,7 @@ type Node struct {
 	Kind string   `json:"kind"`
 	At   Position `json:"at"`
 	// After names the nodes beside this one that must have ended before it starts:
-	// those whose outputs it reads and those it was told to wait for.
+	// those whose outputs it reads and those named by dsl.After.
 	After []string `json:"after,omitempty"`
 
 	Container *Container `json:"container,omitempty"`

@@ -240,7 +240,7 @@ func (l *loops) given(pass *Step) map[string]Value {
 	return others
 }
 
-// field is the part of a loop's item that an input carries: item for all of it; empty when the input is none of the loop's.
+// field is the part of a loop's item that an input carries: item for all of it; empty if the input does not come from the loop.
 func field(loop, input string) string {
 	if rest, own := strings.CutPrefix(input, loop+"-item"); own && (rest == "" || rest[0] == '-') {
 		return cmp.Or(strings.TrimPrefix(rest, "-"), "item")
