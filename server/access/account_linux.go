@@ -45,8 +45,8 @@ func plain(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-// open fails when the connection is over. While it lasts, its addresses and ports are its own; afterwards somebody else's process
-// may have them, and the account that was found would be that one's.
+// open fails if the connection has ended. While the connection lasts, no other has its addresses and ports; afterwards another process
+// may use them, and the lookup would find that process's account.
 func open(conn *net.TCPConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -146,7 +146,7 @@ type operator struct {
 	op   kfpv1.Predicate_Op
 }
 
-// checkNumber refuses what is no number where one is compared, and says at which character of the term it stands.
+// checkNumber refuses a comparison with text where a number is needed. The error names the character of the term.
 func checkNumber(what, term string, op kfpv1.Predicate_Op, value string) error {
 	if what != "metric" && !slices.ContainsFunc(orders, func(o operator) bool { return o.op == op }) {
 		return nil

@@ -192,7 +192,7 @@ func ownParameters(ps []run.Parameter) []*argosyv1.Parameter {
 	return answer
 }
 
-// finite is a number as JSON can hold it: absent when it is none, or infinite.
+// finite returns nil for NaN and infinities, which JSON cannot hold.
 func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

@@ -66,7 +66,7 @@ type Varying struct {
 	Values []string
 }
 
-// Report makes the report. Runs that no report can be made of are no error: the answer says why.
+// Report builds the report. If the runs do not allow one, the answer says why and the error is nil.
 func (s *Service) Report(ctx context.Context, q Query) (*Answer, error) {
 	all, title, command, err := s.find(ctx, q)
 	if err != nil {

@@ -104,7 +104,7 @@ type Job struct {
 type Worker struct {
 	Pod, Role                        string
 	Index                            int
-	Ranks                            *Ranks // nil: the pod is no rank
+	Ranks                            *Ranks // nil for a pod without ranks
 	State, Message                   string
 	Node, Address                    string
 	Restarts                         int32

@@ -21,8 +21,8 @@ const (
 	maxAsked    = 50
 )
 
-// concerns finds what steps refer to and what is not there, names of images that are none, and steps that exceed a quota. What the
-// server may not read, or cannot just now, it passes over: none of this keeps a run from starting.
+// concerns finds references of steps to missing objects, invalid image names, and steps that exceed a quota. It skips what the server
+// cannot read or may not read: these are warnings and never keep a run from starting.
 func (e *Engine) concerns(ctx context.Context, w *walker) (found []run.Concern) {
 	bounded, cancel := context.WithTimeout(ctx, warnTimeout)
 	defer cancel()

@@ -53,8 +53,8 @@ func (e *Engine) Release(ctx context.Context, namespace, workflow string) error 
 	return e.letGo(ctx, namespace, workflow)
 }
 
-// letGo takes the finalizer off, and does the others beside it, in one write: where the finalizer stands is known, and is
-// looked up only when somebody has moved it.
+// letGo removes the finalizer and applies the other changes in one write. The finalizer's position in the list is known; it is
+// looked up only if another client has moved it.
 func (e *Engine) letGo(ctx context.Context, namespace, workflow string, others ...operation) error {
 	client := e.argo.ArgoprojV1alpha1().Workflows(namespace)
 	patch := func(at int) error {

@@ -218,8 +218,8 @@ func keepPods(wf *wfv1.Workflow) {
 	}
 }
 
-// setTimeToLive has Argo delete the Workflow some time after its end, unless the manifest says when. The finalizer holds it until
-// the run is recorded, and a retry makes it anew.
+// setTimeToLive has Argo delete the Workflow some time after its end, unless the manifest says when. The finalizer keeps it until
+// the run is recorded, and a retry creates it again.
 func setTimeToLive(wf *wfv1.Workflow) {
 	ttl := wf.Spec.TTLStrategy
 	if ttl == nil {

@@ -163,7 +163,7 @@ func TestResubmit(t *testing.T) {
 	require.NoError(t, b.Engine.Submit(t.Context(), a.Workflow))
 	require.Equal(t, "at work", b.Workflow(t, r).Status.Message)
 
-	// A Workflow that was deleted meanwhile is made anew.
+	// A Workflow that was deleted meanwhile is created again.
 	require.NoError(t, b.Engine.DeleteWorkflow(t.Context(), enginetest.Namespace, r.Workflow))
 	left := metav1.ObjectMeta{Name: "left", Labels: map[string]string{"workflows.argoproj.io/workflow": before.Name}}
 	_, err = pods.Create(t.Context(), &corev1.Pod{ObjectMeta: left}, metav1.CreateOptions{})

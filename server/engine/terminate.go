@@ -62,7 +62,7 @@ func hasExitHandler(wf *wfv1.Workflow) bool {
 	return wf.Spec.WorkflowTemplateRef != nil || slices.ContainsFunc(specs, func(s *wfv1.WorkflowSpec) bool { return s.OnExit != "" || len(s.Hooks) > 0 })
 }
 
-// stopping tells a Workflow that was told to stop, in a way that it will hear.
+// stopping reports whether a Workflow was stopped and Argo acts on it: a Pending one reacts only to Terminate.
 func stopping(wf *wfv1.Workflow) bool {
 	return wf.Spec.Shutdown != "" && (wf.Status.Phase != wfv1.WorkflowPending || wf.Spec.Shutdown == wfv1.ShutdownStrategyTerminate)
 }

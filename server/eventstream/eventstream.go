@@ -27,8 +27,8 @@ type Event struct {
 	Log     *Lines
 	Points  []run.Point
 	Removed string // id of a run that is gone, or that the filter keeps no longer
-	Ready   bool   // from here on all that changes will be told
-	Reset   bool   // what changed before is not known any more: read the lists anew
+	Ready   bool   // every later change becomes an event
+	Reset   bool   // earlier changes are lost: read the lists again
 	End     bool   // nothing more will come
 }
 
@@ -300,7 +300,7 @@ func (w *Watcher) changed(ctx context.Context, o Filter, at position, send func(
 		}
 		before := at.revision
 		for i, c := range found {
-			// Where many runs changed at once, the id names the last that was told.
+			// If many runs changed at once, the id names the last that was sent.
 			at.revision, at.seq = c.Revision, c.Seq
 			if i+1 < len(found) && found[i+1].Revision != c.Revision || i+1 == len(found) && !more {
 				at.seq = 0
@@ -312,7 +312,7 @@ func (w *Watcher) changed(ctx context.Context, o Filter, at position, send func(
 			if ok && e.Run != nil && o.Nodes {
 				d, err := w.c.Store.Delta(ctx, c.RunID, before, c.Revision)
 				if err != nil && apierr.KindOf(err) == apierr.NotFound {
-					continue // its removal will be told
+					continue // an event for its removal follows
 				}
 				if err != nil {
 					return at, err
@@ -342,8 +342,8 @@ func (w *Watcher) changed(ctx context.Context, o Filter, at position, send func(
 	return at, nil
 }
 
-// kept gives what is to be told of the runs that changed: those of the scope that the filter keeps as they are, and of
-// those that it no longer has, or never had, as removed. Events outside the scope are left out.
+// kept returns the events to send for changed runs. A run in the scope that passes the filter keeps its event; one that the filter
+// drops becomes a removal. Events outside the scope are left out.
 func (w *Watcher) kept(ctx context.Context, o Filter, changed []run.Change) (map[string]Event, error) {
 	var ids []string
 	for _, c := range changed {

@@ -12,7 +12,7 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-// position is how far a watcher has been told. As text it is the id of an event:
+// position is how far a watcher has read. As text it is the id of an event:
 //
 //	[EPOCH_]REVISION[.SEQ[.POINT[.CLOSED[.KEY:LINES,...]]]]
 //
@@ -24,8 +24,8 @@ type position struct {
 	logs          logPosition
 }
 
-// logPosition is which lines of logs have been told: all of the logs that were complete at the revision closed, and of the
-// logs in open so many lines; -1 stands for all of them.
+// logPosition says which lines of logs have been sent: all lines of the logs that were complete at revision closed, and for each
+// log in open this many lines; -1 means all.
 type logPosition struct {
 	closed int64
 	open   map[uint64]int64

@@ -169,7 +169,7 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// complete tells whether all logs that are there were told whole.
+// complete reports whether every existing log has been sent to its end.
 func (t *tails) complete() bool {
 	return !slices.ContainsFunc(slices.Collect(maps.Values(t.byNode)), func(l *tail) bool { return !l.ended })
 }

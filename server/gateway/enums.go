@@ -9,7 +9,7 @@ import (
 	"github.com/argosy-ml/argosy/server/apierr"
 )
 
-// knownEnums refuses JSON of a message that has, for an enum, a name that is none of its values.
+// knownEnums refuses JSON of a message with an unknown name for an enum.
 func knownEnums(raw []byte, message protoreflect.MessageDescriptor) error {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil { // messages with another JSON form than an object have no enums

@@ -32,7 +32,7 @@ type listener struct {
 	status  string
 	nodes   map[string]string   // phase by id
 	lines   map[string][]string // of logs by node
-	whole   map[string]bool     // logs that were told to be complete
+	whole   map[string]bool     // logs reported as complete
 	points  []string
 	removed []string
 	kinds   []string // of all events, in order
@@ -227,7 +227,7 @@ func TestEventsTakenUp(t *testing.T) {
 	require.Equal(t, l.nodes, late.nodes)
 }
 
-// TestEventsOfARetry: nodes that run again are taken back with their logs and points, and told anew.
+// TestEventsOfARetry: a retry removes the nodes that run again, with their logs and points, and sends new events for them.
 func TestEventsOfARetry(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -25,8 +25,8 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-// What is exact to the letter because a client of KFP v1 depends on it (docs/adr/0025), over REST and over gRPC. Where an answer is
-// told twice, the two are to be the same.
+// Answers that clients of KFP v1 need to the letter (docs/adr/0025), over REST and over gRPC. Both must give the
+// same answer.
 
 // onArgo has the server validate with Argo and keep Workflows in a cluster of fake clients.
 func onArgo(argo *argofake.Clientset) func(*server) {

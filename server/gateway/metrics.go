@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// measures are the server's, in Prometheus' format. No label carries what users wrote: routes are named by
-// their patterns, and methods that are none of HTTP's are all one.
+// measures are the server's, in Prometheus' format. No label carries users' text: routes appear as
+// their patterns, and all unknown HTTP methods as one.
 type measures struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec

@@ -157,7 +157,7 @@ func TestDryRun(t *testing.T) {
 	require.Contains(t, s.get(t, "/apis/argosy/v1/runs/"+id, 200), `"name":"Default"`)
 }
 
-// TestRunFields: what runs can be searched for is named, so that a typo can be told.
+// TestRunFields: the server lists the searchable fields, so that clients can detect typing mistakes.
 func TestRunFields(t *testing.T) {
 	t.Parallel()
 	s := start(t)

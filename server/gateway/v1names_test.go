@@ -23,8 +23,8 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-// TestBothMethodNames has a client of each era go through all that the wire offers, over gRPC and by the names that it knows: both are
-// told the same, and between them they call every method that there is.
+// TestBothMethodNames has a client of each era call the methods over gRPC by the names that it knows. Both get the same answers, and
+// together they call every method.
 func TestBothMethodNames(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -92,7 +92,7 @@ type Store interface {
 // Cluster is where the containers are; server/engine implements it.
 type Cluster interface {
 	// WatchPods calls seen for each pod of a run that is there, then synced, then seen for each change, until ctx ends.
-	// synced comes again when the watch had to begin anew.
+	// synced is called again after the watch restarts.
 	WatchPods(ctx context.Context, seen func(Pod), synced func()) error
 	// FindPod gives a pod by its name; one that is not there is NotFound.
 	FindPod(ctx context.Context, namespace, name string) (Pod, error)

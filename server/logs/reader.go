@@ -16,7 +16,7 @@ type Query struct {
 	RunID, NodeID string
 	Pod           string // empty: the step's own, the newest
 	Container     string // empty: main, or the only one of its kind
-	Attempt       int64  // of the run, from 1; 0: the newest that there is
+	Attempt       int64  // of the run, from 1; 0: the newest
 	Previous      bool   // the log before the one that is meant
 	From          int64  // first line, from 1
 	Tail          *int64 // as many of the last lines

@@ -52,7 +52,7 @@ func TestHeldUntilRecorded(t *testing.T) {
 	require.Contains(t, patch, "persistedFinalState")
 }
 
-// TestDeletedBeforeItsEnd: the run ends as deleted, with the log that there is, and stays so whatever the steps still do.
+// TestDeletedBeforeItsEnd: the run ends as deleted with its log so far, and stays so whatever its steps still do.
 func TestDeletedBeforeItsEnd(t *testing.T) {
 	t.Parallel()
 	b := enginetest.New(t)

@@ -158,7 +158,7 @@ func (r *Reconciler) harvestCurves(ctx context.Context, of run.Run, n run.Node, 
 	return series.Complete(ctx, r.c.Store, r.c.Feed, of.ID, n, func(from int64) (logs.Lines, error) {
 		d, err := r.c.Logs.Open(ctx, logs.Query{RunID: of.ID, NodeID: n.ID, Pod: n.PodName, Container: logs.Main, From: from})
 		if err != nil {
-			return nil, err // not d: a nil reader is no nil Lines
+			return nil, err // not d: a nil *reader in an interface is not nil
 		}
 		return d, nil
 	})

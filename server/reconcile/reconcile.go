@@ -155,7 +155,7 @@ func (r *Reconciler) recordSeen(ctx context.Context, id string, s run.Seen, know
 	}
 	if !known || s.Gone { // what the watch shows as gone may only be labelled otherwise
 		if waits, err := r.inOutbox(ctx, id); err != nil || waits {
-			return err // a retry makes the Workflow anew, whose last attempt is gone
+			return err // a retry creates the Workflow again after its last attempt is gone
 		}
 		if s, err = r.c.Cluster.Find(ctx, before.Namespace, before.Workflow); err != nil {
 			return err

@@ -68,7 +68,7 @@ func (p *Pruner) pruneAt(ctx context.Context, policy Policy, now time.Time, dry 
 			parts := run.Parts{Run: runs.beyond(c), Artifacts: artifacts.beyond(c) && !c.ArtifactsGone, Logs: logs.beyond(c) && !c.LogsGone}
 			pruned, err := p.Runs.Prune(ctx, c.ID, parts, policy.String(), dry)
 			if err != nil && apierr.KindOf(err) == apierr.NotFound {
-				continue // somebody else deleted it
+				continue // another client deleted it
 			}
 			if err != nil {
 				return err

@@ -50,8 +50,8 @@ type Selection struct {
 	Limit  int
 }
 
-// Bulk does something with each of many runs, and tells of each what became of it; more says that there are further ones.
-// Doing it again is harmless. In a dry run nothing is done.
+// Bulk applies an action to many runs and returns the outcome for each; more reports that further runs match. Repeating it is
+// harmless. A dry run changes nothing.
 func (s *Changer) Bulk(ctx context.Context, a Action, chosen Selection, dryRun bool) (results []Result, more bool, err error) {
 	runs, more, err := s.choose(ctx, chosen)
 	if err != nil {

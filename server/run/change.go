@@ -40,5 +40,5 @@ type Changes interface {
 	Delta(ctx context.Context, id string, after, until int64) (Delta, error)
 }
 
-// KeptRemovals is for how many revisions the store knows what was removed. A reader that is further behind begins anew.
+// KeptRemovals is the number of revisions for which the store remembers removals. A reader that is further behind must start over.
 const KeptRemovals = 1 << 20

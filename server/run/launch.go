@@ -8,8 +8,8 @@ import (
 	"github.com/argosy-ml/argosy/server/apierr"
 )
 
-// promptWait is how long a caller waits, unless the configuration says otherwise, to be told that the cluster refuses its run. The run
-// goes on without it.
+// promptWait is the default time for which a caller waits for the cluster to accept or refuse its run. After that the call returns
+// and the run goes on.
 const promptWait = 250 * time.Millisecond
 
 // launch prepares and accepts a run and hands it to the cluster. A cluster that takes its time does not hold up the caller.

@@ -53,7 +53,7 @@ func (s *Logs) Lines(ctx context.Context, q logs.Query) (logs.Lines, error) {
 	}
 	d, err := s.Open(ctx, q)
 	if err != nil {
-		return nil, err // not d: a nil reader is no nil Lines
+		return nil, err // not d: a nil *reader in an interface is not nil
 	}
 	return d, nil
 }

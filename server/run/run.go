@@ -53,7 +53,7 @@ type Run struct {
 	StartedAt, FinishedAt        time.Time         // zero: not yet
 	Parameters                   []Parameter       // as given in the request
 	Defaults                     []Parameter       // the manifest's own values of parameters that the request left alone
-	Labels                       map[string]string // the manifest's, unless set anew
+	Labels                       map[string]string // the manifest's, unless the request sets others
 	Metrics                      []Metric
 	Warnings                     []string
 	Waits                        *Waits // nil: a step runs, or none says what it waits for
@@ -136,7 +136,7 @@ type Seen struct {
 	RunID               string
 	Namespace, Workflow string
 	Gone                bool                  // the cluster has it no more, or shows it no more; the rest but the names is empty
-	Stopping            bool                  // it was told to terminate
+	Stopping            bool                  // a client has terminated it
 	Persisted           bool                  // it is marked as settled
 	Deleting            bool                  // it was deleted, and waits only to be recorded
 	State               func() (State, error) // reads it; costs as much as the Workflow is large

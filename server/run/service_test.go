@@ -156,7 +156,7 @@ func TestCreateTakesAnotherNameWhenOneIsTaken(t *testing.T) {
 	b := enginetest.New(t)
 	taken := 2
 	b.Argo.PrependReactor("create", "workflows", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		if taken--; taken >= 0 { // somebody else's Workflow of this name is there first
+		if taken--; taken >= 0 { // another client's Workflow has this name already
 			wf := a.(clienttesting.CreateAction).GetObject().(*wfv1.Workflow).DeepCopy()
 			wf.Labels = map[string]string{"pipeline/runid": "another"}
 			require.NoError(t, b.Argo.Tracker().Create(a.GetResource(), wf, a.GetNamespace()))

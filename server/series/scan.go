@@ -62,8 +62,8 @@ type curveKept struct {
 	curve
 }
 
-// newScanner makes a scanner for rules as steps write them, which goes on from a state; one that is no rule finds nothing, as
-// the step itself will say.
+// newScanner returns a scanner for rules as steps write them, which continues from a state. An invalid rule finds nothing; the step
+// itself reports it.
 func newScanner(rules []string, from state) *scanner {
 	s := &scanner{rules: map[string]scrape.Rule{}, curves: map[curveKey]*curve{}, read: from.Read, full: from.Full}
 	for _, c := range from.Curves {
@@ -114,8 +114,8 @@ func (s *scanner) line(l logs.Line) []run.Point {
 	return s.found
 }
 
-// point takes note of a value. Its step is the one that its line names. A step that goes back, as where each epoch counts
-// anew, is counted on; and where lines name their steps, a line without one is a summary, and no point of the curve.
+// point records a value. Its step is the one that its line names. If the step goes back, as in programs that count from 0 in
+// each epoch, counting continues. If other lines name their steps, a line without a step is a summary and left out of the curve.
 func (s *scanner) point(p scrape.Point) {
 	key := curveKey{p.Metric, p.Rank}
 	c := s.curves[key]

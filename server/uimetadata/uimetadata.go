@@ -77,7 +77,7 @@ type Column struct {
 	Type string `json:"type"`
 }
 
-// types are the kinds of output that there are, with the checks of what each needs beside a source.
+// types maps each kind of output to a check of the fields that it needs in addition to a source.
 var types = map[string]func(Output) error{
 	"confusion_matrix": confusionMatrix, "roc": roc, "table": table, "markdown": nil, "web-app": nil, "tensorboard": nil,
 }

@@ -17,8 +17,8 @@ import (
 )
 
 // checkExpressions finds what is wrong in the small languages that Argo reads only when the workflow runs: conditions,
-// expressions, and lists to loop over. A step with one of them that cannot be read fails there, or is silently left as it is.
-// Where a variable is not closed, Argo takes all to the next that is for one, and nothing can be told of the rest.
+// expressions, and lists to loop over. A step with a malformed one fails there, or Argo silently leaves the text unchanged.
+// If a variable is not closed, Argo reads on to the next closing braces, so the rest of the text cannot be checked.
 func checkExpressions(root *yaml.Node) (faults []Fault, closed bool) {
 	closed = true
 	fault := func(n *yaml.Node, path, format string, args ...any) {

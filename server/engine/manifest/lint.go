@@ -180,7 +180,7 @@ func once(message string) string {
 func validateOnce(wf *wfv1.Workflow) (err error) {
 	oneByOne.Lock()
 	defer oneByOne.Unlock()
-	defer func() { // hostile manifests are none of Argo's concerns, but of ours
+	defer func() { // Argo's validation may panic on a hostile manifest
 		if r := recover(); r != nil {
 			err = fmt.Errorf("Argo's validation cannot cope with the workflow: %v", r) //nolint:staticcheck // a name
 		}

@@ -171,7 +171,7 @@ func TestOutage(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestOthersWrite: a transaction that the database gives up because of somebody else's is begun again.
+// TestOthersWrite: a transaction that the database aborts because of a concurrent one is repeated.
 func TestOthersWrite(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)

@@ -80,7 +80,7 @@ func (c conn) hint(index string) string {
 	return " INDEXED BY " + index
 }
 
-// Plain gives arguments in the types that both databases keep alike: truth as 0 and 1, and text without what is none.
+// Plain converts arguments to types that both databases store alike: booleans as 0 and 1, and text as valid UTF-8.
 func Plain(args []any) []any {
 	args = slices.Clone(args)
 	for i, arg := range args {

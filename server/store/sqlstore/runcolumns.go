@@ -112,7 +112,7 @@ func (s *runIndex) follow(ctx context.Context) error {
 	return nil
 }
 
-// compact reads all runs anew, while lists go on with what there is.
+// compact reads all runs again, while lists use the existing columns.
 func (s *runIndex) compact(ctx context.Context) error {
 	table, seen, err := s.allColumns(ctx)
 	if err != nil {

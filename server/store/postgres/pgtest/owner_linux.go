@@ -39,5 +39,5 @@ func other() (id uint32, ok bool) {
 			return uint32(n), true
 		}
 	}
-	return 65534, true // the account "nobody" on most systems
+	return 65534, true // the account without rights on most systems
 }
