@@ -20,7 +20,7 @@ func (s tests) Run() int {
 	return 0
 }
 
-// A goroutine that ends late is no leak. The test is not parallel: goleak would find those of others.
+// A goroutine that ends late is not a leak. The test is not parallel, because goleak would find goroutines of other tests.
 func TestLateGoroutines(t *testing.T) {
 	s := tests{make(chan error, 1)}
 	require.Zero(t, patient{m: s}.Run())
