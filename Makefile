@@ -231,8 +231,9 @@ fuzz: ## every fuzzer of the root module for a minute each (FUZZTIME=60s)
 # ---- quality ---------------------------------------------------------------------------------------------------
 
 .PHONY: lint
-lint: ## golangci-lint on both modules, with the arrows between packages
+lint: ## words of guides and comments, then golangci-lint on both modules, with the imports between packages
 	@build/versions.sh
+	@build/prose.sh
 	$(TOOL) golangci-lint run ./...
 	cd cluster && CGO_ENABLED=0 go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
 
