@@ -52,7 +52,7 @@ func unixConn(f *os.File) (*net.UnixConn, error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
 		_ = c.Close()
-		return nil, fmt.Errorf("%s is no unix socket", f.Name())
+		return nil, fmt.Errorf("%s is not a unix socket", f.Name())
 	}
 	return u, nil
 }

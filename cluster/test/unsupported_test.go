@@ -45,7 +45,7 @@ func TestPodsThatCannotBeAreRefused(t *testing.T) {
 		"claims-devices": {func(s *corev1.PodSpec) {
 			s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr("any")}}
 		}, "ResourceClaimsNotSupported", "ask for devices as resources"},
-		"nfs": {mounted(corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "none", Path: "/"}}), "FailedMount", "this is none of them"},
+		"nfs": {mounted(corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "none", Path: "/"}}), "FailedMount", "the embedded cluster supports only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

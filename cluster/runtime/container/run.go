@@ -180,7 +180,7 @@ func (p *Process) limit() error {
 	return nil
 }
 
-// limitProcesses keeps a lower limit that there is already.
+// limitProcesses sets the limit of processes, unless the existing limit is lower.
 func limitProcesses(most uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &now); err != nil || most == 0 || now.Max <= most {

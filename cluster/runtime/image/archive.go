@@ -49,7 +49,7 @@ func newTarArchive(f *os.File) (*tarArchive, error) {
 			return a, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("it is no tar archive: %w", err)
+			return nil, fmt.Errorf("it is not a tar archive: %w", err)
 		}
 		if len(a.entries) >= maxFiles {
 			return nil, fmt.Errorf("it has more than %d entries", maxFiles)

@@ -217,7 +217,7 @@ func (u *unpacker) hardLink(h *tar.Header, dir beneath.Dir, base string) error {
 		return err
 	}
 	if kind != unix.S_IFREG && kind != unix.S_IFLNK {
-		return fmt.Errorf("a hard link to %q, which is no file that the layer has before it", h.Linkname)
+		return fmt.Errorf("a hard link to %q, which must be an earlier file of the layer", h.Linkname)
 	}
 	return from.Link(name, dir, base)
 }

@@ -95,7 +95,7 @@ func (h Container) hook(ctx context.Context, handler *corev1.LifecycleHandler) e
 			return ctx.Err()
 		}
 	}
-	return errors.New("hooks are of the kinds exec, httpGet and sleep, and this is none of them")
+	return errors.New("a hook must be of the kind exec, httpGet or sleep")
 }
 
 // httpHook makes a request. Any answer will do, whatever its code.

@@ -77,7 +77,7 @@ func (p *Pod) Mount(ctx context.Context, v corev1.Volume) (string, error) {
 		}
 		return folder, writeVolume(folder, files, p.group())
 	}
-	return "", podspec.Unsupported("the embedded cluster has emptyDir, configMap, secret, projected, downwardAPI, hostPath, persistentVolumeClaim and ephemeral volumes, and this is none of them")
+	return "", podspec.Unsupported("the embedded cluster supports only emptyDir, configMap, secret, projected, downwardAPI, hostPath, persistentVolumeClaim and ephemeral volumes")
 }
 
 // Folder returns the place of a volume that comes and goes with the pod. What is made from objects of the API, secrets among them, never
