@@ -50,7 +50,7 @@ func number(e *ast.Num) (value, error) {
 	case py.Float:
 		return float64(n), nil
 	}
-	return nil, errors.New("the number is none that a step can have")
+	return nil, errors.New("a step cannot have this kind of number")
 }
 
 func nameConstant(c ast.Singleton) value {

@@ -28,7 +28,7 @@ func parse(name string, data []byte) (*ast.Module, error) {
 	case len(data) > maxFile:
 		return nil, fmt.Errorf("%s has %d KiB; a pipeline has at most %d", name, len(data)>>10, maxFile>>10)
 	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
-		return nil, fmt.Errorf("%s is no text in UTF-8", name)
+		return nil, fmt.Errorf("%s is not UTF-8 text", name)
 	case bytes.ContainsRune(data, formattedStart) || bytes.ContainsRune(data, formattedEnd):
 		return nil, fmt.Errorf("%s holds a character of Unicode's private use area", name)
 	}
@@ -41,7 +41,7 @@ func parse(name string, data []byte) (*ast.Module, error) {
 	}
 	m, ok := module.(*ast.Module)
 	if !ok {
-		return nil, &Fault{File: name, Line: 1, Message: "this is no Python module"}
+		return nil, &Fault{File: name, Line: 1, Message: "this is not a Python module"}
 	}
 	return m, nil
 }
@@ -54,7 +54,7 @@ func parseExpression(source string) (ast.Expr, error) {
 	}
 	e, ok := module.(*ast.Expression)
 	if !ok {
-		return nil, errors.New("it is no expression")
+		return nil, errors.New("it is not an expression")
 	}
 	return e.Body, nil
 }

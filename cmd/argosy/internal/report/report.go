@@ -171,7 +171,7 @@ func readBaseline(file string) (*scaling.Report, error) {
 	}
 	var r scaling.Report
 	if err := json.Unmarshal(data, &r); err != nil || len(r.Runs) == 0 {
-		return nil, exit.Usagef("--baseline %s is no report; write one with -o json", file)
+		return nil, exit.Usagef("--baseline %s is not a report; write one with -o json", file)
 	}
 	return &r, nil
 }

@@ -23,9 +23,9 @@ const logPatience = 10 * time.Second
 // Follower tells of a run as it goes. Its functions are never called at the same time.
 type Follower struct {
 	Client *client.Client
-	Step   func(client.Node)         // the phase of a step changed, or what it waits for; nil: not told
+	Step   func(client.Node)         // the phase of a step changed, or what it waits for; may be nil
 	Line   func(client.Node, string) // a step printed a line; nil: logs are not read
-	Lost   func(client.Node, error)  // a step's log could not be read to its end; nil: not told
+	Lost   func(client.Node, error)  // a step's log could not be read to its end; may be nil
 
 	patience time.Duration // with logs after the end; 0: logPatience
 

@@ -232,7 +232,7 @@ func roleSequence(text string) ([]string, error) {
 			}
 		}
 		if found == "" {
-			return nil, fmt.Errorf("%q is none of worker, ps, chief and evaluator", word)
+			return nil, fmt.Errorf("%q is not one of worker, ps, chief and evaluator", word)
 		}
 		order = append(order, found)
 	}

@@ -233,7 +233,7 @@ func TestRefusedLines(t *testing.T) {
 		"arena submit mpijob --image=i --toleration=a=b,Like x":                   `the operator "Like" is neither Exists nor Equal`,
 		"arena submit mpijob --image=i --network=VPN x":                           "want CNI, Host or ENI",
 		"arena submit mpijob --image=i --metric=a:median x":                       `unknown format "median"`,
-		"arena submit tfjob --image=i --role-sequence=w,x y":                      `"x" is none of worker, ps, chief and evaluator`,
+		"arena submit tfjob --image=i --role-sequence=w,x y":                      `"x" is not one of worker, ps, chief and evaluator`,
 		"arena submit mpijob --image=i -d a:/d -d b:/d x":                         "--data: two volumes are to be mounted on /d",
 		"arena submit job --image=i --workers=2 x":                                "unknown flag: --workers",
 		"arena submit mpijob --image=i --clean-task-policy=running x":             "CleanPodPolicy",
