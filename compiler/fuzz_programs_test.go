@@ -125,7 +125,7 @@ func choose[T any](w *author, from []T) (chosen T) {
 	return from[w.below(len(from))]
 }
 
-// value is a constant, a formatted text, a variable, or one that there is already.
+// value is a constant, a formatted text, a variable, or an earlier value.
 func (w *author) value() dsl.Value[string] {
 	switch b := w.byte(); {
 	case len(w.values) == 0 && b < 200, b < 80:

@@ -21,7 +21,7 @@ func (t *task) loop(items graph.Text, where func(graph.Ref) source) error {
 	dec := json.NewDecoder(strings.NewReader(constant))
 	dec.UseNumber() // so that numbers keep their digits, whatever their size
 	if err := dec.Decode(&t.WithItems); err != nil {
-		return fmt.Errorf("loop %s: its items are no JSON list: %w", t.Name, err)
+		return fmt.Errorf("loop %s: its items are not a JSON list: %w", t.Name, err)
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func (t *task) loop(items graph.Text, where func(graph.Ref) source) error {
 func (t *task) filled(items graph.Text, where func(graph.Ref) source) error {
 	list, err := items.List()
 	if err != nil {
-		return fmt.Errorf("loop %s: its items are no JSON list: %w", t.Name, err)
+		return fmt.Errorf("loop %s: its items are not a JSON list: %w", t.Name, err)
 	}
 	text, err := items.Fill(list, func(r graph.Ref) string { return string(render(graph.Text{{Ref: &r}}, where)) })
 	if err != nil {

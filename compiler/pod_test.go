@@ -148,7 +148,7 @@ func TestPatchWithValues(t *testing.T) {
 	_, err = compiler.Compile(wrong)
 	whereOf := regexp.MustCompile(`pod_test.go:\d+: step`)
 	require.Equal(t, `FILE a: PodSpecPatch is a value as a whole, and so cannot be merged with Requests or Limits that are values: write its braces and keys in the pipeline
-FILE b: PodSpecPatch is no JSON object: unexpected EOF
+FILE b: PodSpecPatch is not a JSON object: unexpected EOF
 FILE c: PodSpecPatch is a value as a whole, and so cannot be merged with Requests or Limits that are values: write its braces and keys in the pipeline`, whereOf.ReplaceAllString(err.Error(), "FILE"))
 }
 

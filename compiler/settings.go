@@ -62,7 +62,7 @@ func wholeSeconds(d string) (*int64, error) {
 	}
 	t, err := time.ParseDuration(d)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no duration: %w", d, err)
+		return nil, fmt.Errorf("%q is not a duration: %w", d, err)
 	}
 	s := int64(t / time.Second)
 	return &s, nil

@@ -55,7 +55,7 @@ func Raise(manifest []byte) (*graph.Pipeline, error) {
 		return nil, fmt.Errorf("it is not valid YAML: %w", err)
 	}
 	if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
-		return nil, errors.New("it is no Workflow, which is a mapping with apiVersion, kind, metadata and spec")
+		return nil, errors.New("it is not a Workflow, which is a mapping with apiVersion, kind, metadata and spec")
 	}
 	if err := tame(&document); err != nil {
 		return nil, err

@@ -114,7 +114,7 @@ func (o *object) fitsContainer(c *graph.Container) {
 			o.fault("hostPath %q cannot be expressed in the DSL: it must be an absolute path of the node", file)
 		}
 		if m.Volume.Size != "" && !quantity.MatchString(m.Volume.Size) {
-			o.fault("sizeLimit %q is no quantity such as 10Gi", m.Volume.Size)
+			o.fault("sizeLimit %q is not a quantity such as 10Gi", m.Volume.Size)
 		}
 	}
 	for _, f := range c.Files {
@@ -139,7 +139,7 @@ func (o *object) fitsAffinity(a *graph.Affinity) {
 			o.form(qualifiedName, "label", graph.Text{{Text: r.Key}})
 			wants := slices.Contains([]string{"In", "NotIn", "Gt", "Lt"}, r.Operator)
 			if !wants && r.Operator != "Exists" && r.Operator != "DoesNotExist" || wants != (len(r.Values) > 0) {
-				o.fault("%s %s with %d values is no question about a label", r.Key, r.Operator, len(r.Values))
+				o.fault("%s %s with %d values is not a requirement on a label", r.Key, r.Operator, len(r.Values))
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func (r pods) patch(n graph.Node, t *object, s *scope) {
 	var patch map[string]any
 	if json.Unmarshal([]byte(text), &patch) != nil {
 		if !strings.Contains(text, "{{") {
-			t.fault("podSpecPatch is no JSON object, which the DSL needs")
+			t.fault("podSpecPatch must be a JSON object in the DSL")
 		}
 		p.Patch = r.text(s, text)
 		return

@@ -208,7 +208,7 @@ func (r pods) duration(o *object, s *scope, key string) graph.Text {
 	if constant, ok := v.Constant(); ok {
 		d, err := time.ParseDuration(constant)
 		if err != nil {
-			o.fault("%s: %q is no duration", key, constant)
+			o.fault("%s: %q is not a duration", key, constant)
 		}
 		return graph.Text{{Text: d.String()}}
 	}

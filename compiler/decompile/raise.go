@@ -245,7 +245,7 @@ func (r *raiser) settings(s *object) {
 	for _, secret := range s.list("imagePullSecrets") {
 		name := secret.text("name")
 		if to.ImagePullSecrets = append(to.ImagePullSecrets, name); name == "" || strings.TrimSpace(name) != name {
-			secret.fault("%q is no name of a secret", name)
+			secret.fault("%q is not a name of a secret", name)
 		}
 		secret.finish()
 	}

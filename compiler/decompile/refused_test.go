@@ -44,13 +44,13 @@ var refusals = map[string]string{
 	"withItems: [a, b]|withItems: ['{{workflow.name}}']":                                                              "",
 	"dependencies: [first]|depends: first.Failed":                                                                     `line 12: spec.templates[main].dag.tasks[second]: depends: "first.Failed" cannot be expressed`,
 	"dependencies: [first]|depends: first || second":                                                                  `depends: "first || second" cannot be expressed`,
-	"dependencies: [first]|dependencies: [nobody]":                                                                    `it waits for "nobody", which is no task beside it`,
+	"dependencies: [first]|dependencies: [nobody]":                                                                    `it waits for "nobody", which is not a task beside it`,
 	"dependencies: [first]|dependencies: [third], continueOn: {failed: true}":                                         "line 12: spec.templates[main].dag.tasks[second].continueOn: this cannot be expressed",
 	"dependencies: [first]|hooks: {exit: {template: say}}":                                                            "hooks: this cannot be expressed",
 	"template: say}|templateRef: {name: a, template: b}}":                                                             "line 11: spec.templates[main].dag.tasks[first]: template b of WorkflowTemplate a lies in the cluster",
 	"template: say}|template: nowhere}":                                                                               `line 11: spec.templates[main].dag.tasks[first]: its template "nowhere" is not in the workflow`,
 	`"{{item}}"|"{{item.name}}"`:                                                                                      "line 16: spec.templates[main].dag.tasks[third].arguments.parameters[word]: {{item.name}}: the items have no such field",
-	"value: hi|value: '{{tasks.first.outputs.result}}'":                                                               "{{tasks.first.outputs.result}}: what a program prints is no output in the DSL",
+	"value: hi|value: '{{tasks.first.outputs.result}}'":                                                               "{{tasks.first.outputs.result}}: the DSL has no output for what a program prints",
 	"value: hi|value: '{{tasks.first.status}}'":                                                                       "what Argo knows of another step cannot be used",
 	"value: hi|value: '{{tasks.first.outputs.parameters.no}}'":                                                        "it cannot be expressed in the DSL, or is not there",
 	"value: hi|value: '{{=sprig.upper(workflow.name)}}'":                                                              "{{=sprig.upper(workflow.name)}}: it cannot be expressed",
@@ -66,7 +66,7 @@ var refusals = map[string]string{
 	"path: /tmp/file}|path: /tmp/file, s3: {bucket: b, key: k}}":                                                      "line 19: spec.templates[say].outputs.artifacts[file].s3: a place of its own for an artifact",
 	"path: /tmp/file}|path: /tmp/file, archive: {none: {}}}":                                                          "archive: none cannot be expressed in the DSL for what a step leaves",
 	"path: /tmp/file}|path: /tmp/file, globalName: g}":                                                                "globalName: this cannot be expressed",
-	"valueFrom: {path: /tmp/out}|valueFrom: {jsonPath: x}":                                                            "an output that is no file cannot be expressed",
+	"valueFrom: {path: /tmp/out}|valueFrom: {jsonPath: x}":                                                            "an output that is not a file cannot be expressed",
 	"spec:|spec:\n  hostNetwork: true":                                                                                "line 5: spec.hostNetwork: this cannot be expressed",
 	"spec:|spec:\n  podGC: {strategy: OnPodSuccess}":                                                                  "line 5: spec.podGC: this cannot be expressed",
 	"kind: Workflow|kind: CronWorkflow":                                                                               `it is of kind "CronWorkflow"`,
@@ -133,7 +133,7 @@ func FuzzSource(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := decompile.Source([]byte(text))
 		if err != nil {
-			require.NotContains(t, err.Error(), "is no Go", "what is not refused is Go")
+			require.NotContains(t, err.Error(), "is not valid Go", "what is not refused is Go")
 		}
 	})
 }

@@ -236,7 +236,7 @@ func (r steps) outputs(n graph.Node, t *object, s *scope, out outputs) {
 		g.Type = kinds[g.Name]
 		from := p.object("valueFrom")
 		if from == nil || !from.has("path") {
-			p.fault("an output that is no file cannot be expressed in the DSL")
+			p.fault("an output that is not a file cannot be expressed in the DSL")
 			continue
 		}
 		if g.Path = from.text("path"); !absolute(g.Path) {

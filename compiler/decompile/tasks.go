@@ -53,7 +53,7 @@ func (r tasks) nodes(t *object, s *scope) []graph.Node {
 		for _, before := range j.after {
 			name, known := names[before]
 			if !known {
-				j.fault("it waits for %q, which is no task beside it, or waits for it", before)
+				j.fault("it waits for %q, which is not a task beside it, or waits for it", before)
 			} else if !slices.Contains(n.After, name) {
 				n.After = append(n.After, name)
 			}

@@ -199,7 +199,7 @@ func (s *scope) why(tag string) string {
 	case len(parts) > 3 && (parts[0] == "tasks" || parts[0] == "steps") && s.tasks[parts[1]].lost != "":
 		return s.tasks[parts[1]].lost
 	case len(parts) == 4 && parts[2] == "outputs" && parts[3] == "result":
-		return "what a program prints is no output in the DSL: it must be written to a file"
+		return "the DSL has no output for what a program prints: write it to a file"
 	case len(parts) == 3 && (parts[2] == "status" || parts[2] == "exitCode" || parts[2] == "id" || parts[2] == "ip" || parts[2] == "startedAt" || parts[2] == "finishedAt"):
 		return "what Argo knows of another step cannot be used in the DSL"
 	case strings.HasPrefix(p, "workflow.outputs."):

@@ -69,7 +69,7 @@ func Program(pipelines ...*graph.Pipeline) ([]byte, error) {
 const modulePath = "github.com/argosy-ml/argosy"
 
 func noGo(err error) error {
-	return fmt.Errorf("the source that was made is no Go, which is a fault of this program: %w", err)
+	return fmt.Errorf("the generated source is not valid Go, which is a bug of this program: %w", err)
 }
 
 // packagesIn finds the names that a source uses, those of packages among them.
