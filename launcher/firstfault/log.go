@@ -94,7 +94,7 @@ func (s *Stream) At(at time.Time) {
 	}
 }
 
-// Heard is when anything was printed last; zero when nothing was, or streams were not told the time.
+// Heard returns the time of the last output; zero without output, or if the streams carry no times.
 func (l *Log) Heard() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 type report struct {
 	line
 	cause  Cause
-	rank   int // Unranked when it does not tell
+	rank   int // Unranked if unknown
 	host   string
-	code   int // exit code; 0 when not told
+	code   int // exit code; 0 if unknown
 	signal int // that ended the rank; 0 for none
 	words  string
 	// broad: it says the same of ranks that were ended because of another.

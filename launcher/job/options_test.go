@@ -76,7 +76,7 @@ func TestOptionsFaults(t *testing.T) {
 		`--cpu: "many" is not a quantity`, "--memory: must not be negative", "--working-dir", `--env: "A" has no value`, `--env: "B C" is not the name`, `--env-secret: "T=login" is not an entry of a secret`, `--env-secret: "T" has no value: write NAME=SECRET/KEY`,
 		`--data: "claim": write CLAIM:/PATH`, `--data: "Claim" is not the name`, "--data: two volumes are to be mounted on /d", `--annotation: "no value" has no value`, "--label", "--metric",
 		`--pending-timeout: "5" is not a duration`, "--running-timeout: must not be negative", "--clean-pod-policy", "--restart-policy: the pods of an MPIJob do not start again by themselves", "--retries", "--sync-mode: \"scp\" is neither git nor rsync",
-		`--network: "VPN" is none of`, `--gang: "maybe" is neither true nor false`, `--queue: "a b"`, `--image-pull-policy: "Sometimes"`, `--ttl-after-finished: "1" is not`, `--device: "x" is not a whole`,
+		`--network: "VPN" is not one of`, `--gang: "maybe" is neither true nor false`, `--queue: "a b"`, `--image-pull-policy: "Sometimes"`, `--ttl-after-finished: "1" is not`, `--device: "x" is not a whole`,
 		`--toleration: "a=b:Never": the effect "Never"`, `--toleration: "=x": "" is not a key`, `--toleration: "a,Like": the operator`, `--affinity: "ps,worker": the job has no role ps: it has worker`,
 		"--affinity: no scheduler learns of it for an MPIJob",
 		`--logdir: "logs" is not an absolute path`, `--role-replicas: "ps" has no value: write ROLE=VALUE`, "--role-replicas: an MPIJob has no role ps", `--role-cpu=worker: "lots" is not a quantity`,

@@ -241,7 +241,7 @@ func (p *parser) cleanPodPolicy(kind *Kind, v string) CleanPodPolicy {
 	case CleanAll, CleanRunning, CleanNone:
 		return policy
 	default:
-		p.fault("clean-pod-policy", "%q is none of Running, All and None", v)
+		p.fault("clean-pod-policy", "%q is not one of Running, All and None", v)
 		return ""
 	}
 }
@@ -266,7 +266,7 @@ func (p *parser) pullPolicy(v string) corev1.PullPolicy {
 	case "", corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever:
 		return policy
 	default:
-		p.fault("image-pull-policy", "%q is none of Always, IfNotPresent and Never", v)
+		p.fault("image-pull-policy", "%q is not one of Always, IfNotPresent and Never", v)
 		return ""
 	}
 }
@@ -278,7 +278,7 @@ func (p *parser) network(v string) Network {
 		}
 	}
 	if strings.TrimSpace(v) != "" {
-		p.fault("network", "%q is none of CNI, Host and ENI", v)
+		p.fault("network", "%q is not one of CNI, Host and ENI", v)
 	}
 	return NetworkCNI
 }
@@ -367,7 +367,7 @@ func (p *parser) tolerations(items []string) []corev1.Toleration {
 		case len(validation.IsValidLabelValue(t.Value)) > 0:
 			p.fault("toleration", "%q: %q is not the value of a taint", item, t.Value)
 		case !slices.Contains([]corev1.TaintEffect{"", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}, t.Effect):
-			p.fault("toleration", "%q: the effect %q is none of NoSchedule, PreferNoSchedule and NoExecute", item, effect)
+			p.fault("toleration", "%q: the effect %q is not one of NoSchedule, PreferNoSchedule and NoExecute", item, effect)
 		case t.Operator != corev1.TolerationOpExists && t.Operator != corev1.TolerationOpEqual:
 			p.fault("toleration", "%q: the operator %q is neither Exists nor Equal", item, operator)
 		default:
