@@ -51,7 +51,7 @@ func (s ExperimentsService) Get(ctx context.Context, id string) (*Experiment, er
 	return &e, s.conn.get(ctx, kfpAPI+"/experiments/"+escape(id), nil, &e)
 }
 
-// ByName gives the experiment of that name; IsNotFound tells that there is none.
+// ByName returns the experiment of that name. If it does not exist, IsNotFound(err) is true.
 func (s ExperimentsService) ByName(ctx context.Context, name string) (*Experiment, error) {
 	p, err := s.List(ctx, ListOptions{PageSize: 1, Filter: []Predicate{Equals("name", name)}})
 	return first(p, err, "experiment", name)

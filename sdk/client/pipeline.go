@@ -78,7 +78,7 @@ func (s PipelinesService) Get(ctx context.Context, id string) (*Pipeline, error)
 	return &p, s.conn.get(ctx, kfpAPI+"/pipelines/"+escape(id), nil, &p)
 }
 
-// ByName gives the pipeline of that name; IsNotFound tells that there is none.
+// ByName returns the pipeline of that name. If it does not exist, IsNotFound(err) is true.
 func (s PipelinesService) ByName(ctx context.Context, name string) (*Pipeline, error) {
 	p, err := s.List(ctx, ListOptions{PageSize: 1, Filter: []Predicate{Equals("name", name)}})
 	return first(p, err, "pipeline", name)
@@ -141,7 +141,7 @@ func (s VersionsService) All(ctx context.Context, pipelineID string, o ListOptio
 	})
 }
 
-// ByName gives the version of that name of a pipeline; IsNotFound tells that there is none.
+// ByName returns the version of that name of a pipeline. If it does not exist, IsNotFound(err) is true.
 func (s VersionsService) ByName(ctx context.Context, pipelineID, name string) (*PipelineVersion, error) {
 	p, err := s.List(ctx, pipelineID, ListOptions{PageSize: 1, Filter: []Predicate{Equals("name", name)}})
 	return first(p, err, "version", name)

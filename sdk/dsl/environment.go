@@ -52,7 +52,7 @@ func ConfigMap(name, key string) Value[string] {
 // Args and Env. Kubernetes writes it $(NAME), which as plain text arrives as it is.
 func EnvOf(name string) Value[string] {
 	if !envName.MatchString(name) {
-		return valueOf[string](faulty(caller(), "dsl.EnvOf(%q): this is no name of an environment variable: use letters, digits and _", name))
+		return valueOf[string](faulty(caller(), "dsl.EnvOf(%q): this is not a name of an environment variable: use letters, digits and _", name))
 	}
 	return valueOf[string](reference(ref{Ref: graph.Ref{Env: name}}))
 }

@@ -42,7 +42,7 @@ var wrongFlows = map[string]func(*dsl.Pipeline){
 		later := measure(p, "later", dsl.OneOf(a, dsl.Lit(0.5)))
 		measure(p, "s", dsl.OneOf(a, later))
 	},
-	"step s: Args[0]: OneOf: argument 1 is no output of a step in an If": func(p *dsl.Pipeline) {
+	"step s: Args[0]: OneOf: argument 1 must be an output of a step in an If": func(p *dsl.Pipeline) {
 		measure(p, "s", dsl.OneOf(dsl.Lit(1), dsl.Lit(2)))
 	},
 	"step s: Args[0]: OneOf: argument 2 is not set": func(p *dsl.Pipeline) {
@@ -150,7 +150,7 @@ var wrongFlows = map[string]func(*dsl.Pipeline){
 	"step none: component none has no function": func(p *dsl.Pipeline) {
 		dsl.Func[struct{}, struct{}]("none", nil).Add(p, struct{}{})
 	},
-	`parameter x: its default "c" is none of its choices`: func(p *dsl.Pipeline) {
+	`parameter x: its default "c" is not one of its choices`: func(p *dsl.Pipeline) {
 		measure(p, "s", dsl.Param(p, "x", "c", dsl.Choices("a", "b")))
 	},
 	"parameter x: its choices do not fit: they are of type String, and it is of type Integer": func(p *dsl.Pipeline) {

@@ -152,7 +152,7 @@ func oneOf(at graph.Position, values []text, kind graph.Type, file bool) text {
 	}
 	first := values[0].single()
 	if first == nil || first.producer == nil || first.scope.top() == nil {
-		return faulty(at, "OneOf: argument 1 is no output of a step in an If")
+		return faulty(at, "OneOf: argument 1 must be an output of a step in an If")
 	}
 	for i, v := range values {
 		if r := v.single(); r != nil && r.File && r.Collected > 0 {

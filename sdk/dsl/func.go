@@ -180,7 +180,7 @@ func writeOutputs(out reflect.Value, files map[string]string) error {
 		}
 		value, known := Known(v)
 		if !known {
-			return fmt.Errorf("its output %s is no constant: set it with Put", out.Type().Field(i).Name)
+			return fmt.Errorf("its output %s is not a constant: set it with Put", out.Type().Field(i).Name)
 		}
 		if err := os.WriteFile(files[outputName(out.Type().Field(i))], []byte(value), 0o644); err != nil {
 			return fmt.Errorf("writing output %s: %w", out.Type().Field(i).Name, err)

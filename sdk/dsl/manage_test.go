@@ -25,7 +25,7 @@ func TestFaultsOfObjectsAndFields(t *testing.T) {
 		"step s: it manages an object of Kubernetes and has no container: variables, mounts, files and resources do not fit": func(p *dsl.Pipeline) {
 			dsl.Manage(p, "s", dsl.Resource{Action: "get", Manifest: dsl.Lit(manifest)}, dsl.Mount("/a", dsl.Scratch("")))
 		},
-		`step s: output o: "" is no path of a field such as {.metadata.name}`: func(p *dsl.Pipeline) {
+		`step s: output o: "" is not a path of a field such as {.metadata.name}`: func(p *dsl.Pipeline) {
 			dsl.FieldOutput[string](dsl.Manage(p, "s", dsl.Resource{Action: "get", Manifest: dsl.Lit(manifest)}), "o", "")
 		},
 		"step s: output o: the step writes no files: use dsl.FieldOutput": func(p *dsl.Pipeline) {

@@ -117,7 +117,7 @@ func ImagePullSecrets(names ...string) Option {
 	return pipelineOption(func(p *Pipeline) {
 		for _, name := range names {
 			if strings.TrimSpace(name) != name || name == "" { // Kubernetes takes all others, and then finds no such secret
-				p.fault(caller(), "", "ImagePullSecrets: %q is no name", name)
+				p.fault(caller(), "", "ImagePullSecrets: %q is not a name", name)
 			}
 		}
 		p.settings.ImagePullSecrets = names

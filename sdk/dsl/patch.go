@@ -27,7 +27,7 @@ func (s *Step) checkPatch() {
 			s.Fault("PodSpecPatch is a value as a whole, and so cannot be merged with Requests or Limits that are values: write its braces and keys in the pipeline")
 		}
 	default:
-		s.Fault("PodSpecPatch is no JSON object: %v", err)
+		s.Fault("PodSpecPatch is not a JSON object: %v", err)
 	}
 }
 

@@ -156,7 +156,7 @@ func (p *Pipeline) choose(declared *param) {
 		declared.Choices = append(declared.Choices, choice)
 	}
 	if len(declared.Choices) > 0 && !declared.Required && !slices.Contains(declared.Choices, declared.Default) {
-		p.fault(declared.At, "", "parameter %s: its default %q is none of its choices", declared.Name, declared.Default)
+		p.fault(declared.At, "", "parameter %s: its default %q is not one of its choices", declared.Name, declared.Default)
 	}
 }
 

@@ -68,7 +68,7 @@ func FieldOutput[T any](s *Step, name, jsonPath string) Value[T] {
 	}
 	s.checkName("output", name)
 	if jsonPath == "" || strings.Contains(jsonPath, "{{") || checkText(jsonPath) != nil {
-		s.Fault("output %s: %q is no path of a field such as {.metadata.name}", name, jsonPath)
+		s.Fault("output %s: %q is not a path of a field such as {.metadata.name}", name, jsonPath)
 	}
 	s.declareOutput(graph.Output{Name: name, Type: typeOf[T](), JSONPath: jsonPath})
 	if err := travels[T](); err != nil {

@@ -75,7 +75,7 @@ func After(others ...Handle) StepOption {
 				nodes = other.ended()
 			}
 			if len(nodes) == 0 {
-				s.Fault("After: argument %d is no step and no output of one", i+1)
+				s.Fault("After: argument %d must be a step or an output of a step", i+1)
 			}
 			for _, n := range nodes {
 				if !s.pipeline.has(n) {

@@ -92,7 +92,7 @@ var wrong = map[string]func(*dsl.Pipeline){
 			p.OnExit(nil) // want OnExit inside the Each at wrong_test.go:{inner}: exit steps belong to the whole pipeline, so call it outside
 			return dsl.Run(p, "never", dsl.Container{Image: alpine})
 		})
-		dsl.Run(p, "lost", dsl.Container{Image: alpine}, dsl.After(nil, dsl.Lit("x"))) // want step lost: After: argument 1 is no step and no output of one | step lost: After: argument 2 is no step and no output of one
+		dsl.Run(p, "lost", dsl.Container{Image: alpine}, dsl.After(nil, dsl.Lit("x"))) // want step lost: After: argument 1 must be a step or an output of a step | step lost: After: argument 2 must be a step or an output of a step
 		q := dsl.New("other")
 		dsl.Run(p, "stranger", dsl.Container{Image: dsl.Param(q, "image", "")}) // want step stranger: Image uses parameter image of another pipeline ("other")
 	},
@@ -106,7 +106,7 @@ var wrong = map[string]func(*dsl.Pipeline){
 		dsl.Run(p, "taints", c, dsl.Tolerate(dsl.Toleration{Value: dsl.Lit("x"), Effect: "Never", For: time.Minute}))                                                                               // want step taints: Tolerate: a toleration has a Value and no Key | step taints: Tolerate: Effect is "Never": it must be NoSchedule, PreferNoSchedule or NoExecute | step taints: Tolerate: For is of use with Effect NoExecute only
 		dsl.Run(p, "near", c, dsl.Near(dsl.Affinity{Nodes: []dsl.NodeTerm{{Weight: 1}}, Pods: []dsl.PodTerm{{Labels: []dsl.Requirement{{Key: "a", Operator: "Is"}, {Key: "b", Operator: "In"}}}}})) // want step near: Near: Nodes must hold, so they have no Weight | step near: Near: Nodes: a term has no Labels | step near: Near: Pods: Operator is "Is": it must be In, NotIn, Exists, DoesNotExist, Gt or Lt | step near: Near: Pods: b In with 0 values
 		dsl.Run(p, "retries", c, dsl.Retries(dsl.Retry{Limit: dsl.Lit(-1), Policy: "Often", Backoff: dsl.Backoff{Factor: -1}}))                                                                     // want step retries: Retries: Limit is -1: it must be at least 0 | step retries: Retries: Policy is "Often": it must be OnFailure, OnError, OnTransientError or Always | step retries: Retries: a backoff needs Wait, the time before the first retry | step retries: Retries: Factor is -1: it must be at least 1
-		dsl.Run(p, "times", c, dsl.Timeout(dsl.Lit(time.Millisecond)), dsl.CacheFor(-1), dsl.PodSpecPatch(dsl.Lit("hostNetwork: true")))                                                            // want step times: Timeout is 1ms: it must be at least a second | step times: CacheFor is -1ns: it must not be negative | step times: PodSpecPatch is no JSON object: invalid character 'h' looking for beginning of value
+		dsl.Run(p, "times", c, dsl.Timeout(dsl.Lit(time.Millisecond)), dsl.CacheFor(-1), dsl.PodSpecPatch(dsl.Lit("hostNetwork: true")))                                                            // want step times: Timeout is 1ms: it must be at least a second | step times: CacheFor is -1ns: it must not be negative | step times: PodSpecPatch is not a JSON object: invalid character 'h' looking for beginning of value
 		dsl.Run(p, "beside", c, dsl.Sidecar("main", dsl.Container{}), dsl.InitContainer("a", c, dsl.Timeout(dsl.Lit(time.Hour))), dsl.InitContainer("a", c))                                        // want step beside: container "main": the name must hold only lower-case letters, digits and -, begin with a letter, and not be main, init or wait | step beside: main Image is not set: it is the container image to run, as in dsl.Lit("alpine:3.22") | step beside: Timeout is of the whole step: it cannot be set for container a alone | step beside: container a: the name is used twice
 		p.NewClaim("Work", "1Gi")                                                                                                                                                                   // want NewClaim "Work": the name must hold only lower-case letters, digits and -, and begin with a letter
 		p.NewClaim("work", "large")                                                                                                                                                                 // want NewClaim work: its size is "large": it must be a quantity such as 10Gi
@@ -259,7 +259,7 @@ func TestFaultsOfWholePipelines(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"Parallelism is 0: it must be at least 1",
 		"TTL: a time is negative",
-		`ImagePullSecrets: "" is no name`,
+		`ImagePullSecrets: "" is not a name`,
 		`ServiceAccount: "a b" is not the name of an object in Kubernetes: use lower-case letters, digits, - and .`,
 		"Timeout of a whole pipeline must be known now: use dsl.Lit",
 		"Timeout is 1ms: it must be at least a second",

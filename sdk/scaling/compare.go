@@ -30,7 +30,7 @@ type Comparison struct {
 	// Smallest is the least change that so many runs with such a spread show in four of five tries: 0.02 is two per cent.
 	// nil: they could show none, whatever its size.
 	Smallest *float64 `json:"smallest,omitempty"`
-	// Different: the test finds a difference among all comparisons of the report, and the bounds exclude that there is none.
+	// Different: the test finds a difference, corrected for all comparisons of the report, and the bounds exclude zero difference.
 	Different bool `json:"different"`
 }
 

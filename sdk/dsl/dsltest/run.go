@@ -158,7 +158,7 @@ func (r *runner) loop(n graph.Node, f frame) bool {
 	r.Helper()
 	var items []json.RawMessage
 	if list := r.render(n.Each.Items, f); json.Unmarshal([]byte(list), &items) != nil {
-		r.Fatalf("a loop is over %q, which is no list", list)
+		r.Fatalf("a loop is over %q, which is not a list", list)
 	}
 	well := true
 	lists := map[graph.Ref][]json.RawMessage{}

@@ -247,7 +247,7 @@ func (c *checker) condition(at *place) {
 			c.fault(at.node, "it compares by %q", b.Cond.Op)
 		}
 		if _, err := strconv.ParseFloat(b.Cond.Right, 64); (b.Cond.Type == Integer || b.Cond.Type == Float) && err != nil {
-			c.fault(at.node, "it compares with %q, which is no number", b.Cond.Right)
+			c.fault(at.node, "it compares with %q, which is not a number", b.Cond.Right)
 		}
 	}
 	for _, m := range at.node.If.Outputs {
@@ -279,7 +279,7 @@ func (c *checker) loop(at *place) {
 	if constant, ok := items.Constant(); ok {
 		var list []any
 		if err := json.Unmarshal([]byte(constant), &list); err != nil || len(list) == 0 {
-			c.fault(at.node, "its items are no JSON list, or an empty one")
+			c.fault(at.node, "its items are not a JSON list, or the list is empty")
 		}
 	} else if list, err := items.List(); len(items) != 1 && (err != nil || len(list) == 0) {
 		c.fault(at.node, "its items must be one value, or a JSON list with values in its strings")
@@ -290,7 +290,7 @@ func (c *checker) loop(at *place) {
 func (c *checker) call(at *place) {
 	sub := c.subs[at.node.Call.Sub]
 	if sub == nil {
-		c.fault(at.node, "it calls %s, which is no sub-pipeline", at.node.Call.Sub)
+		c.fault(at.node, "it calls %s, which is not a sub-pipeline", at.node.Call.Sub)
 		return
 	}
 	if len(at.node.Call.Args) != len(sub.Inputs) {
@@ -301,7 +301,7 @@ func (c *checker) call(at *place) {
 		i := slices.IndexFunc(sub.Inputs, func(in SubInput) bool { return in.Name == a.Name })
 		switch {
 		case i < 0 || passed[a.Name]:
-			c.fault(at.node, "it passes %s twice, or it is no input of %s", a.Name, sub.Name)
+			c.fault(at.node, "it passes %s twice, or it is not an input of %s", a.Name, sub.Name)
 			continue
 		case a.Import != nil:
 			for _, t := range a.Import.texts(nil) {
@@ -318,7 +318,7 @@ func (c *checker) call(at *place) {
 func (c *checker) text(at *place, t Text, file bool) {
 	refs := t.Refs()
 	if file && len(t) > 0 && (len(t) != 1 || len(refs) != 1 || !refs[0].File) {
-		c.fault(at.node, "what should be a file is no artifact")
+		c.fault(at.node, "what should be a file is not an artifact")
 	}
 	for _, r := range refs {
 		if r.File && !file {

@@ -97,7 +97,7 @@ func (t Text) Fill(v any, write func(Ref) string) (string, error) {
 	}
 	var err error
 	out := mark.ReplaceAllStringFunc(strings.TrimSuffix(b.String(), "\n"), func(m string) string {
-		i, _ := strconv.Atoi(strings.Trim(m, inString+asValue+`"`)) // too large a number is none of ours either
+		i, _ := strconv.Atoi(strings.Trim(m, inString+asValue+`"`)) // out of range: not written by this package
 		if i >= len(t) || t[i].Ref == nil {
 			err = fmt.Errorf("the text holds %q, which stands for a value", m)
 			return m

@@ -179,7 +179,7 @@ func Details(r *scaling.Report) (tables []Table) {
 		failures.Rows = append(failures.Rows, []string{f.Run, f.Cell, f.Why})
 	}
 	add(failures)
-	differences := Table{Title: DifferencesTitle, Note: "These are no axis of the report and may explain what it shows.", Header: []string{"what", "cell", "values"}, Left: 3}
+	differences := Table{Title: DifferencesTitle, Note: "These are not axes of the report and may explain what it shows.", Header: []string{"what", "cell", "values"}, Left: 3}
 	for _, d := range r.Differences {
 		for _, cell := range slices.Sorted(maps.Keys(d.Values)) {
 			differences.Rows = append(differences.Rows, []string{d.Name, cell, strings.Join(d.Values[cell], ", ")})
