@@ -23,7 +23,7 @@ func MaxAge(text string) (age time.Duration, limited bool, err error) {
 	}
 	parts := duration.FindStringSubmatch(text)
 	if parts == nil || text[len(text)-1] == 'P' || text[len(text)-1] == 'T' {
-		return 0, true, fmt.Errorf("max_cache_staleness %q is no ISO 8601 duration, such as P30D, PT12H or P0D", text)
+		return 0, true, fmt.Errorf("max_cache_staleness %q is not an ISO 8601 duration, such as P30D, PT12H or P0D", text)
 	}
 	for i, unit := range units {
 		if parts[i+1] == "" {

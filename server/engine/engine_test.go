@@ -239,8 +239,8 @@ func TestInspectRefuses(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ manifest, want string }{
 		"empty":                   {" \n", "it is empty"},
-		"text":                    {"just some text", "it is no Workflow"},
-		"list":                    {"- a\n- b", "it is no Workflow"},
+		"text":                    {"just some text", "it is not a Workflow"},
+		"list":                    {"- a\n- b", "it is not a Workflow"},
 		"not YAML":                {"a: [b\nc: d", "it is not valid YAML: line "},
 		"tab":                     {"a:\n\t- b", "it is not valid YAML: line 2"},
 		"no kind":                 {"a: 1", "apiVersion and kind are missing"},

@@ -46,13 +46,13 @@ func Read(manifest []byte) (*wfv1.Workflow, error) {
 		PipelineSpec json.RawMessage `json:"pipelineSpec"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, refuse("it is no Workflow, which is a mapping with apiVersion, kind, metadata and spec").Because(err)
+		return nil, refuse("it is not a Workflow, which is a mapping with apiVersion, kind, metadata and spec").Because(err)
 	}
 	switch {
 	case head.PipelineInfo != nil || head.PipelineSpec != nil:
 		return nil, refuse(forV2)
 	case head.Kind == "" && head.APIVersion == "":
-		return nil, refuse("it is no Workflow: apiVersion and kind are missing")
+		return nil, refuse("it is not a Workflow: apiVersion and kind are missing")
 	case head.Kind != workflowKind:
 		return nil, refuse("it is of kind %q; it must be of kind %s", head.Kind, workflowKind)
 	case head.APIVersion != workflowAPI:

@@ -84,7 +84,7 @@ func (s *scene) judge(w cluster.Waiter) cluster.Pending {
 	own := s.stepPod(w)
 	switch {
 	case w.Type == "Suspend":
-		verdict = pending.Verdict{Cause: pending.Suspended, Text: "it is suspended until somebody resumes the run"}
+		verdict = pending.Verdict{Cause: pending.Suspended, Text: "it is suspended until a user resumes the run"}
 	case own == nil:
 		verdict = pending.Step(w.Waiting, w.Message)
 	default:

@@ -67,7 +67,7 @@ func parsePosition(id string) (position, error) {
 	if id == "" {
 		return position{}, nil
 	}
-	refused := apierr.New(apierr.Invalid, "%.40q is no id of an event; leave it out to begin anew", id)
+	refused := apierr.New(apierr.Invalid, "%.40q is not an id of an event; leave it out to start again", id)
 	var p position
 	epoch, rest, named := strings.Cut(id, "_")
 	if !named {

@@ -184,7 +184,7 @@ func (t *tails) take(c chunk) logPosition {
 		t.active--
 		t.start()
 	}
-	// Closed moves up to the first log that is complete and was not told whole.
+	// Closed moves up to the first log that is complete and was not sent to its end.
 	limit, closed := int64(0), t.at.closed
 	for _, o := range t.byNode {
 		if o.node.Harvested && !o.ended && (limit == 0 || o.node.LogRevision < limit) {

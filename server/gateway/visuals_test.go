@@ -46,7 +46,7 @@ func TestVisuals(t *testing.T) {
 		{"node_id":"a","step_name":"a","number":1,"type":"roc"},
 		{"node_id":"a","step_name":"a","number":2,"problem":"type \"pie\" is unknown; it can be confusion_matrix, roc, table, markdown, web-app or tensorboard"},
 		{"node_id":"a","step_name":"a","number":3,"type":"markdown"},
-		{"node_id":"b","step_name":"b","problem":"the UI metadata is no JSON of the form {\"outputs\": [...]}: invalid character 'ÿ' looking for beginning of object key string"}]}`, read(""))
+		{"node_id":"b","step_name":"b","problem":"the UI metadata is not JSON of the form {\"outputs\": [...]}: invalid character 'ÿ' looking for beginning of object key string"}]}`, read(""))
 	require.JSONEq(t, `{"visuals":[
 		{"node_id":"a","step_name":"a","number":1,"type":"roc","storage":"inline","source":"0,0,1\n","format":"csv",
 		 "schema":[{"name":"fpr","type":"NUMBER"},{"name":"tpr"},{"name":"threshold"}]},

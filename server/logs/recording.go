@@ -153,7 +153,7 @@ func (r *recording) record(ctx context.Context) error {
 	r.mu.Lock()
 	state, message := r.log.State, r.log.Message
 	r.mu.Unlock()
-	if state != Live { // only the store was not told
+	if state != Live { // only the store lacks the end
 		return r.finish(ctx, state, message)
 	}
 	if err := r.settle(ctx); err != nil {

@@ -64,7 +64,7 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 	t.Parallel()
 	const fine = `{"type":"markdown","source":"x"}`
 	for name, c := range map[string]struct{ file, says, kept string }{
-		"no JSON":           {`{`, "the UI metadata is no JSON", `{`},
+		"no JSON":           {`{`, "the UI metadata is not JSON", `{`},
 		"no outputs":        {`{}`, `the UI metadata has no "outputs"`, `{}`},
 		"no file":           {``, "its UI metadata is lost: the artifact store has no ui", ``},
 		"a damaged archive": {"\x1f\x8bx", "the UI metadata cannot be read", ``},

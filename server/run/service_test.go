@@ -124,7 +124,7 @@ func TestCreateRefuses(t *testing.T) {
 		"unknown version":    {run.Request{VersionID: "none"}, apierr.NotFound, "version none not found"},
 		"unknown experiment": {run.Request{PipelineID: p.ID, ExperimentID: "none"}, apierr.NotFound, "experiment none not found"},
 		"unknown parameter":  {run.Request{PipelineID: p.ID, Parameters: []run.Parameter{{Name: "x"}}}, apierr.Invalid, "Unrecognized input parameter: x"},
-		"no workflow":        {run.Request{Manifest: []byte("hello")}, apierr.Invalid, "it is no Workflow"},
+		"no workflow":        {run.Request{Manifest: []byte("hello")}, apierr.Invalid, "it is not a Workflow"},
 	} {
 		_, err := b.Runs.Creator.Create(t.Context(), c.request)
 		requireKind(t, c.kind, err)

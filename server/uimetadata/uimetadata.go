@@ -97,7 +97,7 @@ func Parse(text []byte) (entries []Entry) {
 		Outputs *[]json.RawMessage `json:"outputs"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return []Entry{{Problem: fmt.Sprintf("the UI metadata is no JSON of the form {\"outputs\": [...]}: %v", err), Raw: short(text)}}
+		return []Entry{{Problem: fmt.Sprintf("the UI metadata is not JSON of the form {\"outputs\": [...]}: %v", err), Raw: short(text)}}
 	}
 	if file.Outputs == nil {
 		return []Entry{{Problem: `the UI metadata has no "outputs"`, Raw: short(text)}}
@@ -152,7 +152,7 @@ func (o Output) rows() ([][]string, error) {
 	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
 	rows, err := r.ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("the source of the %s is no CSV: %w", o.Type, err)
+		return nil, fmt.Errorf("the source of the %s is not CSV: %w", o.Type, err)
 	}
 	return rows, nil
 }

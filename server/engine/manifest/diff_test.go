@@ -105,7 +105,7 @@ func TestDiff(t *testing.T) {
 func TestDiffSaysWhichCannotBeRead(t *testing.T) {
 	t.Parallel()
 	_, err := manifest.Diff([]byte("a: 1"), []byte(before))
-	require.EqualError(t, err, "the first workflow: it is no Workflow: apiVersion and kind are missing")
+	require.EqualError(t, err, "the first workflow: it is not a Workflow: apiVersion and kind are missing")
 	_, err = manifest.Diff([]byte(before), []byte(""))
 	require.ErrorContains(t, err, "the second workflow: ")
 }

@@ -97,7 +97,7 @@ func explainExpression(err error) error {
 	return err
 }
 
-// unknownCall looks for a call of a function that there is not.
+// unknownCall looks for a call of an unknown function.
 type unknownCall struct{ name string }
 
 // Visit is part of ast.Visitor.

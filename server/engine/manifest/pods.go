@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// checkPods finds what Argo passes over and Kubernetes refuses when the pods are made: policies that there are not, and
-// mounts of volumes that there are not.
+// checkPods finds faults that Argo overlooks and Kubernetes refuses when the pods are created: unknown policies, and mounts
+// of undeclared volumes.
 func checkPods(root *yaml.Node) []Fault {
 	var faults []Fault
 	spec := child(root, "spec")

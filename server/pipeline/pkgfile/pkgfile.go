@@ -121,7 +121,7 @@ func readTarGz(fileName string, data []byte) ([]byte, error) {
 		case err != nil && budget.N <= 0:
 			return nil, refuse(fileName, "the tarball unpacks to more than %d MiB", 2*MaxManifest>>20)
 		case err != nil && entries == 0:
-			return nil, refuse(fileName, "the file is not a tarball: what is zipped in it is no tar archive (%v)", err).Because(err)
+			return nil, refuse(fileName, "the file is not a tarball: its gzip content is not a tar archive (%v)", err).Because(err)
 		case err != nil:
 			return nil, refuse(fileName, "the tarball is damaged: %v", err).Because(err)
 		case entries > maxEntries:

@@ -78,7 +78,7 @@ func dsn(file string, write bool) string {
 func prepare(ctx context.Context, db *sql.DB) error {
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
-		return fmt.Errorf("the file is no readable SQLite database: %w", err)
+		return fmt.Errorf("the file is not a readable SQLite database: %w", err)
 	}
 	if verdict != "ok" {
 		return fmt.Errorf("the file is damaged (%s); restore it from a backup", verdict)
