@@ -148,7 +148,7 @@ func TestCache(t *testing.T) {
 			require.Empty(t, run.from(t, "make"), staleness)
 			if staleness == "soon" {
 				require.Len(t, run.Warnings, 1)
-				require.Contains(t, run.Warnings[0], `max_cache_staleness "soon" is no ISO 8601 duration, such as P30D, PT12H or P0D; it runs`)
+				require.Contains(t, run.Warnings[0], `max_cache_staleness "soon" is not an ISO 8601 duration, such as P30D, PT12H or P0D; it runs`)
 			}
 		}
 	})
