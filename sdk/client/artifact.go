@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// Read gives what a step left under that name, as it is stored; Argo stores files and folders as .tar.gz.
+// Read returns an artifact of a step as it is stored. Argo stores files and folders as .tar.gz.
 func (s ArtifactsService) Read(ctx context.Context, runID, nodeID, name string) ([]byte, error) {
 	var wire struct {
 		Data []byte `json:"data"`
@@ -19,7 +19,7 @@ func (s ArtifactsService) Read(ctx context.Context, runID, nodeID, name string) 
 	return wire.Data, s.conn.get(ctx, path, nil, &wire)
 }
 
-// ReadFile gives the content of an artifact that is a single file, taken out of the archive that it is stored in.
+// ReadFile returns the content of an artifact that is a single file, extracted from its archive.
 func (s ArtifactsService) ReadFile(ctx context.Context, runID, nodeID, name string) ([]byte, error) {
 	data, err := s.Read(ctx, runID, nodeID, name)
 	if err != nil {

@@ -6,20 +6,21 @@ import (
 	"net/http"
 )
 
-// RunCheck is what a server finds out about a run before it starts.
+// RunCheck is the server's assessment of a run before it starts.
 type RunCheck struct {
 	// Run is the run as it would start. It has no ID.
 	Run *Run `json:"run"`
 	// Shortages are the steps that the cluster can never hold: they would fail.
 	Shortages []Shortage `json:"shortages,omitempty"`
-	// Checked tells that the steps were compared with the nodes of the cluster. A cluster that adds nodes is not compared, nor one
-	// whose nodes cannot be read now.
+	// Checked reports that the steps were compared with the nodes of the cluster. It is false if the cluster adds nodes on demand, or if
+	// its nodes cannot be read.
 	Checked bool `json:"checked"`
-	// Concerns are steps that will wait, or fail, unless something is made or raised before they run. They keep no run from starting.
+	// Concerns are steps that will wait or fail unless a missing object is created or a quota raised before they run. They do not keep the
+	// run from starting.
 	Concerns []Concern `json:"concerns,omitempty"`
 }
 
-// Concern is a step that refers to what is not there, or exceeds a quota, as far as the server may look.
+// Concern is a step that refers to a missing object or exceeds a quota. Objects that the server may not read are not checked.
 type Concern struct {
 	Step string `json:"step"`
 	Why  string `json:"why"` // secret "key" not found: create it in namespace kubeflow, and the step goes on
@@ -40,7 +41,7 @@ func (s Shortage) String() string {
 	return "step " + s.Step + " asks " + s.Asks + "; " + s.Has + ": " + s.Change
 }
 
-// Check refuses what Create refuses and compares the steps with the cluster. It starts nothing and leaves no trace.
+// Check refuses the requests that Create refuses, and compares the steps with the cluster. It starts and stores nothing.
 func (s RunsService) Check(ctx context.Context, n NewRun) (*RunCheck, error) {
 	in := map[string]any{
 		"name": n.Name, "description": n.Description, "experiment_id": n.ExperimentID, "pipeline_id": n.PipelineID, "version_id": n.VersionID,

@@ -1,10 +1,9 @@
 // Package client talks to an Argosy server over REST: pipelines, experiments, runs, logs and metrics.
 //
-// It needs nothing but the standard library. Every call takes a context and gives typed errors: *Error is an answer of
-// the server that is not a success, *Unreachable says that no server answered at all. Calls that only read are repeated
-// with backoff when the server is away for a moment, and so are those that come to the same when done twice, such as
-// deleting or enabling; calls that make something are repeated only when the connection was refused before anything was
-// sent.
+// It uses only the standard library. Every call takes a context and returns typed errors: *Error is an answer of the server other than
+// success, *Unreachable means that no server answered. The client repeats reads with backoff while the server is away, and also calls that
+// have the same effect when repeated, such as deleting or enabling. It repeats a call that creates something only if the connection was
+// refused before anything was sent.
 package client
 
 import (
@@ -16,7 +15,7 @@ import (
 	"time"
 )
 
-// DefaultURL is where `argosy up` serves unless told otherwise.
+// DefaultURL is the address at which `argosy up` serves by default.
 const DefaultURL = "http://127.0.0.1:8888"
 
 const (
@@ -59,22 +58,23 @@ type (
 	QueuesService      struct{ conn *connection } // QueuesService reads and changes the queues of Volcano's scheduler.
 )
 
-// Option changes how a Client works.
+// Option configures a Client.
 type Option func(*Client)
 
-// WithHTTPClient makes the client use h, for transports of one's own. Its Timeout should be zero: streams have no end to wait for.
+// WithHTTPClient makes the client use h, for example for a transport of your own. Leave its Timeout at zero, because event streams stay
+// open.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.conn.http = h } }
 
-// WithRetries says how often a call is repeated when that is safe; the default is 4, 0 means never.
+// WithRetries sets how often a call is repeated if that is safe. The default is 4; 0 means never.
 func WithRetries(n int) Option { return func(c *Client) { c.conn.retries = max(n, 0) } }
 
-// WithPatience says for how long Watch and Wait go on while the server cannot be reached; the default is one minute.
+// WithPatience sets how long Watch and Wait keep trying to reach the server. The default is one minute.
 func WithPatience(d time.Duration) Option { return func(c *Client) { c.conn.patience = d } }
 
 // WithPassword sends a password with every request. By default none is sent.
 func WithPassword(p string) Option { return func(c *Client) { c.conn.password = p } }
 
-// New makes a client of the server at baseURL, such as "http://127.0.0.1:8888".
+// New returns a client of the server at baseURL, such as "http://127.0.0.1:8888".
 func New(baseURL string, opts ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(baseURL, "/"))
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
@@ -110,7 +110,7 @@ func (c *Client) URL() string { return c.conn.url() }
 // RunURL is the page of a run in the server's web interface.
 func (c *Client) RunURL(id string) string { return c.URL() + "/runs/" + url.PathEscape(id) }
 
-// Health is what the server says of itself.
+// Health is the server's report on itself.
 type Health struct {
 	Commit    string `json:"commit_sha,omitempty"`
 	Tag       string `json:"tag_name,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Cluster is what the cluster has that runs work in, and who holds it.
+// Cluster describes the nodes and queues of the cluster, and which runs use them.
 type Cluster struct {
 	Nodes   []ClusterNode  `json:"nodes"`
 	Queues  []Queue        `json:"queues,omitempty"`  // Volcano's; none where the cluster has no Volcano
@@ -17,7 +17,7 @@ type Cluster struct {
 	ReadAt  time.Time      `json:"read_at"`
 }
 
-// MissingRight is something that the server may not read in the cluster, so that an answer lacks it.
+// MissingRight names objects of the cluster that the server may not read, so that the answer lacks them.
 type MissingRight struct {
 	Verb      string `json:"verb"`
 	Resource  string `json:"resource"`
@@ -35,7 +35,7 @@ type ClusterNode struct {
 	Holders     []Holder      `json:"holders,omitempty"`
 }
 
-// ResourceUse is how much there is of a resource and how much pods ask for: cpu in cores, memory in bytes, all else counted.
+// ResourceUse is the total amount of a resource and the amount that pods request: cpu in cores, memory in bytes, all others as counts.
 type ResourceUse struct {
 	Resource    string  `json:"resource"`
 	Capacity    float64 `json:"capacity"`
@@ -44,7 +44,7 @@ type ResourceUse struct {
 	Free        float64 `json:"free"`
 }
 
-// Holder is a run, or a namespace for pods without a run, and what its pods ask for.
+// Holder is a run, or a namespace for pods without a run, with the resources that its pods request.
 type Holder struct {
 	RunID     string   `json:"run_id,omitempty"`
 	RunName   string   `json:"run_name,omitempty"`
@@ -53,7 +53,7 @@ type Holder struct {
 	Requested []Amount `json:"requested"`
 }
 
-// Amount is so much of a resource, in the units of ResourceUse.
+// Amount is an amount of a resource, in the units of ResourceUse.
 type Amount struct {
 	Resource string  `json:"resource"`
 	Value    float64 `json:"value"`
@@ -70,7 +70,7 @@ type Queue struct {
 	Waiting   []PodGroup      `json:"waiting,omitempty"` // gangs, the oldest first
 }
 
-// QueueResource is what a queue may have of a resource, and has.
+// QueueResource is the limit and the current use of a resource in a queue.
 type QueueResource struct {
 	Resource   string   `json:"resource"`
 	Capability *float64 `json:"capability,omitempty"` // nil: no limit
@@ -95,13 +95,13 @@ type PodGroup struct {
 	Requested    []Amount  `json:"requested,omitempty"`
 }
 
-// Get gives the nodes and queues of the cluster, what is free, and which runs hold the rest.
+// Get returns the nodes and queues of the cluster, the free resources, and the runs that hold the rest.
 func (s ClusterService) Get(ctx context.Context) (*Cluster, error) {
 	answer := &Cluster{}
 	return answer, s.conn.get(ctx, ownAPI+"/cluster", nil, answer)
 }
 
-// RunJobs are the distributed jobs of a run, as the cluster has them now.
+// RunJobs are the distributed jobs of a run in their current state in the cluster.
 type RunJobs struct {
 	Jobs    []RunJob       `json:"jobs"`
 	Missing []MissingRight `json:"missing,omitempty"`
@@ -188,7 +188,7 @@ func (s JobsService) Stop(ctx context.Context, runID, name string) error {
 	return s.conn.decode(ctx, request{method: http.MethodDelete, path: ownAPI + "/runs/" + escape(runID) + "/jobs/" + escape(name), twice: true}, nil)
 }
 
-// RunUse is what the pods of a run use, as the cluster's metrics API measured it.
+// RunUse is the resource usage of a run's pods, as measured by the cluster's metrics API.
 type RunUse struct {
 	Pods    []PodUse       `json:"pods"`
 	Message string         `json:"message,omitempty"` // why there are none
@@ -202,7 +202,7 @@ type PodUse struct {
 	MeasuredAt time.Time `json:"measured_at,omitzero"`
 }
 
-// Use tells what the pods of a run use now, as far as the cluster measures that.
+// Use returns the current resource usage of a run's pods, if the cluster has a metrics API.
 func (s ClusterService) Use(ctx context.Context, runID string) (*RunUse, error) {
 	answer := &RunUse{}
 	return answer, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/use", nil, answer)
@@ -227,7 +227,8 @@ type PendingStep struct {
 	Resources []PendingResource `json:"resources,omitempty"`
 }
 
-// PendingResource is what the waiting pods of a step ask for of a resource, and what there is, in the units of ResourceUse.
+// PendingResource compares the amount of a resource that the waiting pods of a step request with what the cluster has, in the units of
+// ResourceUse.
 type PendingResource struct {
 	Resource     string   `json:"resource"`
 	Asked        float64  `json:"asked"`                  // of all waiting pods
@@ -237,7 +238,7 @@ type PendingResource struct {
 	Lacking      bool     `json:"lacking"`                // by what the scheduler says
 }
 
-// Pending says of each step of a run that waits for what.
+// Pending returns the waiting steps of a run with the reason for each.
 func (s ClusterService) Pending(ctx context.Context, runID string) (*PendingSteps, error) {
 	answer := &PendingSteps{}
 	return answer, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/pending", nil, answer)
@@ -248,13 +249,13 @@ type QueueChange struct {
 	Name   string `json:"name"`
 	Parent string `json:"parent,omitempty"` // only of new ones
 	Weight int    `json:"weight,omitempty"`
-	// Amounts by resource, as Kubernetes writes them: 4, 500m, 16Gi. An empty one takes a limit away.
+	// Amounts by resource, in Kubernetes' notation: 4, 500m, 16Gi. An empty amount removes the limit.
 	Capability map[string]string `json:"capability,omitempty"`
 	Deserved   map[string]string `json:"deserved,omitempty"`
 	Open       *bool             `json:"open,omitempty"` // only of those that are there
 }
 
-// List lists the queues of Volcano's scheduler. IsNotFound tells that the cluster has no Volcano.
+// List lists the queues of Volcano's scheduler. If the cluster has no Volcano, IsNotFound(err) is true.
 func (s QueuesService) List(ctx context.Context) ([]Queue, error) {
 	var answer struct{ Queues []Queue }
 	err := s.conn.get(ctx, ownAPI+"/queues", nil, &answer)
@@ -267,7 +268,7 @@ func (s QueuesService) Create(ctx context.Context, q QueueChange) (*Queue, error
 	return answer, s.conn.send(ctx, http.MethodPost, ownAPI+"/queues", q, answer)
 }
 
-// Set changes a queue. Whether it is open shows when Volcano has seen to it.
+// Set changes a queue. Volcano opens or closes it with a delay.
 func (s QueuesService) Set(ctx context.Context, q QueueChange) (*Queue, error) {
 	answer := &Queue{}
 	return answer, s.conn.send(ctx, http.MethodPost, ownAPI+"/queues/"+escape(q.Name)+":set", q, answer)
@@ -287,13 +288,13 @@ func (s JobsService) Object(ctx context.Context, runID, kind, name string) (stri
 	return answer.YAML, err
 }
 
-// RunEvents are what Kubernetes tells of a run's objects, the newest first.
+// RunEvents are the Kubernetes events of a run's objects, the newest first.
 type RunEvents struct {
 	Events  []ClusterEvent `json:"events"`
 	Missing []MissingRight `json:"missing,omitempty"`
 }
 
-// ClusterEvent is something that Kubernetes tells of an object of a run; those that say the same are one.
+// ClusterEvent is a Kubernetes event of an object of a run. Events with the same text are merged.
 type ClusterEvent struct {
 	Kind     string    `json:"kind"`
 	Name     string    `json:"name"`

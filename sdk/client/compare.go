@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Comparison puts runs beside each other: each row has a value for each run, in the order of Runs.
+// Comparison is a table of runs: each row has a value for each run, in the order of Runs.
 type Comparison struct {
 	Runs       []*Run           `json:"runs"`
 	Parameters []ComparedRow    `json:"parameters,omitempty"`
@@ -31,7 +31,7 @@ type ComparedMetric struct {
 	Values []*float64 `json:"values"`
 }
 
-// Compare reads runs and puts them beside each other.
+// Compare reads runs from the server and compares them.
 func (s RunsService) Compare(ctx context.Context, runIDs ...string) (*Comparison, error) {
 	runs := make([]*Run, len(runIDs))
 	errs := make([]error, len(runIDs))
@@ -56,7 +56,7 @@ func (s RunsService) Compare(ctx context.Context, runIDs ...string) (*Comparison
 	return CompareRuns(runs...), nil
 }
 
-// CompareRuns puts runs beside each other that were read before.
+// CompareRuns compares runs that were read before.
 func CompareRuns(runs ...*Run) *Comparison {
 	c := &Comparison{Runs: runs}
 	for i, r := range runs {
@@ -76,7 +76,7 @@ func CompareRuns(runs ...*Run) *Comparison {
 	return c
 }
 
-// Step is what people call the node of that id: its Label.
+// Step returns the Label of the node with that id.
 func (r *Run) Step(nodeID string) string {
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.ID == nodeID {
@@ -104,7 +104,7 @@ func (c *Comparison) metric(name, step, format string) *ComparedMetric {
 	return &c.Metrics[i]
 }
 
-// String writes the value for people: 0.5 of a PERCENTAGE is 50.00%.
+// String formats the value for display: 0.5 as a PERCENTAGE is 50.00%.
 func (m Metric) String() string {
 	if m.Format == "PERCENTAGE" {
 		return strconv.FormatFloat(m.Value*100, 'f', 2, 64) + "%"

@@ -21,7 +21,7 @@ const (
 	CodeUnavailable     = 14
 )
 
-// Error is an answer of the server that is not a success.
+// Error is an answer of the server other than success.
 type Error struct {
 	Status  int    // HTTP status
 	Code    int    // gRPC code; 0 when the server gave none
@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unreachable says that no answer came: the server is not there, or went away in the middle.
+// Unreachable means that no answer came: the server is down, or the connection broke before the answer was complete.
 type Unreachable struct {
 	URL string
 	Err error
@@ -54,22 +54,22 @@ func (e *Unreachable) Error() string {
 // Unwrap gives the network error.
 func (e *Unreachable) Unwrap() error { return e.Err }
 
-// NothingSent tells that the connection was never made, so that the call certainly had no effect.
+// NothingSent reports whether the connection was never made, so that the call cannot have had an effect.
 func (e *Unreachable) NothingSent() bool { return dialFailed(e.Err) }
 
 // IsNotFound reports whether err means that the pipeline, run or other object does not exist.
 func IsNotFound(err error) bool { return hasStatus(err, http.StatusNotFound) }
 
-// IsConflict tells whether err says that the name is taken or the state of the resource does not allow the call.
+// IsConflict reports whether err means that the name is taken, or that the state of the resource does not allow the call.
 func IsConflict(err error) bool {
 	e := (*Error)(nil)
 	return errors.As(err, &e) && (e.Status == http.StatusConflict || e.Code == CodeAlreadyExists)
 }
 
-// IsInvalid tells whether err says that the request itself was wrong.
+// IsInvalid reports whether err means that the request itself was wrong.
 func IsInvalid(err error) bool { return hasStatus(err, http.StatusBadRequest) }
 
-// IsUnreachable tells whether err says that no server answered.
+// IsUnreachable reports whether err means that no server answered.
 func IsUnreachable(err error) bool {
 	u := (*Unreachable)(nil)
 	return errors.As(err, &u)

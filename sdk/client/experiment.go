@@ -16,10 +16,10 @@ type Experiment struct {
 	StorageState string    `json:"storage_state,omitempty"` // STORAGESTATE_AVAILABLE or STORAGESTATE_ARCHIVED
 }
 
-// Archived tells whether the experiment is put away.
+// Archived reports whether the experiment is in the archive.
 func (e Experiment) Archived() bool { return e.StorageState == "STORAGESTATE_ARCHIVED" }
 
-// Create makes an experiment; IsConflict tells that the name is taken.
+// Create creates an experiment. If the name is taken, IsConflict(err) is true.
 func (s ExperimentsService) Create(ctx context.Context, name, description string) (*Experiment, error) {
 	var e Experiment
 	in := map[string]string{"name": name, "description": description}
@@ -57,7 +57,7 @@ func (s ExperimentsService) ByName(ctx context.Context, name string) (*Experimen
 	return first(p, err, "experiment", name)
 }
 
-// Ensure gives the experiment of that name and makes it if there is none.
+// Ensure returns the experiment of that name, and creates it if it does not exist.
 func (s ExperimentsService) Ensure(ctx context.Context, name string) (*Experiment, error) {
 	e, err := s.ByName(ctx, name)
 	if !IsNotFound(err) {
@@ -70,7 +70,7 @@ func (s ExperimentsService) Ensure(ctx context.Context, name string) (*Experimen
 	return e, err
 }
 
-// Delete deletes an experiment; its runs stay. The default one is refused: IsConflict tells.
+// Delete deletes an experiment; its runs stay. For the default experiment it fails, and IsConflict(err) is true.
 func (s ExperimentsService) Delete(ctx context.Context, id string) error {
 	return s.conn.delete(ctx, kfpAPI+"/experiments/"+escape(id))
 }
@@ -81,12 +81,12 @@ func (s ExperimentsService) Restore(ctx context.Context, idOrName string) (*Expe
 	return &e, s.conn.send(ctx, http.MethodPost, ownAPI+"/experiments/"+escape(idOrName)+":restore", struct{}{}, &e)
 }
 
-// Archive puts an experiment away with its runs.
+// Archive moves an experiment with its runs into the archive.
 func (s ExperimentsService) Archive(ctx context.Context, id string) error {
 	return s.conn.put(ctx, kfpAPI+"/experiments/"+escape(id)+":archive")
 }
 
-// Unarchive takes an experiment out of the archive; its runs stay there.
+// Unarchive takes an experiment out of the archive; its runs stay archived.
 func (s ExperimentsService) Unarchive(ctx context.Context, id string) error {
 	return s.conn.put(ctx, kfpAPI+"/experiments/"+escape(id)+":unarchive")
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Follow gives the lines of a node's log, without their ends, as they are written, until the node ends. When the
-// connection breaks it comes back and goes on where it was. It ends after an error.
+// Follow yields the lines of a node's log, without line ends, as they are written, until the node ends. After a broken connection it
+// reconnects and continues at the next line. It stops after an error.
 func (s LogsService) Follow(ctx context.Context, runID, nodeID string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		f := &logFollower{connection: s.conn, run: runID, node: nodeID, yield: yield, contact: time.Now()}
@@ -81,8 +81,7 @@ func (f *logFollower) stream(ctx context.Context) error {
 	}
 }
 
-// WatchMetrics gives the metrics of a run as they are reported, and again when one changes, until the run ends. It ends
-// after an error.
+// WatchMetrics yields each metric of a run when it is reported and again when it changes, until the run ends. It stops after an error.
 func (s RunsService) WatchMetrics(ctx context.Context, runID string) iter.Seq2[Metric, error] {
 	return func(yield func(Metric, error) bool) {
 		known := map[Metric]bool{}

@@ -12,13 +12,13 @@ import (
 // Page is one page of a list.
 type Page[T any] struct {
 	Items []T
-	// Total counts all that match, not only this page.
+	// Total counts all matching rows, on this and other pages.
 	Total int
-	// NextPageToken asks for the page after this one; empty on the last.
+	// NextPageToken requests the next page; empty on the last page.
 	NextPageToken string
 }
 
-// ListOptions choose what a list holds and in which order. The zero value is the first page in the server's order.
+// ListOptions selects and orders the rows of a list. The zero value is the first page in the server's order.
 type ListOptions struct {
 	PageSize  int    // 0 means the server's default (20); the most is 200
 	PageToken string // from the page before
@@ -26,7 +26,7 @@ type ListOptions struct {
 	Filter    []Predicate
 }
 
-// Predicate keeps the rows whose Key compares true with the value; several are AND-ed.
+// Predicate keeps the rows for which the comparison of Key with the value is true. Several predicates must all hold.
 type Predicate struct {
 	Op     string   `json:"op"`
 	Key    string   `json:"key"`
@@ -41,7 +41,7 @@ type strList struct {
 // Equals keeps the rows whose field is value.
 func Equals(key, value string) Predicate { return Predicate{Op: "EQUALS", Key: key, String: value} }
 
-// Contains keeps the rows whose field has value somewhere in it.
+// Contains keeps the rows whose field contains value.
 func Contains(key, value string) Predicate {
 	return Predicate{Op: "IS_SUBSTRING", Key: key, String: value}
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Event is something that happened to a run. One of Run, Log and Points is set, or Reset.
+// Event is a change of a run. Exactly one of Run, Log, Points and Reset is set.
 type Event struct {
-	// ID says where to go on after this event: see EventOptions.
+	// ID marks the place after this event: see EventOptions.After.
 	ID string
 	// Run is the run as it is now.
 	Run *Run
@@ -33,7 +33,7 @@ type LogLines struct {
 	Ended  bool     `json:"ended"` // the log is complete with these
 }
 
-// Unranked is the rank of what no process in particular printed.
+// Unranked is the rank of output that carries no rank.
 const Unranked = -1
 
 // Point is one value of a metric, printed while its step runs.
@@ -41,24 +41,24 @@ type Point struct {
 	NodeID string `json:"node_id"`
 	Name   string `json:"name"`
 	Rank   int    `json:"rank"` // of the process that printed it, or Unranked
-	// Step is as printed beside the value, or counted from 1.
+	// Step is the step number printed beside the value, or the value's number counted from 1.
 	Step      int64     `json:"step,string"`
 	PrintedAt time.Time `json:"printed_at,omitzero"` // zero when that is not known
 	Value     *float64  `json:"value"`               // nil: it was not a number, or infinite
 }
 
-// EventOptions say which events are wanted beside those of the run itself.
+// EventOptions selects the events that Events yields in addition to changes of the run itself.
 type EventOptions struct {
 	Logs   bool
 	LogsOf []string // only the logs of these nodes; empty for all
 	Points bool
-	// After is the ID of the last event that was taken; what came after it is given, and nothing twice. Empty: from the
-	// beginning. All else must be as it was.
+	// After is the ID of the last event received: Events continues after it, without gaps or repetitions. Empty means from the beginning.
+	// The other options must be the same as in the earlier call.
 	After string
 }
 
-// Events follows a run with the logs of its steps and the values of its metrics, as they come, until nothing more will.
-// It comes back when the connection breaks, and goes on where it was. It ends after an error.
+// Events yields changes of a run, lines of its steps' logs and values of its metrics as they come, until the run has ended and all are
+// read. After a broken connection it reconnects and continues. It stops after an error.
 func (s RunsService) Events(ctx context.Context, runID string, o EventOptions) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		query := url.Values{"node_id": o.LogsOf}
@@ -103,8 +103,8 @@ func readEvent(e event) (out Event, known bool, err error) {
 	return out, true, err
 }
 
-// Watch gives the values of a run's metrics as its steps print them, of the metrics named or of all, until the run
-// has ended. It ends after an error.
+// Watch yields the values of a run's metrics as its steps print them, until the run has ended. Without names it yields all metrics. It
+// stops after an error.
 func (s SeriesService) Watch(ctx context.Context, runID string, names ...string) iter.Seq2[Point, error] {
 	return func(yield func(Point, error) bool) {
 		for e, err := range RunsService(s).Events(ctx, runID, EventOptions{Points: true}) {
@@ -129,8 +129,8 @@ type Series struct {
 	Rank     int    `json:"rank"`
 	Format   string `json:"format,omitempty"`      // RAW or PERCENTAGE
 	Total    int64  `json:"total,omitzero,string"` // how many points there are in all
-	// Sampling says how Points were chosen: "none" when all are here, "min/max" when of each stretch of equally many points
-	// the least and the greatest are here.
+	// Sampling says how Points were chosen: "none" if all points are present; "min/max" if the curve was divided into stretches of equally
+	// many points, and only the least and the greatest value of each stretch are present.
 	Sampling string        `json:"sampling,omitempty"`
 	Points   []SeriesPoint `json:"points,omitempty"`
 }
@@ -148,8 +148,8 @@ func (s SeriesService) List(ctx context.Context, runID string) ([]Series, error)
 	return wire.Series, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/metrics", nil, &wire)
 }
 
-// Get gives the curves of a metric, one for each rank of a step that printed it, with at most so many points each; 0 is
-// the server's default.
+// Get returns the curves of a metric, one for each rank of a step that printed it, with at most this many points each; 0 means the server's
+// default.
 func (s SeriesService) Get(ctx context.Context, runID, metric string, points int) ([]Series, error) {
 	q := url.Values{}
 	if points != 0 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Log is what one container of a step's pods, or of its distributed job's, printed from its start to its end.
+// Log is the complete output of one container: of a step's pod, or of its distributed job.
 type Log struct {
 	NodeID    string    `json:"node_id"`
 	Attempt   int64     `json:"attempt"` // of the run, from 1
@@ -26,8 +26,8 @@ type Log struct {
 	Message   string    `json:"message,omitempty"` // why it was cut
 }
 
-// LogOptions choose the log of a step and the part to read. At most one of From, Tail and Since may be set. The zero value
-// is the newest log of the main container, from its beginning to where it is now.
+// LogOptions selects the log of a step and the part to read. Set at most one of From, Tail and Since. The zero value reads the newest log
+// of the main container, from its beginning to its current end.
 type LogOptions struct {
 	Container, Pod string
 	Attempt        int64 // of the run, from 1
@@ -74,7 +74,7 @@ func (o LogOptions) query() url.Values {
 	return q
 }
 
-// Open gives a log of a node as text; the caller closes it.
+// Open returns a log of a node as text. The caller must close it.
 func (s LogsService) Open(ctx context.Context, runID, nodeID string, o LogOptions) (io.ReadCloser, error) {
 	resp, err := s.conn.do(ctx, request{method: http.MethodGet, path: nodePath(runID, nodeID) + "/log", accept: "text/plain", query: o.query()})
 	if err != nil {

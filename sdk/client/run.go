@@ -28,7 +28,7 @@ type Ref struct {
 	Name string `json:"name,omitempty"`
 }
 
-// PipelineRef names what a run was made from; it is empty for a run of an inline manifest.
+// PipelineRef names the pipeline and version of a run; it is empty for a run of an inline manifest.
 type PipelineRef struct {
 	ID        string `json:"id,omitempty"`
 	Name      string `json:"name,omitempty"`
@@ -48,7 +48,7 @@ type Run struct {
 	Status    string    `json:"status,omitempty"`
 	Error     string    `json:"error,omitempty"` // why it failed
 	CreatedAt time.Time `json:"created_at,omitzero"`
-	// ScheduledAt is the time that a schedule made it for.
+	// ScheduledAt is the time for which a schedule created the run.
 	ScheduledAt time.Time   `json:"scheduled_at,omitzero"`
 	StartedAt   time.Time   `json:"started_at,omitzero"`
 	FinishedAt  time.Time   `json:"finished_at,omitzero"`
@@ -59,11 +59,11 @@ type Run struct {
 	Nodes       []Node      `json:"nodes,omitempty"`
 	Metrics     []Metric    `json:"metrics,omitempty"`
 	Warnings    []string    `json:"warnings,omitempty"`
-	// Waiting is what the run waits for while none of its steps runs; nil when it does not wait.
+	// Waiting is the reason why the run waits while none of its steps runs; nil when it does not wait.
 	Waiting *Waiting `json:"waiting,omitempty"`
 }
 
-// Waiting is what a run waits for.
+// Waiting is the reason why a run waits.
 type Waiting struct {
 	NodeID string `json:"node_id"`
 	Step   string `json:"step"`
@@ -83,7 +83,7 @@ func (r *Run) Done() bool {
 // Duration is how long the run has taken, up to now if it goes on; 0 if it has not begun.
 func (r *Run) Duration() time.Duration { return duration(r.StartedAt, r.FinishedAt) }
 
-// Node is one node of the run's graph: a step (type Pod), or what groups steps.
+// Node is one node of the run's graph: a step (type Pod), or a group of steps.
 type Node struct {
 	ID          string      `json:"id"`
 	Name        string      `json:"name"`
@@ -105,8 +105,7 @@ type Node struct {
 	HasLog      bool        `json:"has_log,omitempty"`
 }
 
-// Label is what people call the node: its display name, and in a loop the number and the item of each pass that it belongs to,
-// as in "train(2:0.01)".
+// Label is the node's name for display. In a loop it includes the number and the item of each iteration, as in "train(2:0.01)".
 func (n *Node) Label() string {
 	var b strings.Builder
 	b.WriteString(firstOf(n.DisplayName, n.Name))
@@ -144,7 +143,7 @@ type Metric struct {
 	Format string  `json:"format,omitempty"` // RAW or PERCENTAGE (0.5 means 50 %)
 }
 
-// NewRun asks for a run: of a pipeline (its default version), of one version, or of an inline manifest.
+// NewRun requests a run of a pipeline (its default version), of one version, or of an inline manifest.
 type NewRun struct {
 	Name           string // shown; need not be unique
 	Description    string
@@ -153,12 +152,12 @@ type NewRun struct {
 	Manifest       string // a Workflow as YAML or JSON, instead of a pipeline
 	ExperimentID   string // empty: the experiment "Default"
 	ServiceAccount string // empty: the manifest's, else pipeline-runner
-	// Parameters overrides defaults; names the pipeline does not have are refused.
+	// Parameters overrides defaults. The server refuses names that the pipeline does not declare.
 	Parameters []Parameter
 }
 
-// RunName makes a name for a run or schedule that the user did not name: the pipeline's, the time, and some letters, so that two of one
-// second differ.
+// RunName generates a name for a run or schedule: the pipeline's name, the time, and some random letters that keep two names of one second
+// apart.
 func RunName(pipeline string) string {
 	const letters = "bcdfghjkmnpqrstvwxz"
 	suffix := make([]byte, 4)
@@ -329,7 +328,7 @@ func (s RunsService) Metrics(ctx context.Context, runID string) ([]Metric, error
 	return r.Metrics, nil
 }
 
-// Terminate stops a run; its distributed jobs are deleted. IsInvalid tells that it had ended already.
+// Terminate stops a run and deletes its distributed jobs. If the run has already ended, IsInvalid(err) is true.
 func (s RunsService) Terminate(ctx context.Context, id string) error {
 	return s.conn.decode(ctx, request{
 		method: http.MethodPost, path: kfpAPI + "/runs/" + escape(id) + "/terminate", twice: true, done: IsInvalid,
@@ -341,27 +340,27 @@ func (s RunsService) Retry(ctx context.Context, id string) error {
 	return s.conn.send(ctx, http.MethodPost, kfpAPI+"/runs/"+escape(id)+"/retry", nil, nil)
 }
 
-// From says where a run goes on.
+// From selects the step at which a run continues.
 type From struct {
 	Step       string      `json:"step,omitempty"`       // id, name or display name of a node; empty: what failed
 	Parameters []Parameter `json:"parameters,omitempty"` // that have other values from there on
 	DryRun     bool        `json:"dry_run,omitempty"`    // only tell what would run again
 }
 
-// Retried is what a retry does.
+// Retried describes the steps that a retry runs again.
 type Retried struct {
 	Again    []string `json:"again,omitempty"`    // ids of the nodes that run again
 	Warnings []string `json:"warnings,omitempty"` // which of the kept steps used other values of the parameters
 }
 
-// RetryFrom runs a step of a run that has ended, and all that comes after it, again, under the same id. IsConflict tells that the
-// run has not ended, or did not get to the step.
+// RetryFrom runs a step of an ended run again, and all steps after it, under the same id. If the run has not ended or never reached the
+// step, IsConflict(err) is true.
 func (s RunsService) RetryFrom(ctx context.Context, id string, from From) (*Retried, error) {
 	var r Retried
 	return &r, s.conn.send(ctx, http.MethodPost, ownAPI+"/runs/"+escape(id)+":retry", from, &r)
 }
 
-// Delete deletes a run with its logs; one that goes on is stopped first. Its artifacts stay, as with KFP: see Purge.
+// Delete deletes a run with its logs, and stops it first if it has not ended. Its artifacts stay, as with KFP: see Purge.
 func (s RunsService) Delete(ctx context.Context, id string) error {
 	return s.conn.delete(ctx, kfpAPI+"/runs/"+escape(id))
 }

@@ -35,7 +35,7 @@ type Schedule struct {
 	Parameters     []Parameter `json:"parameters,omitempty"`
 }
 
-// Trigger says when a schedule starts runs: by Cron or Every so often, or with neither once, as soon as it is made.
+// Trigger sets when a schedule starts runs: by Cron, or at intervals by Every. With neither it starts one run as soon as it is created.
 type Trigger struct {
 	// Cron has five fields: minute, hour, day of month, month, weekday; or six, with seconds before them; or it is a word
 	// such as @daily. Times are UTC.
@@ -97,8 +97,8 @@ func (t Trigger) String() string {
 	return "once"
 }
 
-// NewSchedule asks for a schedule. What it runs is said as for a run, whose name is the schedule's; in its parameters
-// [[ScheduledTime]], [[CurrentTime]] and [[Index]] stand for those of each run.
+// NewSchedule requests a schedule. It describes the runs like NewRun, except that Name is the schedule's. In parameters, [[ScheduledTime]],
+// [[CurrentTime]] and [[Index]] are replaced by the values of each run.
 type NewSchedule struct {
 	NewRun
 	Trigger        Trigger
@@ -126,7 +126,7 @@ func (w wireJob) view() *Schedule {
 	}
 }
 
-// Create makes a schedule; IsInvalid tells that its trigger, parameters or manifest are wrong.
+// Create creates a schedule. If its trigger, parameters or manifest are wrong, IsInvalid(err) is true.
 func (s SchedulesService) Create(ctx context.Context, n NewSchedule) (*Schedule, error) {
 	in := wireJob{wireRun: n.wire(), Trigger: n.Trigger, MaxConcurrency: max(n.MaxConcurrency, 1), Enabled: !n.Disabled, NoCatchup: n.NoCatchup}
 	var out wireJob
@@ -190,7 +190,7 @@ func (s SchedulesService) Enable(ctx context.Context, id string) error {
 	return s.conn.put(ctx, schedulePath(id)+"/enable")
 }
 
-// Disable keeps a schedule from starting runs; those that go on are left alone.
+// Disable keeps a schedule from starting runs; existing runs continue.
 func (s SchedulesService) Disable(ctx context.Context, id string) error {
 	return s.conn.put(ctx, schedulePath(id)+"/disable")
 }

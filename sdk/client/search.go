@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Search keeps the runs for which all of it holds. The zero value keeps all.
+// Search keeps the runs that match all of its fields. The zero value keeps all runs.
 type Search struct {
 	Statuses   []string // any of these, in any case
 	Text       string   // in the name, the description or the id of the run, in any case
@@ -41,14 +41,14 @@ type RunFields struct {
 	Metrics    []string `json:"metrics,omitempty"`
 }
 
-// Fields gives the parameters, labels and metrics that runs have.
+// Fields returns the names of the parameters, labels and metrics of existing runs.
 func (s RunsService) Fields(ctx context.Context) (*RunFields, error) {
 	var f RunFields
 	return &f, s.conn.get(ctx, ownAPI+"/runs:fields", nil, &f)
 }
 
-// Purge deletes a run with its logs and with what it left in the artifact store. IsConflict tells that it has not ended, or
-// that another run took over some of its artifacts from the cache.
+// Purge deletes a run with its logs and its files in the artifact store. If the run has not ended, or another run uses some of its
+// artifacts through the cache, IsConflict(err) is true.
 func (s RunsService) Purge(ctx context.Context, id string) error {
 	var wire struct {
 		Results []struct {

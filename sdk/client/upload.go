@@ -24,12 +24,12 @@ type UploadOption func(*upload)
 // Description is shown with the pipeline or version.
 func Description(text string) UploadOption { return func(u *upload) { u.description = text } }
 
-// FileName is the name the package is sent under. Servers take .yaml, .yml and .json as they are and look into
-// anything else; without it the name follows from the content.
+// FileName is the name of the uploaded file. Servers read .yaml, .yml and .json files as YAML, and detect archives in all others. By
+// default the name follows from the content.
 func FileName(name string) UploadOption { return func(u *upload) { u.file = name } }
 
-// Upload makes a new pipeline of a package (.tar.gz, .zip or plain YAML). An empty name means the file's.
-// IsConflict tells that the name is taken: upload a version then.
+// Upload creates a pipeline from a package (.tar.gz, .zip or YAML). An empty name means the file's name. If the name is taken,
+// IsConflict(err) is true: upload a version instead.
 func (s PipelinesService) Upload(ctx context.Context, name string, r io.Reader, opts ...UploadOption) (*Pipeline, error) {
 	var p Pipeline
 	err := s.conn.upload(ctx, "/pipelines/upload", url.Values{"name": {name}}, r, opts, &p)

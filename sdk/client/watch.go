@@ -17,8 +17,8 @@ import (
 // errNoStream says that the server has no event stream for runs, or that something on the way swallows it.
 var errNoStream = errors.New("the server has no stream of events, or something on the way to it swallows it")
 
-// Watch follows a run: its view at once and after every change, until nothing more will come. It uses the server's event
-// stream, comes back to it when the connection breaks, and polls where there is none. It ends after an error.
+// Watch yields a run at once and after every change, until nothing more can change. It uses the server's event stream, reconnects to it,
+// and polls servers without one. It stops after an error.
 func (s RunsService) Watch(ctx context.Context, runID string) iter.Seq2[*Run, error] {
 	return func(yield func(*Run, error) bool) {
 		v := &views{id: runID, yield: yield}
@@ -33,8 +33,8 @@ func (s RunsService) Watch(ctx context.Context, runID string) iter.Seq2[*Run, er
 	}
 }
 
-// Wait follows a run to its end and gives it as it ended; whether it succeeded is in its Status. Each change calls the
-// functions given, in order.
+// Wait waits until a run ends and returns it; its Status says whether it succeeded. Each change of the run calls the given functions, in
+// order.
 func (s RunsService) Wait(ctx context.Context, runID string, changed ...func(*Run)) (*Run, error) {
 	var last *Run
 	for r, err := range s.Watch(ctx, runID) {
