@@ -8,8 +8,8 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Collect returns the list of the values that an output of a step inside Each has in all passes of the loop, in
-// the order of the items. After nested loops, each Collect leaves one of them.
+// Collect returns the list of an output's values over all iterations of Each, in the order of the items. In nested loops each Collect
+// leaves one loop.
 func Collect[T any](v Value[T]) Value[[]T] {
 	if !v.IsSet() {
 		return valueOf[[]T](faulty(caller(), "Collect: the value is not set"))
@@ -17,9 +17,9 @@ func Collect[T any](v Value[T]) Value[[]T] {
 	return valueOf[[]T](collect(v.recorded()))
 }
 
-// CollectFiles is Collect for files: a folder with what the step left in each pass of the loop, named 00000, 00001 and
-// so on in the order of the items. After nested loops each CollectFiles leaves one of them, and there are folders in the
-// folder. Files are kept one by one for this, without an archive: what is in them arrives, modes and links do not.
+// CollectFiles is Collect for files: a folder with the step's files from each iteration, named 00000, 00001 and so on in the order of the
+// items. In nested loops each CollectFiles leaves one loop, and the folder contains folders. The files are stored one by one, without an
+// archive, so their content is kept, and modes and links are lost.
 func CollectFiles[K any](f File[K]) File[[]K] {
 	var out File[[]K]
 	if !f.IsSet() {

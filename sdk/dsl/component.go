@@ -10,7 +10,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Component is a step that can be used many times, with typed inputs and outputs.
+// Component is a reusable step with typed inputs and outputs.
 //
 // In is a struct of Values and Files; all must be set, unless the field is tagged `dsl:",optional"`. Out is a struct of
 // Values and Files, each an output of the step; a field of type *Step, if there is one, becomes the step itself. The name of
@@ -22,14 +22,13 @@ type Component[In, Out any] struct {
 	at    graph.Position
 }
 
-// Define makes a component. Build says what to run; there the fields of out are for Path alone, which is the file
-// that the program must write the output to.
+// Define makes a component. Build returns the container to run; in it, fields of out are only for Path, which returns the file that the
+// program must write the output to.
 func Define[In, Out any](name string, build func(in In, out Out) Container) *Component[In, Out] {
 	return &Component[In, Out]{name: name, build: build, at: caller()}
 }
 
-// Path returns the file to which a component's program writes the output, for use within Define. Its folder, /tmp, is there
-// already.
+// Path returns the file to which a component's program writes the output, for use within Define. Its folder, /tmp, exists.
 func Path(output AnyValue) Value[string] {
 	if output != nil {
 		if r := output.recorded().single(); r != nil && r.ownPath != "" {
@@ -39,8 +38,8 @@ func Path(output AnyValue) Value[string] {
 	return valueOf[string](faulty(caller(), "dsl.Path is for the outputs that dsl.Define hands to its function"))
 }
 
-// Add adds a step that runs the component and returns its outputs. The step is named after the component, with -2,
-// -3 and so on when it is added again.
+// Add adds a step that runs the component, and returns its outputs. The step is named after the component; further ones get the suffixes
+// -2, -3 and so on.
 func (c *Component[In, Out]) Add(p *Pipeline, in In, opts ...StepOption) Out {
 	var out Out
 	if p == nil || c == nil {

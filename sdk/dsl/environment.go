@@ -6,7 +6,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Variables sets environment variables, as Container.Env does: for defaults and for steps of other packages.
+// Variables sets environment variables, like Container.Env, as an option for defaults and for steps of other packages.
 func Variables(env Env) StepOption {
 	return stepOption(func(s *Step) { s.variables(env) })
 }
@@ -26,8 +26,7 @@ func Secret(name, key string) Value[string] {
 	return valueOf[string](reference(ref{source: &graph.EnvVar{Secret: &graph.KeyRef{Name: name, Key: key}}}))
 }
 
-// SecretOf returns the name and the key of the entry that v is, where Secret made v. It is for packages that build
-// steps and hand the entry to other pods.
+// SecretOf returns the name and the key of an entry if Secret returned v. Packages that build steps use it to pass the entry to other pods.
 func SecretOf(v AnyValue) (name, key string, ok bool) {
 	if v == nil || !v.IsSet() {
 		return "", "", false
@@ -48,8 +47,8 @@ func ConfigMap(name, key string) Value[string] {
 	return valueOf[string](reference(ref{source: &graph.EnvVar{ConfigMap: &graph.KeyRef{Name: name, Key: key}}}))
 }
 
-// EnvOf returns the value that an environment variable of the step itself has when it starts, for use in Command,
-// Args and Env. Kubernetes writes it $(NAME), which as plain text arrives as it is.
+// EnvOf returns the value of the step's own environment variable at its start, for use in Command, Args and Env. It is Kubernetes' $(NAME);
+// written as plain text, $(NAME) is not expanded.
 func EnvOf(name string) Value[string] {
 	if !envName.MatchString(name) {
 		return valueOf[string](faulty(caller(), "dsl.EnvOf(%q): this is not a name of an environment variable: use letters, digits and _", name))

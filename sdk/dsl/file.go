@@ -10,8 +10,8 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// File is an artifact: a file or folder that a step leaves, or data from elsewhere. K says what is in it: one of the
-// kinds here or any type of yours, and files of different kinds do not mix.
+// File is an artifact: a file or folder that a step writes, or data from elsewhere. K is the kind of its content: one of the kinds here or
+// a type of your own. Files of different kinds do not mix.
 //
 // Where a File stands in Command, Args or Env it is put into the container, and its path there takes its place.
 type File[K any] struct{ text *text }
@@ -24,13 +24,13 @@ type (
 	HTML    struct{}
 )
 
-// AnyFile is a File of whatever kind.
+// AnyFile is a File of any kind.
 type AnyFile interface {
 	AnyValue
 	isFile()
 }
 
-// IsSet says whether the file is more than the zero File.
+// IsSet reports whether the file differs from the zero File.
 func (f File[K]) IsSet() bool { return f.text != nil }
 
 func (f File[K]) recorded() text {
@@ -56,7 +56,7 @@ func kindOf(t reflect.Type) graph.Type {
 	return graph.Type(t.Name())
 }
 
-// OutputFile declares that the step leaves a file or folder, and returns it.
+// OutputFile declares that the step writes a file or folder, and returns it.
 func OutputFile[K any](s *Step, name, file string) File[K] {
 	var f File[K]
 	if s == nil || s.node == nil || s.node.Container == nil {
@@ -82,15 +82,14 @@ func (s *Step) keep(name, file string, kind graph.Type) text {
 // imported is data from elsewhere.
 type imported struct{ key, http, git, revision, raw Value[string] }
 
-// Import returns existing data as a file, such as FromHTTP(dsl.Lit("https://example.com/data.csv")). Every step that uses it
-// fetches it.
+// Import returns existing data as a file, such as FromHTTP(dsl.Lit("https://example.com/data.csv")). Every step that uses it downloads it.
 func Import[K any](p *Pipeline, from Source) File[K] {
 	var f File[K]
 	f.set(reference(ref{Ref: graph.Ref{File: true}, pipeline: p, imported: from.imported, imports: true}))
 	return f
 }
 
-// Source is where data to import lies.
+// Source is the location of data to import.
 type Source struct{ imported *imported }
 
 // FromKey is a file or folder in the cluster's artifact repository.
@@ -104,7 +103,7 @@ func FromGit(url, revision Value[string]) Source {
 	return Source{&imported{git: url, revision: revision}}
 }
 
-// FromText is a file of this text.
+// FromText is a file with this text.
 func FromText(contents Value[string]) Source { return Source{&imported{raw: contents}} }
 
 // plain turns an import into plain data.
@@ -202,8 +201,8 @@ func (p *Pipeline) report(n *node, what string, t text) {
 	}
 }
 
-// Script is a container that runs a script: an interpreter of the image, such as python3, and the text of the
-// script, often of a file that go:embed reads. Args come behind the script's name.
+// Script is a container that runs a script: an interpreter of the image, such as python3, and the script's text, often embedded with
+// go:embed. Args follow the script's name.
 func Script(image Value[string], interpreter, source string, args ...any) Container {
 	return Container{Image: image, Command: Args(interpreter), Source: Lit(source), Args: Args(args...)}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Cond is a question that is answered when the pipeline runs.
+// Cond is a comparison that is evaluated when the pipeline runs.
 type Cond struct {
 	left  text
 	op    string
@@ -46,15 +46,15 @@ func compare[T any](a Value[T], op string, b T) Cond {
 	return c
 }
 
-// Branch is an If that may get further branches.
+// Branch is an If that can get further branches.
 type Branch struct {
 	pipeline *Pipeline
 	last     *node // the If or ElseIf that was added last
 	ended    bool  // by Else
 }
 
-// If records steps that run only when cond holds. Outside of it their outputs cannot be used, since they may not
-// be there: OneOf merges those of several branches.
+// If records steps that run only when cond holds. Their outputs may not exist, so they cannot be used outside; OneOf merges the outputs of
+// several branches.
 func (p *Pipeline) If(cond Cond, steps func()) *Branch {
 	if p == nil {
 		return nil
@@ -62,7 +62,7 @@ func (p *Pipeline) If(cond Cond, steps func()) *Branch {
 	return &Branch{pipeline: p, last: p.branch("If", cond, steps)}
 }
 
-// ElseIf records steps that run when no branch before did and cond holds.
+// ElseIf records steps that run when cond holds and no earlier branch ran.
 func (b *Branch) ElseIf(cond Cond, steps func()) *Branch {
 	if b == nil || !b.open("ElseIf") {
 		return b
@@ -72,7 +72,7 @@ func (b *Branch) ElseIf(cond Cond, steps func()) *Branch {
 	return b
 }
 
-// Else records steps that run when no branch before did.
+// Else records steps that run when no earlier branch ran.
 func (b *Branch) Else(steps func()) {
 	if b == nil || !b.open("Else") {
 		return
@@ -119,8 +119,8 @@ func (p *Pipeline) branch(kind string, cond Cond, steps func()) *node {
 	return n
 }
 
-// OneOf returns the value or file of the branch of an If that ran: each argument is an output of a step in another
-// branch. A last one from outside of the If stands for the branches that give none; without an Else there must be one.
+// OneOf returns the output of the branch that ran: each argument is an output of a step in a different branch of an If. The last argument
+// may come from outside the If, for the branches without an output; an If without an Else needs one.
 func OneOf[V any, P interface {
 	*V
 	settable
@@ -220,9 +220,9 @@ func (p *Pipeline) otherwise(n *node, t text, file bool) graph.Text {
 	return graph.Text{{Ref: &own}}
 }
 
-// Each records steps that run once for every item of list, all at the same time, and returns what steps returns.
-// The values in it belong to one pass of the loop; Collect makes the list of all passes out of them. The list
-// must not be empty when the pipeline runs if something is collected.
+// Each records steps that run once for every item of list, all at the same time, and returns what steps returns. Its values belong to one
+// iteration; Collect turns them into a list over all iterations. If outputs are collected, the list must not be empty when the pipeline
+// runs.
 func Each[T, R any](p *Pipeline, list Value[[]T], steps func(item Value[T]) R) R {
 	var result R
 	if p == nil {
@@ -260,7 +260,7 @@ func Each[T, R any](p *Pipeline, list Value[[]T], steps func(item Value[T]) R) R
 	return result
 }
 
-// Field returns a field of a loop's item, where the item is an object.
+// Field returns a field of a loop's item that is an object.
 func Field[T, M any](item Value[M], name string) Value[T] {
 	r := item.recorded().single()
 	switch {

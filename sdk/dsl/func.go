@@ -60,8 +60,8 @@ func Func[In, Out any](name string, run func(ctx context.Context, in In, out *Ou
 	return c
 }
 
-// Program says in which container image the program that has the pipeline's functions lies, and where in it: at
-// compiler.ImageProgram in those that argosy image makes.
+// Program sets the container image with the program that has the pipeline's functions, and its path in the image: compiler.ImageProgram in
+// images of argosy image.
 func Program(image Value[string], file string) Option {
 	return pipelineOption(func(p *Pipeline) {
 		if !filepath.IsAbs(file) {
@@ -85,8 +85,8 @@ func each(v reflect.Value, f func(field, name string, v settable)) {
 	}
 }
 
-// RunFunc runs a function of the pipeline, with the arguments that its step has: -in NAME=VALUE for each input, and
-// -out NAME=FILE for each output. It is for the program inside a step.
+// RunFunc runs a function of the pipeline with its step's arguments: -in NAME=VALUE for each input, and -out NAME=FILE for each output. The
+// program inside a step calls it.
 func (p *Pipeline) RunFunc(ctx context.Context, name string, args []string) error {
 	if p == nil || p.functions[name].run == nil {
 		return fmt.Errorf("pipeline %q has no function %q: is this another version of the program?", p.Name(), name)
@@ -189,7 +189,7 @@ func writeOutputs(out reflect.Value, files map[string]string) error {
 	return nil
 }
 
-// Get returns the value inside a function of Func, where all are known. Elsewhere it is the zero T.
+// Get returns the value inside a function of Func, where all values are known. Elsewhere it returns the zero T.
 func (v Value[T]) Get() T {
 	t, _ := v.decode()
 	return t
@@ -198,7 +198,7 @@ func (v Value[T]) Get() T {
 // Put sets an output inside a function of Func.
 func (v *Value[T]) Put(value T) { *v = Lit(value) }
 
-// Path returns where the file lies, or is to be written, inside a function of Func. Elsewhere it is empty.
+// Path returns the path of a file to read or write, inside a function of Func. Elsewhere it is empty.
 func (f File[K]) Path() string {
 	s, _ := Known(f)
 	return s

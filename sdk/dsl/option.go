@@ -9,13 +9,13 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Option sets something of a whole pipeline, in New.
+// Option configures a whole pipeline, in New.
 type Option interface{ ofPipeline(*Pipeline) }
 
-// StepOption sets something of a step of any kind. Pipeline.Defaults sets it for many.
+// StepOption configures a step of any kind. Pipeline.Defaults applies one to many steps.
 type StepOption interface{ ofStep(*Step) }
 
-// Both is for a pipeline and for a step.
+// Both configures a pipeline or a step.
 type Both interface {
 	Option
 	StepOption
@@ -48,14 +48,14 @@ type bothOption struct {
 	stepOption
 }
 
-// Defaults sets options of all steps that are recorded from here on. What a step sets itself goes before.
+// Defaults sets options of all steps recorded after this call. A step's own options take precedence.
 func (p *Pipeline) Defaults(opts ...StepOption) {
 	if p != nil {
 		p.defaults = append(slices.Clone(p.defaults), opts...)
 	}
 }
 
-// With records steps whose defaults are these options too.
+// With adds options to the defaults of the steps that it records.
 func (p *Pipeline) With(steps func(), opts ...StepOption) {
 	if p == nil {
 		return
@@ -80,12 +80,12 @@ func (p *Pipeline) Set(opts ...Option) {
 	}
 }
 
-// Description says what the pipeline is for, in a line or two.
+// Description describes the pipeline in a line or two.
 func Description(s string) Option {
 	return pipelineOption(func(p *Pipeline) { p.description = s })
 }
 
-// Parallelism is how many pods of a run there are at most at a time.
+// Parallelism limits how many pods of a run exist at a time.
 func Parallelism(pods int) Option {
 	return pipelineOption(func(p *Pipeline) {
 		if pods < 1 {
@@ -95,7 +95,7 @@ func Parallelism(pods int) Option {
 	})
 }
 
-// TTL removes ended runs from the cluster after a time, failed ones perhaps later. Nothing is removed for a zero.
+// TTL removes ended runs from the cluster after a time; failed runs may have a longer one. Zero keeps them.
 func TTL(success, failure time.Duration) Option {
 	return pipelineOption(func(p *Pipeline) {
 		if success < 0 || failure < 0 {
@@ -112,7 +112,7 @@ func TTL(success, failure time.Duration) Option {
 	})
 }
 
-// ImagePullSecrets names the secrets that the kubelet pulls the steps' images with.
+// ImagePullSecrets names the secrets with which the kubelet pulls the steps' images.
 func ImagePullSecrets(names ...string) Option {
 	return pipelineOption(func(p *Pipeline) {
 		for _, name := range names {
@@ -124,13 +124,13 @@ func ImagePullSecrets(names ...string) Option {
 	})
 }
 
-// PasteValues has Kubernetes read $(NAME) and $$ also in values that stand in commands, arguments and variables, as it does
-// in packages of Kubeflow Pipelines' SDKs. Without it such values arrive as they are.
+// PasteValues lets Kubernetes expand $(NAME) and $$ in values too, when they are part of commands, arguments and variables, as packages of
+// Kubeflow Pipelines' SDKs do. Without it values arrive unchanged.
 func PasteValues() Option {
 	return pipelineOption(func(p *Pipeline) { p.settings.Pasted = true })
 }
 
-// Timeout ends a step, or with New a whole run, that has not ended after this time. Each retry has as much again.
+// Timeout ends a step that has not ended after this time, or in New a whole run. Each retry has the full time.
 func Timeout(d Value[time.Duration]) Both {
 	check := func(fault func(string, ...any)) {
 		if known, ok := Known(d); ok {
@@ -151,7 +151,7 @@ func Timeout(d Value[time.Duration]) Both {
 	}
 }
 
-// ServiceAccount is the one that the step, or with New every step, runs as: pipeline-runner unless set.
+// ServiceAccount sets the service account of the step, or in New of every step. Default: pipeline-runner.
 func ServiceAccount(name Value[string]) Both {
 	return bothOption{
 		func(p *Pipeline) {

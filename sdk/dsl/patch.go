@@ -6,8 +6,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// PodSpecPatch merges JSON into the specification of the step's pods, for what no other option can say. The step's
-// own container is called main.
+// PodSpecPatch merges JSON into the spec of the step's pods, for fields without an option. The step's own container is called main.
 func PodSpecPatch(patch Value[string]) StepOption {
 	return podOption("PodSpecPatch", func(s *Step, pod *graph.Pod) { pod.Patch = s.text("PodSpecPatch", patch) })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Pipeline records steps. It is made by New and filled by one goroutine.
+// Pipeline records steps. New returns one. It is not safe for concurrent use.
 type Pipeline struct {
 	name, description string
 	params            []*graph.Param
@@ -26,8 +26,7 @@ type Pipeline struct {
 	faults            Faults
 }
 
-// New starts a pipeline. The name is for people and may be any text; the names of its runs are made from its
-// letters, digits and dashes.
+// New starts a pipeline. The name is for display and may be any text; the names of its runs use its letters, digits and dashes.
 func New(name string, opts ...Option) *Pipeline {
 	p := &Pipeline{name: name, names: map[string]graph.Position{}, numbers: map[string]int{}, groups: map[string]int{}}
 	p.root = &scope{kind: rootScope}
@@ -46,7 +45,7 @@ func New(name string, opts ...Option) *Pipeline {
 	return p
 }
 
-// ParamOption sets something of a parameter.
+// ParamOption configures a parameter.
 type ParamOption func(*param)
 
 type param struct {
@@ -54,10 +53,10 @@ type param struct {
 	choices []any
 }
 
-// Help says in a line what the parameter means.
+// Help describes the parameter in a line.
 func Help(s string) ParamOption { return func(p *param) { p.Description = s } }
 
-// Choices are the only values that the parameter may have.
+// Choices lists the allowed values of the parameter.
 func Choices[T any](values ...T) ParamOption {
 	return func(p *param) {
 		for _, v := range values {
@@ -69,12 +68,12 @@ func Choices[T any](values ...T) ParamOption {
 	}
 }
 
-// Min is the least value that a parameter may have which is a number. A run with a lower one is refused.
+// Min sets the least value of a numeric parameter. A run with a lower one is refused.
 func Min[T int | float64](least T) ParamOption {
 	return func(p *param) { p.Min = limit(least) }
 }
 
-// Max is the greatest value that a parameter may have which is a number. A run with a greater one is refused.
+// Max sets the greatest value of a numeric parameter. A run with a greater one is refused.
 func Max[T int | float64](most T) ParamOption {
 	return func(p *param) { p.Max = limit(most) }
 }
@@ -187,8 +186,8 @@ func (p *Pipeline) bound(declared *param) {
 	}
 }
 
-// OnExit records steps that run when all others have ended, however they ended. They may use the pipeline's
-// parameters and Argo("workflow.status"), but no outputs of the steps before.
+// OnExit records steps that run after all others have ended, with any outcome. They may use the pipeline's parameters and
+// Argo("workflow.status"), but not outputs of the earlier steps.
 func (p *Pipeline) OnExit(steps func()) {
 	if p == nil {
 		return
@@ -199,8 +198,7 @@ func (p *Pipeline) OnExit(steps func()) {
 	p.within(p.exit, steps)
 }
 
-// OnFailure records steps that run when all others have ended and the run has not succeeded. They may use what those
-// of OnExit may.
+// OnFailure records steps that run after all others have ended if the run did not succeed. They may use the same values as those of OnExit.
 func (p *Pipeline) OnFailure(steps func()) {
 	if p == nil {
 		return
@@ -211,7 +209,7 @@ func (p *Pipeline) OnFailure(steps func()) {
 	p.within(p.exit, func() { p.If(Ne(Argo("workflow.status"), "Succeeded"), steps) })
 }
 
-// Graph returns the recorded pipeline as plain data. The error is Faults where the pipeline has mistakes.
+// Graph returns the recorded pipeline as plain data. If the pipeline has mistakes, the error is Faults.
 func (p *Pipeline) Graph() (*graph.Pipeline, error) {
 	if p == nil {
 		return nil, errNilPipeline
@@ -241,7 +239,7 @@ func (p *Pipeline) Name() string {
 	return p.name
 }
 
-// Fault records a mistake at the place of the caller outside of the SDK, for packages that build steps.
+// Fault records a mistake at the first caller outside the SDK, for packages that build steps.
 func (p *Pipeline) Fault(format string, args ...any) { p.fault(caller(), "", format, args...) }
 
 func (p *Pipeline) fault(at graph.Position, step, format string, args ...any) {

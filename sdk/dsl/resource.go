@@ -7,7 +7,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Resource is what a step does to an object of Kubernetes.
+// Resource describes an operation on a Kubernetes object.
 type Resource struct {
 	// Action is create, apply, replace, patch, delete or get.
 	Action string
@@ -18,7 +18,7 @@ type Resource struct {
 	SuccessCondition, FailureCondition Value[string]
 	// MergeStrategy is that of a patch: strategic, merge or json.
 	MergeStrategy string
-	// Flags are further ones of kubectl.
+	// Flags are additional flags of kubectl.
 	Flags []Value[string]
 	// Owned has Kubernetes delete the object together with the run's workflow.
 	Owned bool
@@ -26,8 +26,8 @@ type Resource struct {
 
 var actions = []string{"create", "apply", "replace", "patch", "delete", "get"}
 
-// Manage adds a step that makes, changes or deletes an object of Kubernetes. It runs no program of yours, so options that
-// are about containers do not fit; FieldOutput gives what it puts out.
+// Manage adds a step that creates, changes or deletes a Kubernetes object. It runs no container of yours, so options for containers do not
+// apply. FieldOutput returns fields of the object.
 func Manage(p *Pipeline, name string, r Resource, opts ...StepOption) *Step {
 	if p == nil {
 		return &Step{}
@@ -60,8 +60,8 @@ func Manage(p *Pipeline, name string, r Resource, opts ...StepOption) *Step {
 	return s
 }
 
-// FieldOutput returns a field of the object that a step of Manage made, changed or read, by its path as kubectl writes it:
-// {.metadata.name}. The path {} is the whole object.
+// FieldOutput returns a field of the object of a Manage step, by its path in kubectl's notation: {.metadata.name}. The path {} is the whole
+// object.
 func FieldOutput[T any](s *Step, name, jsonPath string) Value[T] {
 	if s == nil || s.node == nil || s.box.Resource == nil {
 		return valueOf[T](faulty(caller(), "FieldOutput %s: only a step of dsl.Manage has fields", name))

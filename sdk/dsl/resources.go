@@ -7,7 +7,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Resources are amounts for a container, as Kubernetes writes them: 500m, 2, 10Gi. What is not set is left alone.
+// Resources are amounts for a container in Kubernetes' notation: 500m, 2, 10Gi. Unset fields stay as they are.
 type Resources struct {
 	CPU, Memory, Storage Value[string] // Storage is of the node's disk
 	Others               map[string]Value[string]
@@ -18,7 +18,7 @@ func Requests(r Resources) StepOption {
 	return stepOption(func(s *Step) { s.box.Requests = s.resources("Requests", s.box.Requests, r) })
 }
 
-// Limits is what the step may use at most.
+// Limits sets the most that the step may use.
 func Limits(r Resources) StepOption {
 	return stepOption(func(s *Step) { s.box.Limits = s.resources("Limits", s.box.Limits, r) })
 }
@@ -30,7 +30,7 @@ const (
 	Intel  = "gpu.intel.com/i915"
 )
 
-// GPUs gives the step whole GPUs, of NVIDIA unless another vendor's resource is named.
+// GPUs gives the step whole GPUs: NVIDIA's, or those of another vendor whose resource is named.
 func GPUs(n Value[int], vendor ...string) StepOption {
 	return stepOption(func(s *Step) {
 		name := NVIDIA

@@ -8,7 +8,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// RetryPolicy says which failures are worth another try.
+// RetryPolicy selects the failures that are retried.
 type RetryPolicy string
 
 // The retry policies.
@@ -19,24 +19,23 @@ const (
 	RetryAlways           RetryPolicy = "Always"
 )
 
-// Backoff is a wait before each retry.
+// Backoff sets the pauses before retries.
 type Backoff struct {
-	// Wait is the time before the first retry, and each further one waits Factor times longer, 2 unless set, but
-	// no longer than MaxWait.
+	// Wait is the pause before the first retry. Each further pause is Factor times longer (default 2), up to MaxWait.
 	Wait    Value[time.Duration]
 	Factor  int
 	MaxWait Value[time.Duration]
-	// MaxTime is the time from the first try on after which no other begins.
+	// MaxTime is the time from the first attempt after which no retry starts.
 	MaxTime Value[time.Duration]
 }
 
-// Retry is what to do when a step fails.
+// Retry sets how often and when a failed step runs again.
 type Retry struct {
-	// Limit is the number of tries after the first.
+	// Limit is the number of attempts after the first.
 	Limit  Value[int]
 	Policy RetryPolicy // RetryOnFailure unless set, or RetryAlways with When
 	Backoff
-	// When is an expression of Argo's that must hold, as in "asInt(lastRetry.exitCode) == 75".
+	// When is an Argo expression that must be true for a retry, as in "asInt(lastRetry.exitCode) == 75".
 	When string
 }
 
@@ -80,14 +79,14 @@ func (s *Step) duration(what string, d Value[time.Duration]) graph.Text {
 	return s.text("Retries "+what, d)
 }
 
-// NoCache runs the step always, also when an earlier one that was given the same has its outputs (see [CacheFor]).
+// NoCache runs the step even if the cache has outputs of an equal step (see [CacheFor]).
 func NoCache() StepOption {
 	return podOption("NoCache", func(_ *Step, pod *graph.Pod) { pod.Cache = &graph.Cache{Off: true} })
 }
 
-// CacheFor says how old the outputs may be that the step takes over from an earlier one that was given the same, instead
-// of running; any are good enough for zero, and without this option. A step is given what its container is (image, command,
-// arguments, environment, mounts), its inputs, and which outputs it has; artifacts must be the same objects.
+// CacheFor sets the greatest age of cached outputs: instead of running, the step takes the outputs of an earlier equal step that are not
+// older. Zero, the default, means any age. Two steps are equal if they have the same container (image, command, arguments, environment,
+// mounts), inputs and names of outputs; artifacts must be the same objects.
 func CacheFor(age time.Duration) StepOption {
 	return podOption("CacheFor", func(s *Step, pod *graph.Pod) {
 		if age < 0 {
@@ -100,8 +99,8 @@ func CacheFor(age time.Duration) StepOption {
 	})
 }
 
-// CacheKey takes the outputs, values and files, of an earlier run of this step of this pipeline that had the same key,
-// whatever else has changed. See [CacheFor] for how old they may be.
+// CacheKey takes the outputs, values and files, of an earlier run of this step in this pipeline with the same key, whatever else has
+// changed. [CacheFor] limits their age.
 func CacheKey(key Value[string]) StepOption {
 	return podOption("CacheKey", func(s *Step, pod *graph.Pod) {
 		if known, ok := Known(key); ok && known == "" && len(key.recorded().refs()) == 0 {

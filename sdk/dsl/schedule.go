@@ -28,8 +28,8 @@ func Scheduler(name Value[string]) StepOption {
 	return podOption("Scheduler", func(s *Step, pod *graph.Pod) { pod.Scheduler = s.object("Scheduler", name) })
 }
 
-// Queue puts the step's pods in a queue of Volcano, which places them. A distributed job's own pods are in the queue that
-// its Queue field names.
+// Queue puts the step's pods in a Volcano queue, and Volcano schedules them. The pods of a distributed job are in the queue that its Queue
+// field names.
 func Queue(name Value[string]) StepOption {
 	return podOption("Queue", func(s *Step, pod *graph.Pod) {
 		pod.Scheduler = s.object("Queue", Lit("volcano"))
@@ -39,13 +39,13 @@ func Queue(name Value[string]) StepOption {
 
 // Toleration lets a step onto nodes with a taint.
 type Toleration struct {
-	// Key is the taint's key; empty stands for all taints.
+	// Key is the taint's key; empty matches all taints.
 	Key string
-	// Value is the taint's value: any unless set.
+	// Value is the taint's value. Default: any.
 	Value Value[string]
-	// Effect is NoSchedule, PreferNoSchedule or NoExecute: all of them unless set.
+	// Effect is NoSchedule, PreferNoSchedule or NoExecute. Default: all of them.
 	Effect string
-	// For is how long the step may stay on a node that gets the taint NoExecute: for ever unless set.
+	// For is how long the step may stay on a node that gets the taint NoExecute. Default: for ever.
 	For time.Duration
 }
 
@@ -78,7 +78,7 @@ func Tolerate(taints ...Toleration) StepOption {
 	})
 }
 
-// Affinity says near what the step runs. What is preferred is weighed by the terms' Weight, 1 to 100.
+// Affinity constrains where the step runs. The terms' Weight, 1 to 100, ranks preferences.
 type Affinity struct {
 	// Nodes are the nodes that will do, PreferNodes those that are better.
 	Nodes, PreferNodes []NodeTerm
@@ -86,29 +86,29 @@ type Affinity struct {
 	Pods, PreferPods, AvoidPods, ShunPods []PodTerm
 }
 
-// NodeTerm describes nodes: all of Labels must hold.
+// NodeTerm selects nodes that match all of Labels.
 type NodeTerm struct {
 	Weight int
 	Labels []Requirement
 }
 
-// PodTerm describes places by the pods there: those on the same node, or in the same domain of a topology.
+// PodTerm selects nodes by the pods on them, or by the pods in the same topology domain.
 type PodTerm struct {
 	Weight int
 	Labels []Requirement
-	// Topology is the node's label whose value is a domain: kubernetes.io/hostname unless set.
+	// Topology is the node label whose value is the domain. Default: kubernetes.io/hostname.
 	Topology string
 }
 
-// Requirement is a question about a label.
+// Requirement is a condition on a label.
 type Requirement struct {
 	Key string
-	// Operator is In, NotIn, Exists, DoesNotExist, and for nodes Gt and Lt: In unless set, or Exists without Values.
+	// Operator is In, NotIn, Exists, DoesNotExist, and for nodes Gt and Lt. Default: In, or Exists without Values.
 	Operator string
 	Values   []Value[string]
 }
 
-// Near is an affinity, which replaces one that was set before.
+// Near sets the step's affinity and replaces an earlier one.
 func Near(a Affinity) StepOption {
 	return podOption("Near", func(s *Step, pod *graph.Pod) {
 		pod.Affinity = &graph.Affinity{

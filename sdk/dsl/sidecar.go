@@ -6,23 +6,23 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Sidecar runs a second container beside the step, which is ended with it. It sees the step's volumes. Options are
-// those of containers: Requests, Limits, GPUs, Variables, Mount and the like.
+// Sidecar runs a second container during the step and ends it with the step. It sees the step's volumes. Options are those of containers:
+// Requests, Limits, GPUs, Variables, Mount and so on.
 func Sidecar(name string, c Container, opts ...StepOption) StepOption {
 	return podOption("Sidecar", func(s *Step, pod *graph.Pod) {
 		pod.Sidecars = append(pod.Sidecars, s.sidecar(name, c, opts))
 	})
 }
 
-// InitContainer runs a container before the step, which must end well. It sees the step's volumes.
+// InitContainer runs a container to its successful end before the step starts. It sees the step's volumes.
 func InitContainer(name string, c Container, opts ...StepOption) StepOption {
 	return podOption("InitContainer", func(s *Step, pod *graph.Pod) {
 		pod.InitContainers = append(pod.InitContainers, s.sidecar(name, c, opts))
 	})
 }
 
-// OwnMounts keeps the volumes of the step's own container from a container beside it, which then sees those alone that it
-// mounts itself.
+// OwnMounts hides the volumes of the step's own container from a sidecar or init container, which then sees only volumes that it mounts
+// itself.
 func OwnMounts() StepOption {
 	return stepOption(func(s *Step) {
 		if s.beside == "" {

@@ -21,13 +21,13 @@ type Container struct {
 	Command, Args []Value[string]
 	Env           Env
 	WorkingDir    Value[string]
-	// Source, if set, is a script: Command is its interpreter, which is given the script's file and then Args.
+	// Source, if set, is a script. Command is its interpreter, whose arguments are the script's file and then Args.
 	Source Value[string]
-	// Artifacts are files that are kept after the step.
+	// Artifacts are files to keep after the step.
 	Artifacts []Artifact
-	// ImagePullPolicy is Always, IfNotPresent or Never; empty leaves it to the cluster.
+	// ImagePullPolicy is Always, IfNotPresent or Never. Default: the cluster's.
 	ImagePullPolicy string
-	// Kind is what pictures call the step; empty means Container.
+	// Kind is the step's kind in drawings. Default: Container.
 	Kind string
 
 	function string // of Func, which has no image and no command of its own
@@ -36,11 +36,11 @@ type Container struct {
 // Env is a set of environment variables.
 type Env map[string]Value[string]
 
-// Artifact is a file or folder of the container that is kept after the step.
+// Artifact is a file or folder of the container to keep after the step.
 type Artifact struct {
 	Name string
 	Path string // absolute, in the container
-	// Optional makes it no error when the program does not write it.
+	// Optional allows the program not to write it.
 	Optional bool
 }
 
@@ -54,7 +54,7 @@ type Step struct {
 	ownMounts bool
 }
 
-// Handle is what After accepts: a *Step, or a Value or File that is the output of one.
+// Handle is an argument of After: a *Step, or a Value or File that is an output of one.
 type Handle interface{ ended() []*node }
 
 func (s *Step) ended() []*node {
@@ -66,7 +66,7 @@ func (s *Step) ended() []*node {
 
 func (v Value[T]) ended() []*node { return v.recorded().producers() }
 
-// After makes the step wait until the others have ended well. What a step reads from others it waits for anyway.
+// After makes the step wait until the others have succeeded. A step always waits for the steps whose outputs it uses.
 func After(others ...Handle) StepOption {
 	return stepOption(func(s *Step) {
 		for i, other := range others {
@@ -252,21 +252,20 @@ func (s *Step) Name() string {
 	return s.node.Name
 }
 
-// Fault records a mistake at the place of the step, for packages that build steps.
+// Fault records a mistake at the place where the step was added, for packages that build steps.
 func (s *Step) Fault(format string, args ...any) {
 	if s != nil && s.node != nil {
 		s.pipeline.fault(s.node.At, s.node.Name, format, args...)
 	}
 }
 
-// OutputOption sets something of an output.
+// OutputOption configures an output.
 type OutputOption func(*graph.Output)
 
-// Default is the output's value, as text, where the program writes no file, which is an error otherwise.
+// Default sets the output's value, as text, for a program that writes no file. Without it a missing file is an error.
 func Default(v string) OutputOption { return func(o *graph.Output) { o.Default = &v } }
 
-// Output declares that the step writes a value into a file, and returns that value. A string is the file's text
-// as it is, all else is JSON.
+// Output declares that the step writes a value into a file, and returns the value. A string is the file's text; other types are JSON.
 func Output[T any](s *Step, name, file string, opts ...OutputOption) Value[T] {
 	if s == nil || s.node == nil || s.node.Container == nil {
 		return valueOf[T](faulty(caller(), "output %s belongs to no step that runs a container", name))

@@ -18,8 +18,8 @@ type sub struct {
 	open    bool
 }
 
-// Sub runs a pipeline of its own as one step. Its steps see the pipeline's parameters and in, nothing else of what is
-// around them, and what body returns is what can be used of them. In and Out are structs of Values and Files.
+// Sub runs a pipeline of its own as one step. Its steps see the pipeline's parameters and in, and nothing else of the caller; the caller
+// sees only what body returns. In and Out are structs of Values and Files.
 //
 // The body is recorded once, however often the function that calls Sub is called. So that function may call itself,
 // within an If, for what must be done until a condition holds:

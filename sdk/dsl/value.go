@@ -12,12 +12,11 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Value is a T that is known now or only when the pipeline runs. The package's functions make them; the zero Value
-// means "not set". Values of different types do not mix; where they should, Go's conversion says so:
-// dsl.Value[string](epochs).
+// Value is a T that is known now or only when the pipeline runs. Functions of this package return Values; the zero Value means "not set".
+// Values of different types do not mix, but Go can convert them: dsl.Value[string](epochs).
 type Value[T any] struct{ text *text }
 
-// AnyValue is a Value of whatever type.
+// AnyValue is a Value of any type.
 type AnyValue interface {
 	// IsSet says whether the value is there at all.
 	IsSet() bool
@@ -28,8 +27,8 @@ type AnyValue interface {
 // IsSet says whether the value is more than the zero Value.
 func (v Value[T]) IsSet() bool { return v.text != nil }
 
-// String returns the text of a constant. Other values are not known yet: what it returns for them is refused
-// wherever it ends up in a step, with a word about Sprintf.
+// String returns the text of a constant. Other values are not known yet: String returns a placeholder for them, and a step that contains it
+// is refused with a hint to use Sprintf.
 func (v Value[T]) String() string {
 	if s, ok := Known(v); ok && len(v.recorded().refs()) == 0 {
 		return s
@@ -85,7 +84,7 @@ func faulty(at graph.Position, format string, args ...any) text {
 	return text{faults: Faults{{At: at, Message: fmt.Sprintf(format, args...)}}}
 }
 
-// Lit returns a constant as a Value. Strings stay as they are, durations read like 1h30m, all else becomes JSON.
+// Lit returns a constant as a Value. Strings stay unchanged, durations are written like 1h30m, other types become JSON.
 func Lit[T any](v T) Value[T] {
 	s, err := encode(v)
 	if err != nil {
@@ -105,8 +104,7 @@ func Argo(variable string) Value[string] {
 
 var argoVariable = regexp.MustCompile(`^[a-zA-Z][-_.a-zA-Z0-9]*$`)
 
-// Sprintf formats like fmt.Sprintf. Arguments that are Values take the verbs %v and %s and appear as the text
-// they have when the pipeline runs.
+// Sprintf formats like fmt.Sprintf. Use the verbs %v and %s for Values; their text is inserted when the pipeline runs.
 func Sprintf(format string, args ...any) Value[string] {
 	if false {
 		_ = fmt.Sprintf(format, args...) // tells go vet to check calls of this function like fmt.Sprintf's
@@ -174,7 +172,7 @@ func (h *hole) Format(s fmt.State, verb rune) {
 	fmt.Fprint(s, h.mark)
 }
 
-// Args makes a list of values out of constants and Values of any types: strings stay as they are, all else becomes JSON.
+// Args returns a list of constants and Values of any types. Strings stay unchanged, other types become JSON.
 func Args(args ...any) []Value[string] {
 	values := make([]Value[string], len(args))
 	for i, arg := range args {
@@ -194,8 +192,8 @@ func Args(args ...any) []Value[string] {
 	return values
 }
 
-// Named returns v with a name that messages about it use, for packages that build steps and know their values by
-// other names than Args[3].
+// Named returns v with a name for error messages, for packages that build steps and whose users know the value by another name than
+// Args[3].
 func Named[T any](v Value[T], name string) Value[T] {
 	if !v.IsSet() {
 		return v
@@ -205,8 +203,8 @@ func Named[T any](v Value[T], name string) Value[T] {
 	return valueOf[T](t)
 }
 
-// Known returns the text of v where it is known already: that of a constant, or the default of a parameter. It is
-// for packages that build steps and want to check what they can.
+// Known returns the text of v if it is known already: a constant's, or the default of a parameter. Packages that build steps use it for
+// early checks.
 func Known(v AnyValue) (s string, ok bool) {
 	if v == nil || !v.IsSet() {
 		return "", false

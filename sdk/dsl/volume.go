@@ -8,7 +8,7 @@ import (
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// Volume holds files that a step sees where it is mounted.
+// Volume is a source of files for Mount.
 type Volume struct {
 	what     string // for messages
 	value    AnyValue
@@ -39,38 +39,38 @@ func HostPath(file Value[string]) Volume {
 	return Volume{what: "HostPath", value: file, into: func(v *graph.Volume, t graph.Text) { v.HostPath = t }}
 }
 
-// Scratch is an empty folder that goes with the step. An empty size sets no limit.
+// Scratch is an empty folder that is removed with the step. An empty size means unlimited.
 func Scratch(size string) Volume {
 	return Volume{what: "Scratch", size: size, into: func(v *graph.Volume, _ graph.Text) { v.Scratch = "disk" }}
 }
 
-// SharedMemory is Scratch in memory, as programs want it at /dev/shm. It counts as memory that the step uses.
+// SharedMemory is Scratch in memory, for programs that need a large /dev/shm. It counts as memory of the step.
 func SharedMemory(size string) Volume {
 	return Volume{what: "SharedMemory", size: size, into: func(v *graph.Volume, _ graph.Text) { v.Scratch = "memory" }}
 }
 
-// ReadOnly returns the volume as one that the step cannot write to.
+// ReadOnly returns the volume without write access.
 func (v Volume) ReadOnly() Volume {
 	v.readOnly = true
 	return v
 }
 
-// SubPath returns a file or folder of the volume in place of the whole.
+// SubPath returns only a file or folder of the volume.
 func (v Volume) SubPath(file Value[string]) Volume {
 	v.subPath = file
 	return v
 }
 
-// ClaimOption sets something of a claim that a run makes for itself.
+// ClaimOption configures a claim of NewClaim.
 type ClaimOption func(*graph.Claim)
 
-// StorageClass is the one that the claim is of: the cluster's default unless set.
+// StorageClass sets the claim's storage class. Default: the cluster's.
 func StorageClass(name string) ClaimOption { return func(c *graph.Claim) { c.StorageClass = name } }
 
-// ReadWriteMany makes a claim that pods on several nodes can mount at a time.
+// ReadWriteMany allows pods on several nodes to mount the claim at the same time.
 func ReadWriteMany() ClaimOption { return func(c *graph.Claim) { c.Mode = "ReadWriteMany" } }
 
-// NewClaim makes a volume of the given size for each run, which goes with the run.
+// NewClaim creates a volume of the given size for each run and deletes it with the run.
 func (p *Pipeline) NewClaim(name, size string, opts ...ClaimOption) Volume {
 	if p == nil {
 		return Volume{}
@@ -94,7 +94,7 @@ func (p *Pipeline) NewClaim(name, size string, opts ...ClaimOption) Volume {
 	return Volume{what: "NewClaim", pipeline: p, into: func(v *graph.Volume, _ graph.Text) { v.RunClaim = name }}
 }
 
-// Mount shows the files of a volume to the step, at an absolute path.
+// Mount mounts a volume in the step's container at an absolute path.
 func Mount(at string, v Volume) StepOption {
 	return stepOption(func(s *Step) {
 		if !path.IsAbs(at) || path.Clean(at) == "/" || strings.ContainsAny(at, ":{") || checkText(at) != nil {

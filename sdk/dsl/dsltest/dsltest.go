@@ -1,6 +1,6 @@
-// Package dsltest helps to unit-test pipelines: Graph checks that one has no faults, and Run goes through it in
-// memory, with functions of the test's in place of the steps. Conditions, loops, branches, sub-pipelines and exit
-// steps are followed as the pipeline says, so that a test sees which steps run, and with what.
+// Package dsltest unit-tests pipelines. Graph checks that a pipeline has no faults. Run executes its logic in memory, with functions of the
+// test in place of the steps: conditions, loops, branches, sub-pipelines and exit steps take effect, so a test sees which steps run with
+// which inputs.
 //
 //	run := dsltest.Run(t, Sweep(), dsltest.Params{"rates": []float64{0.1, 0.2}}, dsltest.Steps{
 //		"fit": func(c dsltest.Call) (dsltest.Outputs, error) { return dsltest.Outputs{"loss": 0.5}, nil },

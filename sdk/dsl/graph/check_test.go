@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 		`p.go:1: A b: a node has the name "A b"`:                           {Nodes: []Node{step("A b")}},
 		"x: it must be one of a container, a condition, a loop and a call": {Nodes: []Node{{Name: "x"}}},
 		"loop: there are no steps in it":                                   {Nodes: []Node{each("loop", list)}},
-		"loop: its items are not a JSON list, or the list is empty":                {Nodes: []Node{each("loop", Text{{Text: "[]"}}, step("a"))}},
+		"loop: its items are not a JSON list, or the list is empty":        {Nodes: []Node{each("loop", Text{{Text: "[]"}}, step("a"))}},
 		"p.go:1: b: it uses output out of a, and does not wait for it":     {Nodes: []Node{step("a"), using(step("b"), out)}},
 		"p.go:1: b: it uses output out of a, which is not there for it":    {Nodes: []Node{each("loop", list, step("a")), using(step("b", "loop"), out)}},
 		"p.go:1: b: output out of a is collected where there is no loop":   {Nodes: []Node{step("a"), using(step("b", "a"), collected)}},
@@ -49,14 +49,14 @@ func TestCheck(t *testing.T) {
 		"p.go:1: a: there is no input x here":                              {Nodes: []Node{using(step("a"), Ref{Input: "x"})}},
 		"p.go:1: a: it uses an item of loop outside of it":                 {Nodes: []Node{using(step("a"), Ref{Loop: "loop"})}},
 		"sub-pipeline s has no steps in it":                                {Nodes: []Node{{Name: "c", Call: &Call{Sub: "s"}}}, Subs: []Sub{{Name: "s"}}},
-		"c: it calls s, which is not a sub-pipeline":                          {Nodes: []Node{{Name: "c", Call: &Call{Sub: "s"}}}},
+		"c: it calls s, which is not a sub-pipeline":                       {Nodes: []Node{{Name: "c", Call: &Call{Sub: "s"}}}},
 		"c: it passes 0 inputs of 1": {
 			Nodes: []Node{{Name: "c", Call: &Call{Sub: "s"}}}, Subs: []Sub{{Name: "s", Inputs: []SubInput{{Name: "in"}}, Nodes: []Node{step("a")}}},
 		},
 		"again: sub-pipeline s calls itself always, and would never end": {
 			Nodes: []Node{step("a")}, Subs: []Sub{{Name: "s", Nodes: []Node{{Name: "again", Call: &Call{Sub: "s"}}}}},
 		},
-		`c: it compares by "~"`:                       {Nodes: []Node{{Name: "c", If: &If{Cond: Cond{Op: "~"}, Nodes: []Node{step("a")}}}}},
+		`c: it compares by "~"`:                          {Nodes: []Node{{Name: "c", If: &If{Cond: Cond{Op: "~"}, Nodes: []Node{step("a")}}}}},
 		`c: it compares with "x", which is not a number`: {Nodes: []Node{{Name: "c", If: &If{Cond: Cond{Op: "<", Type: Integer, Right: "x"}, Nodes: []Node{step("a")}}}}},
 	} {
 		p.Name = "p"

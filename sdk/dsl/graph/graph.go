@@ -1,6 +1,5 @@
-// Package graph holds a recorded pipeline as plain data: what package dsl
-// records, what the compiler reads, what tests compare and pictures draw.
-// Nothing in it points back at the program that recorded it.
+// Package graph holds a recorded pipeline as plain data. Package dsl records it, the compiler reads it, tests compare it and package draw
+// draws it. It has no references to the program that recorded it.
 package graph
 
 import "slices"
