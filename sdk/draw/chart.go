@@ -131,13 +131,13 @@ func legend(lines []Line, y int) (rows int, svg string) {
 	return rows, b.String()
 }
 
-// Bar is one bar of a chart. NaN is a value that is not there.
+// Bar is one bar of a chart. A NaN value is missing.
 type Bar struct {
 	Name  string
 	Value float64
 }
 
-// Bars draws values beside each other, from zero.
+// Bars draws values side by side, from zero.
 func Bars(title string, bars []Bar) string {
 	low, high, label := 0.0, 0.0, 0.0
 	for _, bar := range bars {

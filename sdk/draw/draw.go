@@ -1,5 +1,5 @@
-// Package draw makes pictures of pipelines and runs: SVG that needs nothing beside it, DOT for Graphviz, and Mermaid
-// for Markdown. The same graph always gives the same bytes.
+// Package draw draws pipelines and runs: as self-contained SVG, as DOT for Graphviz, and as Mermaid for Markdown. The same graph always
+// gives the same bytes.
 package draw
 
 import (
@@ -20,7 +20,7 @@ type Node struct {
 	ID    string // unique in the diagram
 	Label string
 	Kind  string // a word under the label: Container, MPIJob
-	// Status is the phase of a step that runs or ran, and gives it its colour; empty in pictures of pipelines.
+	// Status is the phase of a step in a run and sets its colour; empty in drawings of pipelines.
 	Status string
 	// After holds the IDs of nodes beside this one that come before it.
 	After []string
@@ -28,7 +28,7 @@ type Node struct {
 	Nodes []Node // of a group
 }
 
-// Of is the diagram of a recorded pipeline.
+// Of returns the diagram of a recorded pipeline.
 func Of(g *graph.Pipeline) Diagram {
 	o := outline{subs: map[string][]graph.Node{}}
 	for _, sub := range g.Subs {

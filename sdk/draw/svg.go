@@ -26,8 +26,8 @@ var looks = map[string]colours{
 	"Omitted":     {"#adb5bd", "#f8f9fa"},
 }
 
-// SVG draws the diagram. All styles are in the elements themselves, so that the picture looks the same inside of any
-// page, without one, and with scripts forbidden.
+// SVG draws the diagram. All styles are attributes of the elements, so the drawing looks the same alone, inside any page, and where scripts
+// are forbidden.
 func (d Diagram) SVG() string {
 	p := arrange(d.Nodes)
 	w, h := max(p.w+2*margin, textWidth(d.Title)+2*margin), p.h+2*margin+groupTitle
