@@ -5,8 +5,7 @@
 //	notebook.Compare(first, second)          // parameters, metrics and times of runs beside each other
 //	notebook.Scaling(report)                 // how throughput changes with workers: package scaling
 //
-// What is shown are pictures without scripts. They stay in the notebook when it is saved, and look the same in Jupyter,
-// in exports and on code hosts.
+// The output is images without scripts. It stays in the saved notebook and looks the same in Jupyter, in exports and on code hosts.
 package notebook
 
 import (
@@ -38,7 +37,7 @@ func Show(p *dsl.Pipeline) error {
 	return display(picture("pipeline "+g.Name, svg), "pipeline "+g.Name)
 }
 
-// Option changes how Watch works.
+// Option configures Watch.
 type Option func(*options)
 
 type options struct {
@@ -46,15 +45,14 @@ type options struct {
 	curves []string
 }
 
-// On names the server of the run. Without it, the environment and the configuration file do: client.FromEnv.
+// On names the server of the run. The default is client.FromEnv.
 func On(c *client.Client) Option { return func(o *options) { o.client = c } }
 
-// Curves names the metrics whose curves are drawn. Without it these are all that the steps report while they run.
+// Curves names the metrics to draw. The default is every metric that the steps report while they run.
 func Curves(names ...string) Option { return func(o *options) { o.curves = names } }
 
-// Watch follows a run to its end in the cell: its graph with the state of each step, the curves of metrics that its steps
-// print, and the last lines of their logs. What is shown last stays. It returns the run as it ended; whether it
-// succeeded is in its Status.
+// Watch shows a run in the cell until it ends: its graph with the state of each step, the curves of its metrics, and the last lines of its
+// logs. The last state stays in the cell. It returns the ended run; its Status says whether it succeeded.
 func Watch(ctx context.Context, run *client.Run, opts ...Option) (*client.Run, error) {
 	if !gonbui.IsNotebook {
 		return run, errNoNotebook
@@ -76,8 +74,7 @@ func Watch(ctx context.Context, run *client.Run, opts ...Option) (*client.Run, e
 	return last, errors.Join(err, display(w.page(last), fmt.Sprintf("run %s: %s", last.Name, last.Status)))
 }
 
-// Compare shows runs beside each other: parameters, with those that differ first, metrics with a chart of each, and how
-// long they took.
+// Compare shows runs side by side: parameters, those that differ first; a chart of each metric; and durations.
 func Compare(runs ...*client.Run) error {
 	if len(runs) == 0 {
 		return errors.New("there are no runs to compare")
