@@ -1,8 +1,8 @@
-// Package scaling reports how the throughput of runs changes with one of their parameters: with the number of workers, or
-// from one network to another. The run is the unit: a run gives one value, and the statistics are over runs.
+// Package scaling reports how the throughput of runs depends on one of their parameters, such as the number of workers or the network. The
+// run is the unit: each run gives one value, and the statistics are over runs.
 //
-// A report compares each cell, which is all runs with the same parameters, with the cell of the base. It draws no line
-// between cells of strong and of weak scaling, and it says in words what the runs have shown and what they could not show.
+// A cell is all runs with the same parameters. A report compares each cell with the base cell, keeps strong and weak scaling apart, and
+// says in words what the runs show and what they leave open.
 package scaling
 
 import (

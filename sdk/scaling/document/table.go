@@ -1,4 +1,4 @@
-// Package document writes a scaling report down: as tables, Markdown, a page of HTML, CSV.
+// Package document writes a scaling report as tables, Markdown, an HTML page or CSV.
 package document
 
 import (

@@ -1,4 +1,4 @@
-// Package plan orders the measurements of a sweep, in the same way for the command and for pipelines.
+// Package plan orders the measurements of a sweep. The command and pipelines use the same order.
 package plan
 
 import (

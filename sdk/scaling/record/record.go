@@ -1,4 +1,4 @@
-// Package record reads what is known of runs as measurements for a scaling report, in the same way for the server and for its clients.
+// Package record turns runs into measurements for a scaling report, for the server and for its clients.
 //
 // A run gives one measurement. A run whose measured step is in a loop gives one for each pass of the loop.
 package record
