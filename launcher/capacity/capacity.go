@@ -1,6 +1,6 @@
-// Package capacity finds what a cluster can never hold: a pod that fits on no node, pods that are needed together and exceed
-// all nodes together, and a volume that no storage class makes. It looks at empty nodes, so what it finds does not pass by
-// waiting: only another demand or another cluster helps.
+// Package capacity finds demands that a cluster can never hold: a pod that fits on no node, a group of pods that exceeds all nodes
+// together, and a volume without a storage class. It compares with empty nodes, so waiting cannot help: only a smaller demand or another
+// cluster does.
 package capacity
 
 import (

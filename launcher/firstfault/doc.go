@@ -1,6 +1,6 @@
-// Package firstfault finds out what a distributed job failed of first: which rank, on which host, of what, and what that rank
-// printed last. A job that fails says it many times: the other ranks lose their connections, and the program that started them
-// reports the end of each. The package tells faults of a rank's own from those that follow from them.
+// Package firstfault finds the first fault of a distributed job: which rank failed, on which host, why, and what it printed last. A failing
+// job reports many faults: other ranks lose their connections, and the program that started them reports the end of each. The package
+// separates the first fault from those that follow from it.
 //
 // A Log keeps the last lines of each rank while the job runs. Find reads them, the reports of mpirun, prterun, Hydra, torchrun and
 // horovodrun among them, together with how the pods ended.

@@ -42,7 +42,7 @@ type Config struct {
 	AnyHostKey         bool
 	Submodules         bool
 
-	// CommitFile gets the hash of the commit that is checked out. It is left alone where it does not exist; empty is for none.
+	// CommitFile is the file to which the hash of the checked-out commit is written, if the file exists. Empty means none.
 	CommitFile string
 }
 

@@ -23,9 +23,8 @@ import (
 // tries is how often a fetch that the network broke is tried in all.
 const tries = 6
 
-// Sync fetches the repository and writes what it does to progress, line by line.
-// The folder c.Dir is complete or not there at all. Faults of the network are
-// tried again for about half a minute.
+// Sync fetches the repository into c.Dir and writes its progress to progress, line by line. Afterwards the folder is complete or absent.
+// Network errors are retried for about half a minute.
 func Sync(ctx context.Context, c Config, progress io.Writer) error {
 	if p, local := isLocal(c.Repo); local && !filepath.IsAbs(p) {
 		return fmt.Errorf("repository %s: %w", c.Repo, errRelative)

@@ -1,5 +1,5 @@
-// Package pending says in one sentence why a pod has not started. Schedulers and kubelets say it in several places and in
-// words that repeat themselves; the launcher and the server show people the same sentence.
+// Package pending says in one sentence why a pod has not started. Schedulers and kubelets report it in several places and repeat
+// themselves; the launcher and the server show the same sentence.
 package pending
 
 import (
@@ -11,8 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Annotation of a step's own pod says what the program in it waits for. The launcher writes it until its job runs, and empties
-// it then.
+// Annotation is set on a step's own pod to what its program waits for. The launcher updates it until its job runs, then empties it.
 const Annotation = "argosy.dev/waiting"
 
 // longest is where a sentence is cut: a registry's answer can be a page.
@@ -34,8 +33,8 @@ func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.DeletionTimestamp != nil
 }
 
-// Why says what a pod waits for before it starts; empty when it has started, or is about to. The word of the container named
-// main goes before that of others.
+// Why returns what a pod waits for before it starts; empty if it has started or is about to. The reason of the container named main takes
+// precedence.
 func Why(pod *corev1.Pod, main string) string { return Judge(pod, main).Text }
 
 // Judge says what a pod waits for, by its status alone.

@@ -32,7 +32,7 @@ func Lacking(message string) (names []string) {
 	return names
 }
 
-// Gang gives the size of the gang that a scheduler holds back because it is not whole; 0 when the message is about something else.
+// Gang returns the size of a gang that the scheduler holds back because it is incomplete; 0 for other messages.
 func Gang(message string) int {
 	if match := gang.FindStringSubmatch(message); match != nil {
 		n, _ := strconv.Atoi(match[1]) // digits, or the pattern would not match
@@ -41,7 +41,7 @@ func Gang(message string) int {
 	return 0
 }
 
-// Causes says in common words what keeps nodes from taking a pod, as a scheduler's message has it; empty when it has nothing of nodes.
+// Causes translates the part of a scheduler's message about nodes into plain words; empty if the message has none.
 func Causes(message string) string {
 	match := verdict.FindStringSubmatch(strings.Join(strings.Fields(message), " "))
 	if match == nil {
@@ -225,7 +225,7 @@ func wants(pod *corev1.Pod, names []string) string {
 	return strings.Join(amounts, " and ")
 }
 
-// Amount says how much of a resource something is: 2 CPUs, 4Gi of memory, 1 nvidia.com/gpu. Of nothing it is only the name.
+// Amount formats an amount of a resource: 2 CPUs, 4Gi of memory, 1 nvidia.com/gpu. For zero it returns only the resource's name.
 func Amount(name string, q resource.Quantity) string {
 	switch {
 	case q.IsZero():

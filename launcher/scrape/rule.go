@@ -21,8 +21,8 @@ const (
 type Reduce string
 
 const (
-	// Last takes the value that was printed last, by whichever rank. It is the
-	// default, and right for what every rank prints alike, such as a total.
+	// Last takes the value printed last, by any rank. It is the default, and right for values that every rank prints alike, such as a
+	// total.
 	Last Reduce = "last"
 	// Max takes the greatest value of all ranks.
 	Max Reduce = "max"
@@ -30,8 +30,8 @@ const (
 	Min Reduce = "min"
 	// Mean takes the mean, over the ranks, of each rank's last value. It passes over summaries.
 	Mean Reduce = "mean"
-	// Sum takes the sum, over the ranks, of each rank's last value. Where the job prints the sum itself, as in
-	// "total images/sec: 3033.57", it is the last of those: every rank may print it.
+	// Sum adds the last value of each rank. If the job prints the sum itself, as in "total images/sec: 3033.57", it takes the last of those
+	// instead, since every rank may print it.
 	Sum Reduce = "sum"
 )
 

@@ -52,8 +52,7 @@ func Tagged() Option {
 	return func(s *Scanner) { s.split.sure = true }
 }
 
-// Scanner is a writer of log bytes that collects metrics. It is not safe for
-// concurrent use, and its memory is bounded whatever is written.
+// Scanner is a writer of log bytes that collects metrics. It is not safe for concurrent use. Its memory is bounded for any input.
 type Scanner struct {
 	series  []*series
 	split   *splitter
@@ -140,12 +139,11 @@ func (s *Scanner) Metrics() []Metric {
 	return metrics
 }
 
-// Ranks is the number of ranks that printed something under a tag of their own.
-// A rank that prints nothing is not counted, so it is a lower bound.
+// Ranks returns the number of ranks that printed something under their own tag. It is a lower bound, since a rank may print nothing.
 func (s *Scanner) Ranks() int { return s.ranks.size }
 
-// Between tells whether the scanner stands between two lines of every rank. From there another scanner finds the same points
-// in the rest of the log, if it gets the value of tagged: whether ranks' tags were seen.
+// Between reports whether the scanner is between two lines of every rank. A new scanner that starts there finds the same points in the rest
+// of the log, given the value of tagged: whether rank tags were seen.
 func (s *Scanner) Between() (tagged, ok bool) {
 	return s.split.sure, s.split.between()
 }

@@ -1,4 +1,4 @@
-// Package survey reads the nodes, claims and storage classes that package capacity judges by.
+// Package survey reads nodes, claims and storage classes for package capacity.
 package survey
 
 import (
@@ -30,8 +30,8 @@ type Survey struct {
 	at    time.Time
 }
 
-// Short returns the part of a demand that the cluster can never hold, or nil when it may hold all that this account can see. The demand's
-// claims are joined by those of its pods. The error is that of reading the nodes: what may not be read of volumes is not checked.
+// Short returns the part of a demand that the cluster can never hold; nil if it may hold all that this account can see. It adds the claims
+// of the demand's pods to the demand's own. The error is that of reading the nodes; volumes that the account may not read are not checked.
 func (s *Survey) Short(ctx context.Context, namespace string, d capacity.Demand) (*capacity.Shortage, error) {
 	nodes, err := s.read(ctx)
 	if err != nil {

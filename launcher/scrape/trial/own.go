@@ -8,7 +8,7 @@ import (
 	"github.com/argosy-ml/argosy/launcher/scrape"
 )
 
-// JobOnly is a log in which the launcher's own lines are empty. In the log of a step they repeat the metrics at the end.
+// JobOnly returns a log whose lines by the launcher are emptied: in a step's log they repeat the metrics at the end.
 func JobOnly(log io.Reader) io.Reader { return &jobOnly{from: bufio.NewReaderSize(log, 64<<10)} }
 
 type jobOnly struct {

@@ -1,4 +1,4 @@
-// Package trial tries rules for metrics on a log, with the parser that runs use.
+// Package trial tries metric rules on a log, with the parser that runs use.
 package trial
 
 import (
