@@ -1,5 +1,4 @@
-// Package access decides who may use the server: those who know its password, or, where it has none, the account that
-// started it and root.
+// Package access decides who may use the server: clients with its password, or without a password the account that started it, and root.
 package access
 
 import (

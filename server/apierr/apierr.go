@@ -1,4 +1,4 @@
-// Package apierr holds the errors that a caller of the server may see, apart from the causes that only the log gets.
+// Package apierr holds the errors that callers of the server see. Their causes go only to the log.
 package apierr
 
 import (

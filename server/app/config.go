@@ -1,4 +1,4 @@
-// Package app puts the server together: it opens the store, connects to the cluster, serves, and ends in order.
+// Package app assembles the server: it opens the store, connects to the cluster, serves, and shuts down in order.
 package app
 
 import (
@@ -20,13 +20,13 @@ type Config struct {
 	GRPC string // address of gRPC; port 0 picks a free one
 	// Hosts are names, in lower case, that the server answers to beside localhost. Without any it listens on loopback alone.
 	Hosts []string
-	// Password is what every request needs but for healthz, as Authorization: Bearer, or Basic with any name. With Hosts there must be
-	// one, of at least password.Least bytes: anyone who reaches the server can run programs in the cluster. Without one the server serves
-	// the account of its process, and root.
+	// Password is required with every request except healthz, as Authorization: Bearer, or as Basic with any name. It is mandatory with
+	// Hosts and then has at least password.Least bytes, since every client can run programs in the cluster. Without a password the server
+	// serves only the account of its process, and root.
 	Password password.Password
 	Home     string // data folder; it must be there
-	// Store is where the store is kept: a file, or the address of a PostgreSQL database (postgres://user@host/database);
-	// Home/argosy.db unless said. An address may hold a password, so it goes into no log.
+	// Store is the location of the store: a file, or the address of a PostgreSQL database (postgres://user@host/database). Default:
+	// Home/argosy.db. An address may contain a password, so it is never logged.
 	Store string
 
 	Kubeconfig string // file; empty: that of the pod the server runs in

@@ -30,8 +30,7 @@ type running struct {
 	end        context.CancelFunc
 }
 
-// Start listens, and serves until Stop. Once it has returned without error the server answers. It does nothing when the
-// server runs already.
+// Start listens and serves until Stop. When it returns nil, the server answers. On a running server it does nothing.
 func (a *App) Start(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,9 +100,8 @@ func (a *App) Done() <-chan struct{} {
 	return a.running.done
 }
 
-// Stop ends the server in order: no new calls, streams end, calls under way end (those that take longer than ctx, or ten
-// seconds, are cut off), workers end, the store closes. It returns what made the server fail, if anything did. A second
-// Stop does nothing.
+// Stop shuts the server down in order: it refuses new calls, ends streams, waits for running calls until ctx ends or for ten seconds, stops
+// workers and closes the store. It returns the error that made the server fail, if any. A second Stop does nothing.
 func (a *App) Stop(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package artifact is the store of files that runs leave behind: logs, metrics files, outputs.
+// Package artifact stores the files of runs: logs, metrics files, outputs.
 package artifact
 
 import (

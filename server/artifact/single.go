@@ -11,8 +11,8 @@ import (
 
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// Single reads an artifact that is one small file, as Argo stores it: a .tgz that holds it, a .gz, or the file itself.
-// More than limit bytes, packed or unpacked, are refused.
+// Single reads an artifact that is one small file, in one of Argo's forms: a .tgz with one file, a .gz, or the file itself. It refuses more
+// than limit bytes, packed or unpacked.
 func Single(r io.Reader, limit int64) ([]byte, error) {
 	packed, err := atMost(r, limit)
 	if err != nil || !bytes.HasPrefix(packed, gzipMagic) {

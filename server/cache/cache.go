@@ -1,5 +1,5 @@
-// Package cache reuses what steps left: a step that is given the same as an earlier one takes that one's outputs and does
-// not run (KFP v1). An entry counts only while the run that it came from and the artifacts that it names are there.
+// Package cache reuses outputs of steps: a step equal to an earlier one takes its outputs and does not run (KFP v1). An entry is valid only
+// while its run and the artifacts that it names exist.
 package cache
 
 import (

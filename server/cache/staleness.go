@@ -15,8 +15,8 @@ const day = 24 * time.Hour
 // units are those of duration's groups. Years and months are as long as KFP v1 takes them to be.
 var units = []time.Duration{365 * day, 30 * day, 7 * day, day, time.Hour, time.Minute, time.Second}
 
-// MaxAge reads how old an entry may be (KFP v1's max_cache_staleness): an ISO 8601 duration. Empty text sets no limit;
-// P0D, and every other duration of nothing, means that no entry is young enough.
+// MaxAge parses the greatest age of an entry (KFP v1's max_cache_staleness), an ISO 8601 duration. Empty text means unlimited; a zero
+// duration such as P0D disables the cache.
 func MaxAge(text string) (age time.Duration, limited bool, err error) {
 	if text == "" {
 		return 0, false, nil

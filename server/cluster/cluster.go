@@ -1,5 +1,5 @@
-// Package cluster shows the cluster that runs work in: its nodes and queues, the distributed jobs of a run, and what Kubernetes
-// tells of a run's objects.
+// Package cluster describes the cluster in which runs work: nodes and queues, the distributed jobs of a run, and the Kubernetes events of a
+// run's objects.
 package cluster
 
 import (
@@ -169,7 +169,8 @@ type Event struct {
 	FirstAt, LastAt               time.Time
 }
 
-// Source reads the cluster; server/engine implements it. Errors are *apierr.Error. What the server may not read is listed as missing; it is not an error.
+// Source reads the cluster; server/engine implements it. Errors are *apierr.Error. Objects that the server may not read are listed as
+// missing, without an error.
 type Source interface {
 	Overview(ctx context.Context) (Overview, error)
 	Jobs(ctx context.Context, of Of) ([]Job, []Right, error)

@@ -116,7 +116,7 @@ type JobList struct {
 // states are those that a job can have.
 var states = []string{"Created", "Pending", "Suspended", "Running", "Terminating", "Succeeded", "Failed"}
 
-// AllJobs gives the distributed jobs of all runs, the newest first: those in one of some states, or in any, and at most so many, or all.
+// AllJobs returns the distributed jobs of all runs, the newest first, optionally limited to some states and to a number.
 func (s *Service) AllJobs(ctx context.Context, wanted []string, limit int) (JobList, error) {
 	for _, w := range wanted {
 		if !slices.ContainsFunc(states, func(state string) bool { return strings.EqualFold(state, w) }) {

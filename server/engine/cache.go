@@ -205,8 +205,8 @@ func mounts(t *wfv1.Template, volume string) bool {
 	return slices.ContainsFunc(all, func(m corev1.VolumeMount) bool { return m.Name == volume })
 }
 
-// Outputs reads what the nodes of a Workflow left, as Argo wrote it; nothing for those that left files where they cannot be
-// looked after: not in an S3 bucket.
+// Outputs returns the outputs of a Workflow's nodes from the status that Argo wrote. It leaves out nodes with files outside an S3 bucket,
+// which the server cannot keep track of.
 func (e *Engine) Outputs(workflow []byte) (map[string][]byte, error) {
 	var wf struct {
 		Status struct {

@@ -24,8 +24,8 @@ import (
 // watched are the Workflows of runs that are not settled; the others would only cost memory.
 const watched = labelRunID + ",!" + labelPersisted
 
-// Watch calls back, from one goroutine, for each Workflow that is there and then for each change, until ctx ends.
-// It lives through restarts of the API server. One that is settled meanwhile shows as Gone.
+// Watch calls back, from one goroutine, for each existing Workflow and then for each change, until ctx ends. It survives restarts of the
+// API server. A Workflow that was settled meanwhile is reported as Gone.
 func (e *Engine) Watch(ctx context.Context, changed func(run.Seen)) error {
 	client := e.argo.ArgoprojV1alpha1().Workflows(e.namespace)
 	_, controller := cache.NewInformerWithOptions(cache.InformerOptions{

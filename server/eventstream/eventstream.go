@@ -1,6 +1,6 @@
-// Package eventstream gives what happens to runs as events, in an order that can be taken up again: each event has an id, and
-// a client that comes back with the id of its last event gets all later events and none twice. All of it is
-// read from the store and the logs, so ids hold over a restart of the server.
+// Package eventstream provides changes of runs as events that a client can resume: each event has an id, and a client that returns with the
+// id of its last event gets every later event once. Everything is read from the store and the logs, so ids stay valid across restarts of
+// the server.
 package eventstream
 
 import (
@@ -68,8 +68,8 @@ type Options struct {
 	Beat     time.Duration // after so long without an event, a beat is sent; 0: never
 }
 
-// Run sends the events of one run until nothing more will come, ctx ends, or send fails. What has been sent is not sent
-// again to a caller that comes back with its id.
+// Run sends the events of one run until the run has ended and all are sent, ctx ends, or send fails. With the id of an earlier event it
+// continues after that event.
 func (w *Watcher) Run(ctx context.Context, id string, o Options, send func(Event) error) error {
 	changes := w.c.Runs.Reader.Subscribe(id) // before the first look, so that no change falls between
 	defer changes.Close()
@@ -215,8 +215,8 @@ type Filter struct {
 	Beat      time.Duration
 }
 
-// Runs sends what happens to all runs that the filter keeps, from now on or from the event with the id given, until ctx ends
-// or send fails. It says Ready first: a list that is read after that and the events make up the whole.
+// Runs sends changes of all runs that pass the filter, from now on or after the event with the given id, until ctx ends or send fails. It
+// first sends Ready: a list read after Ready, together with the events, is complete.
 func (w *Watcher) Runs(ctx context.Context, o Filter, send func(Event) error) error {
 	if _, err := w.c.Store.Matching(ctx, []string{""}, o.Predicate, o.Scope); err != nil { // of no run: is the filter one?
 		return err

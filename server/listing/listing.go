@@ -1,4 +1,4 @@
-// Package listing describes one page of a list: what to keep, how to sort, where to go on.
+// Package listing describes one page of a list: filters, order and position.
 package listing
 
 // Op compares a field with the values of a predicate; the numbers are those of the KFP v1 wire.

@@ -27,8 +27,8 @@ const (
 	maxName = 128  // characters
 )
 
-// Read gives the metrics in an artifact: a .tgz that holds one file, a .gz, or the file itself. Each metric is judged by
-// itself: what is wrong with one becomes a warning, and the others are kept. Names stay as they were written.
+// Read returns the metrics in an artifact: a .tgz with one file, a .gz, or the file itself. A faulty metric becomes a warning and the
+// others are kept. Names stay unchanged.
 func Read(r io.Reader) (ms []run.Metric, warnings []string) {
 	text, err := artifact.Single(r, maxFile)
 	if err != nil {

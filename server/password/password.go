@@ -1,4 +1,4 @@
-// Package password is what a server asks for that others than this machine can reach.
+// Package password checks the password of a server that other machines can reach.
 package password
 
 import (

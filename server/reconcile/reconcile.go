@@ -1,5 +1,5 @@
-// Package reconcile keeps what the store says of runs true to what the cluster does. It is the only writer of run state
-// that comes from the cluster, and works from what is there, not from events: it may be stopped at any moment and goes on where it was.
+// Package reconcile updates the store to the state of the cluster. It is the only writer of run state that comes from the cluster. It works
+// from the current state and not from events, so it can stop at any moment and continue later.
 package reconcile
 
 import (

@@ -1,4 +1,4 @@
-// Package retention removes what is kept of runs when it has become old, or too much.
+// Package retention removes old or excess data of runs.
 package retention
 
 import (
@@ -16,14 +16,14 @@ type Rule struct {
 	Newest int64         // runs of each experiment; 0: any number
 }
 
-// Policy says what is kept: runs with all that they have, artifacts of runs, logs of runs. Runs that have not ended and runs
-// that are archived are always kept, whole, and do not count among the newest.
+// Policy sets what to keep: whole runs, artifacts of runs, logs of runs. Runs that have not ended and archived runs are always kept and do
+// not count among the newest.
 type Policy struct {
 	Runs, Artifacts, Logs Rule
 }
 
-// Keep reads a rule: an age (90d, 12h), a number of runs, or both, as in "90d,1000". What is beyond either goes. Empty text
-// keeps everything.
+// Keep parses a rule: an age (90d, 12h), a number of runs, or both, as in "90d,1000". Runs beyond either are removed. Empty text keeps
+// everything.
 func Keep(text string) (r Rule, err error) {
 	if text == "" {
 		return r, nil

@@ -45,8 +45,8 @@ type Pruner struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// Prune removes what the policy does not keep and tells of each run. With dry it only tells. It may be broken off at any
-// moment and begun again.
+// Prune removes what the policy does not keep, and reports each run. With dry it only reports. It can be interrupted at any moment and
+// repeated.
 func (p *Pruner) Prune(ctx context.Context, policy Policy, dry bool, tell func(run.Pruned)) error {
 	now := time.Now
 	if p.Now != nil {

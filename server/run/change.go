@@ -6,8 +6,8 @@ import (
 	"github.com/argosy-ml/argosy/server/listing"
 )
 
-// Mark is how far one has seen the changes of all runs: those up to Revision, and of those at Revision, where many runs
-// changed at once, the rows up to Seq; 0 means all of them.
+// Mark is a reader's position in the changes of all runs: all up to Revision; within Revision, which may have changed many runs, the rows
+// up to Seq, where 0 means all.
 type Mark struct{ Revision, Seq int64 }
 
 // Change says that a run is not what it was.
@@ -17,8 +17,8 @@ type Change struct {
 	Removed bool
 }
 
-// Clock is the revision of the newest change and the number of the newest point. Both say something within an epoch only: a
-// store that was restored begins another one, and counts on from where the backup was.
+// Clock is the revision of the newest change and the number of the newest point. Both are comparable only within an epoch: a restored store
+// begins a new epoch and counts on from the backup.
 type Clock struct{ Revision, Point, Epoch int64 }
 
 // Delta is a run as it is, with the nodes that changed after some revision.

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Feed tells subscribers which runs changed. It carries no data, so a slow subscriber costs no memory
-// beyond the ids it has not fetched, and always reads the newest state from the store. The zero Feed is ready.
+// Feed notifies subscribers of the ids of changed runs. It carries no data: a slow subscriber costs only the ids that it has not fetched,
+// and reads the newest state from the store. The zero Feed is ready to use.
 type Feed struct {
 	mu   sync.Mutex
 	subs map[*Subscription]struct{}

@@ -37,8 +37,8 @@ func (s *Logs) Text(ctx context.Context, q logs.Query, times bool) (io.ReadClose
 	return d.Text(ctx, times), nil
 }
 
-// Lines gives a log line by line, those of earlier servers too. It is for who goes on behind a line: with From and
-// Follow each line comes once, beside one that has no end yet and grows.
+// Lines returns a log line by line, including logs of earlier servers. With From and Follow it continues after a known line, and a last
+// line without an end is passed on as it grows.
 func (s *Logs) Lines(ctx context.Context, q logs.Query) (logs.Lines, error) {
 	n, err := s.reader.node(ctx, q.RunID, q.NodeID)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 // settleTimeout is how long a retry waits for a run that has just ended to be recorded whole.
 const settleTimeout = 15 * time.Second
 
-// Retry goes on with a run that failed: the steps that failed run again, and those after them; what succeeded stays.
-// A cluster that does not answer delays it.
+// Retry continues a failed run: failed steps and those after them run again, and successful ones stay. If the cluster does not answer, the
+// retry happens later.
 func (s *Changer) Retry(ctx context.Context, id string) error {
 	_, _, err := s.RetryFrom(ctx, id, From{}, false)
 	return err
 }
 
-// RetryFrom goes on with a run that has ended, from where it failed or from a step on, and tells what runs again and which
-// attempt that is. In a dry run it only tells.
+// RetryFrom continues an ended run from its failures or from a given step, and returns the steps that run again and the number of the
+// attempt. A dry run only returns them.
 func (s *Changer) RetryFrom(ctx context.Context, id string, from From, dryRun bool) (Again, int64, error) {
 	if err := s.awaitSettled(ctx, id, from); err != nil {
 		return Again{}, 0, err

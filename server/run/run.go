@@ -96,8 +96,8 @@ type Node struct {
 	CachedFrom            *Origin  // the step whose outputs this one took instead of running; nil: it ran
 }
 
-// Shown is the phase as people see it: a node that waits to start is pending, though a program of its pod runs, such as the
-// launcher of a job that has no place yet.
+// Shown is the phase for display: a node that waits to start is Pending although a program of its pod runs, such as the launcher of a job
+// that waits for resources.
 func (n Node) Shown() string {
 	if n.Phase == Running && n.Waiting != "" {
 		return Pending

@@ -20,8 +20,7 @@ type Visuals interface {
 	VisualsOf(ctx context.Context, id, nodeID string) ([]Visual, error)
 }
 
-// Visuals gives what the steps of a run left to draw: of one node whole, of all nodes without bodies, with the names by which
-// people know the steps.
+// Visuals returns what the steps of a run left to draw, with their display names: for one node in full, for all nodes without bodies.
 func (s *Reader) Visuals(ctx context.Context, id, nodeID string) ([]Visual, map[string]string, error) {
 	if _, err := s.c.Store.Run(ctx, id); err != nil {
 		return nil, nil, err

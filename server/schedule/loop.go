@@ -21,8 +21,8 @@ const (
 	catchUp = 10
 )
 
-// Run starts runs when they are due, until ctx ends. All it knows is in the store, so it may be stopped at any moment:
-// the next one starts what was missed, and nothing twice.
+// Run starts runs when they are due, until ctx ends. Its state is in the store, so it can stop at any moment: the next Run starts missed
+// runs, and none twice.
 func (s *Service) Run(ctx context.Context) error {
 	changes := s.c.Runs.Reader.Subscribe("")
 	defer changes.Close()

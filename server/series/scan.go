@@ -1,9 +1,9 @@
-// Package series turns what steps print while they run into curves: the metrics that a distributed step looks for in its
-// output, value by value, as rows in the store.
+// Package series turns the output of running steps into curves: the metrics that a distributed step looks for in its output, value by
+// value, as rows in the store.
 //
-// The source is the step's log and the rules are those of its launcher (launcher/scrape). How far a log was scanned is kept
-// beside the points: a scan that goes on, after a restart or when the log is complete, reads only what came since. A point
-// is known by its place in its series: reading some lines twice adds what is missing and doubles nothing.
+// It reads the step's log with the rules of its launcher (launcher/scrape). The position in the log is stored with the points, so a later
+// scan, after a restart or when the log is complete, reads only new lines. A point is identified by its place in its series, so reading
+// lines twice adds missing points and duplicates none.
 package series
 
 import (

@@ -1,4 +1,4 @@
-// Package store opens the store wherever it is kept.
+// Package store opens the store in a file or in a PostgreSQL database.
 package store
 
 import (
@@ -54,8 +54,8 @@ func Holds(ctx context.Context, backup, id string) (bool, error) {
 	return sqlite.Holds(ctx, backup, id)
 }
 
-// Restore puts a backup of either kind of store at a place. The store that was there is kept under the name that is returned,
-// if there was one; a PostgreSQL database must hold none.
+// Restore writes a backup of either kind of store to a place. A store in a file is kept under the name that is returned; a PostgreSQL
+// database must be empty.
 func Restore(ctx context.Context, backup, place string) (kept string, err error) {
 	if Remote(place) {
 		return "", postgres.Restore(ctx, backup, place)

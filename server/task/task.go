@@ -1,5 +1,4 @@
-// Package task keeps what the drivers of KFP's v2-compatible mode note of the tasks of runs. Argosy runs no such drivers; it
-// remembers for those that do.
+// Package task stores the task records of drivers of KFP's v2-compatible mode. Argosy has no such drivers; others may use the API.
 package task
 
 import (

@@ -1,4 +1,4 @@
-// Package uimetadata reads what steps leave for the UI to draw (KFP v1's mlpipeline-ui-metadata), and says what is wrong with it.
+// Package uimetadata reads the files that steps write for the UI to draw (KFP v1's mlpipeline-ui-metadata), and reports their faults.
 package uimetadata
 
 import (

@@ -15,10 +15,9 @@ import (
 	"github.com/argosy-ml/argosy/server/engine/manifest/meaning"
 )
 
-// Change is one thing that two workflows have not in common. From is missing for what was added, To for what was removed.
+// Change is one difference between two workflows. From is empty for an addition, To for a removal.
 type Change struct {
-	// Step is the way from the entry point to the step the change is in, by the names of tasks, as in sweep/fit; empty
-	// for the workflow as a whole.
+	// Step is the path from the entry point to the changed step, by the names of tasks, as in sweep/fit; empty for the workflow as a whole.
 	Step string `json:"step,omitempty"`
 	Path string `json:"path"` // as in container.args[3]
 	From any    `json:"from,omitempty"`
@@ -33,8 +32,8 @@ var unimportant = []string{
 // specAnnotation holds JSON; its layout has no meaning.
 const specAnnotation = "pipelines.kubeflow.org/pipeline_spec"
 
-// Diff finds what two workflows do differently. It follows both from their entry points, task by task: names and order of
-// templates, the order of parameters, tasks and variables, and how YAML is written make no difference.
+// Diff returns what two workflows do differently. It follows both from their entry points, task by task, and ignores names and order of
+// templates, the order of parameters, tasks and variables, and the style of YAML.
 func Diff(a, b []byte) ([]Change, error) {
 	left, err := load(a)
 	if err != nil {
@@ -51,8 +50,8 @@ func Diff(a, b []byte) ([]Change, error) {
 	return d.changes, nil
 }
 
-// DiffMeaning finds what two workflows do differently, however they are written. Names of templates, inputs and tasks make no
-// difference, nor what groups tasks, nor what notes which SDK wrote them: package meaning says what does.
+// DiffMeaning returns what two workflows do differently, however they are written. It also ignores names of templates, inputs and tasks,
+// the grouping of tasks, and notes of the SDK that wrote them: package meaning defines the comparison.
 func DiffMeaning(a, b []byte) ([]Change, error) {
 	left, err := meaning.Of(a)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package manifest looks into Workflow manifests, wherever they were made, without running them: what is wrong in one, with
-// the place of each fault, and what two have not in common.
+// Package manifest analyses Workflow manifests of any origin without running them: it finds the faults of one, with their places, and the
+// differences between two.
 package manifest
 
 import (
@@ -36,8 +36,8 @@ type Fault struct {
 // maxFaults is how many faults of one manifest are looked for.
 const maxFaults = 100
 
-// Lint finds what is wrong in a manifest: in its YAML, in the names and types of its fields, and what Argo's own
-// validation refuses. Argo stops at the first fault; Lint mends what it named and asks again.
+// Lint returns the faults of a manifest: in its YAML, in the names and types of its fields, and those of Argo's own validation. Argo stops
+// at the first fault, so Lint repairs it in memory and validates again.
 func Lint(manifest []byte) []Fault {
 	root, faults := read(manifest)
 	if len(faults) > 0 {

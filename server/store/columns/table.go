@@ -1,9 +1,9 @@
-// Package columns finds rows by any of their columns, in any order, and counts them: one column at a time, as a column holds
-// a million values in few bytes. It keeps them in a file that has no name and goes with the process, so that they take the
-// system's cache of files and not the memory of the server. What the rows are of is kept elsewhere: this is an index.
+// Package columns is an index of rows: it filters, sorts and counts them by any of their columns, one column at a time, since a column
+// holds a million values in few bytes. The index is an unnamed file that ends with the process, so it uses the system's file cache and not
+// the server's memory. The rows themselves are stored elsewhere.
 //
-// Rows are only ever appended: a row that changes is put again, and its old place is dead. Full blocks lie in the file, each
-// column of a block in one piece; the newest rows are in memory.
+// Rows are only appended: a changed row is appended again and its old place is dead. Full blocks are in the file, each column of a block in
+// one piece; the newest rows are in memory.
 package columns
 
 import (

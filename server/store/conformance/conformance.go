@@ -1,4 +1,4 @@
-// Package conformance proves that a store keeps what the interfaces of the domain promise; every driver runs it.
+// Package conformance tests that a store fulfils the interfaces of the domain packages; every driver runs it.
 package conformance
 
 import (

@@ -1,10 +1,9 @@
-// Package meaning says what a workflow does, however it is written.
+// Package meaning reduces a workflow to what it does, independent of how it is written.
 //
-// A workflow is unfolded to a bag of steps, which have neither names nor an order. What a step is, is its template with
-// all values in their places, an output of another step standing there as that step itself; the conditions and the items of
-// the loops around it; and the steps that must have ended before, however many groups say so. What is written differently
-// and means the same is written the same way: volumes stand where they are mounted, sequences are lists, pasted comparisons
-// are expressions, $(NAME) and $$ are what Kubernetes makes of them, outputs are the files that they are read from.
+// A workflow becomes a bag of steps without names and order. A step consists of its template with all values filled in, where an output of
+// another step is represented by that step; the conditions and loop items around it; and the steps that must have ended before, through any
+// number of groups. Different spellings with the same effect become equal: volumes appear where they are mounted, sequences are lists,
+// pasted comparisons are expressions, $(NAME) and $$ are as Kubernetes expands them, and outputs are the files that they are read from.
 package meaning
 
 import (
