@@ -1,8 +1,8 @@
-// Package doctor looks at what a machine has for the embedded cluster, and says
-// how to mend what is missing. It changes nothing.
+// Package doctor checks that a machine can run the embedded cluster, and says
+// how to add what is missing. It changes nothing.
 //
-// Look gathers facts, Judge makes findings of them: what a finding says depends
-// on the facts alone.
+// Look gathers facts; Judge turns them into findings. Findings depend only on
+// the facts.
 package doctor
 
 // Level is how much a finding matters.

@@ -2,12 +2,12 @@
 // namespaces that pods live in, the relays between it and the host's loopback,
 // and the holder that keeps a kubelet running inside.
 //
-// Three processes, each a child of the one before: the node, outside, which the
-// supervisor starts; the holder, first process of the sandbox, which owns the
-// pods' network; the kubelet, which may die and is started again while the pods,
-// held by processes of their own, go on. When the node dies, however it dies,
-// the kernel ends everything in the sandbox. A fourth, uplink, is there while
-// pods talk to the outside.
+// Each of three processes is a child of the one before. The supervisor starts
+// the node, outside the sandbox. The holder is the first process of the sandbox
+// and owns the pods' network. The kubelet may die and is restarted while the
+// pods go on, held by processes of their own. When the node dies, in any way,
+// the kernel ends everything in the sandbox. A fourth process, uplink, runs
+// while pods talk to the outside.
 package node
 
 import (

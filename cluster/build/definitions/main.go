@@ -1,6 +1,6 @@
-// Command definitions copies custom resource definitions into a folder as JSON, without the descriptions in their schemas.
-// Those of distributed jobs describe every field of a pod, a dozen times: most of the megabytes that a new cluster would
-// have to read at its start, and that the apiserver would hold.
+// Command definitions copies custom resource definitions into a folder as JSON, without the descriptions in their schemas. Definitions of
+// distributed jobs describe every field of a pod a dozen times; these texts are most of the megabytes that a new cluster would read at its
+// start and the apiserver would keep in memory.
 package main
 
 import (

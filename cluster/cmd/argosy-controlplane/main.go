@@ -1,7 +1,7 @@
-// Command argosy-controlplane is the part of the embedded cluster that is
-// upstream's own code: etcd with kube-apiserver, and the controllers. Each of
-// its commands is a child of argosy-cluster, which is small because it links
-// none of this.
+// Command argosy-controlplane is the upstream code of the embedded cluster:
+// etcd with kube-apiserver, and the controllers. Each of its commands runs as a
+// child of argosy-cluster, which stays small because it links none of this
+// code.
 package main
 
 import (

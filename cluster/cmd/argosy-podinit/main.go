@@ -1,6 +1,6 @@
-// Command argosy-podinit holds pods, sets their containers up from the inside and
-// stands in for Argo's emissary where a template is plain. It is static and
-// small because it is started several times for every pod.
+// Command argosy-podinit holds pods, sets up their containers from inside, and
+// replaces Argo's emissary for plain templates. It is static and small because
+// it starts several times for every pod.
 package main
 
 import (

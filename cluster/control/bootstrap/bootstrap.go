@@ -1,6 +1,7 @@
-// Package bootstrap puts into a fresh cluster what its components rely on:
-// namespaces, rights, Argo's configuration and the custom resource definitions
-// of Argo, mpi-operator, training-operator and Volcano. Applying twice changes nothing.
+// Package bootstrap creates the objects that a fresh cluster's components rely
+// on: namespaces, rights, Argo's configuration and the custom resource
+// definitions of Argo, mpi-operator, training-operator and Volcano. Applying
+// them twice changes nothing.
 package bootstrap
 
 import (

@@ -1,6 +1,5 @@
-// Package heap sizes the heap of a long-running process by what it does: small while it is idle, which is most of the time
-// on a machine with other work, and roomy while it is busy, when a small heap would have the collector take a quarter of
-// the processor time.
+// Package heap adapts the heap of a long-running process to its load: small while idle, to leave memory to other work, and large while
+// busy, when a small heap would spend a quarter of the processor time on garbage collection.
 package heap
 
 import (

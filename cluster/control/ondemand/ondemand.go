@@ -1,5 +1,5 @@
-// Package ondemand notices when a cluster first holds something for a component
-// to act on, so that the component need not run before.
+// Package ondemand notices the first object that a component acts on, so that
+// the component starts only then.
 package ondemand
 
 import (

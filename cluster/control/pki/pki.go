@@ -1,5 +1,5 @@
-// Package pki makes the keys and certificates of an embedded cluster: one
-// authority, made at the first start, and what it signs.
+// Package pki creates the keys and certificates of an embedded cluster: one
+// authority, created at the first start, and the certificates that it signs.
 package pki
 
 import (

@@ -1,6 +1,6 @@
-// Package home knows where the embedded cluster keeps what: the layout of its
-// data folder, the locks that guard it, the addresses it listens on and the
-// record that tells other programs how to reach it.
+// Package home defines the layout of the embedded cluster's data folder, the
+// locks that guard it, the addresses that the cluster listens on, and the
+// record with which other programs reach it.
 package home
 
 import (

@@ -1,5 +1,6 @@
-// Package readiness is the one word a child process says to its supervisor:
-// "I serve". It travels over a pipe whose number stands in the environment.
+// Package readiness lets a child process report to its supervisor that it
+// serves. The message travels over a pipe whose descriptor number is in the
+// environment.
 package readiness
 
 import (

@@ -1,5 +1,5 @@
-// Package supervisor keeps child processes running: it starts them, learns
-// when they serve, restarts those that die and stops them in order.
+// Package supervisor keeps child processes running: it starts them, waits until
+// they serve, restarts those that die and stops them in order.
 package supervisor
 
 import (

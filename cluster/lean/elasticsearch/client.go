@@ -1,5 +1,5 @@
-// Package elasticsearch is what Volcano uses of Elasticsearch's client: a search. The real one is 500 generated functions, which
-// take longer to compile than all of Volcano's scheduler (docs/adr/0034).
+// Package elasticsearch implements the only part of Elasticsearch's client that Volcano uses: a search. The real client has 500 generated
+// functions, which take longer to compile than all of Volcano's scheduler (docs/adr/0034).
 package elasticsearch
 
 import (

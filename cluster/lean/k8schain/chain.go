@@ -1,6 +1,6 @@
-// Package k8schain gives Argo's controller, which looks up the commands of images, the credentials that the kubelet pulls them
-// with: those of the pod, then those of the user who runs the cluster. The real package asks AWS, Azure and Google as well, with
-// their SDKs (docs/adr/0034); the kubelet does not, so those would be images that it cannot pull.
+// Package k8schain gives Argo's controller, which looks up the commands of images, the kubelet's credentials for pulling them: those of the
+// pod, then those of the user who runs the cluster. The real package also asks AWS, Azure and Google with their SDKs (docs/adr/0034); the
+// kubelet does not, so it could not pull those images.
 package k8schain
 
 import (

@@ -1,7 +1,8 @@
-// Package dialer opens connections of the host's network for a process that
-// lives in another network namespace: a broker outside connects, and hands the
-// connected descriptor over a unix socket. A process that can open that socket
-// reaches all that the host reaches, its loopback included; pods never see it.
+// Package dialer opens connections of the host's network for a process in
+// another network namespace: a broker outside connects and passes the connected
+// descriptor over a unix socket. A process that can open that socket reaches
+// everything that the host reaches, including its loopback, so pods never see
+// it.
 package dialer
 
 import (

@@ -1,5 +1,5 @@
-// Package relay accepts connections and joins them to others: a unix socket to a TCP address, or any two. A unix socket's
-// path crosses network namespaces where the host's loopback does not.
+// Package relay accepts connections and joins each to another: a unix socket to a TCP address, or any two. A unix socket works across
+// network namespaces, which the host's loopback does not.
 package relay
 
 import (

@@ -1,5 +1,5 @@
-// Package services knows the cluster's Services and which pods stand behind
-// them, and carries what is sent to a Service's address to one of those pods.
+// Package services maps the cluster's Services to their pods, and forwards
+// connections to a Service's address to one of these pods.
 package services
 
 import (

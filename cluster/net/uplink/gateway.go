@@ -1,11 +1,11 @@
-// Package uplink is the pods' uplink to the host's network. It runs outside of
-// the sandbox, as an ordinary process: packets that pods send out come by a
-// packet socket, a network stack in this process ends their connections, and
-// each is joined to one that this process makes. To the rest of the world, pods
-// are this machine.
+// Package uplink connects pods to the host's network. It runs outside the
+// sandbox as an ordinary process: it receives the pods' packets on a packet
+// socket, terminates their connections in a network stack of its own, and joins
+// each to a connection of this process. To the rest of the world, pods are this
+// machine.
 //
-// The process is one of its own, started with the first packet: the stack reads
-// what any pod cares to send, and nothing but downloads may depend on it.
+// It is a separate process, started with the first packet: the network stack
+// parses whatever pods send, so only downloads may depend on it.
 package uplink
 
 import (

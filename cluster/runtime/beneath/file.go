@@ -74,8 +74,7 @@ func openIn(root *os.Root, name string) (f *os.File, size int64, err error) {
 	return f, fi.Size(), nil
 }
 
-// replaceFile puts a file in place at one stroke. Where the folder is a pod's to write, a link that the pod left there is
-// replaced, never followed.
+// replaceFile replaces a file atomically. In a folder that a pod writes to it replaces a link and never follows it.
 func Replace(path string, data []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

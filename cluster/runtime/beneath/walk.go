@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// walkInside visits all that lies in a folder that pods write to, itself included. They may exchange a folder for a link at any moment:
-// what is visited lies in the folder all the same.
+// walkInside visits a folder that pods write to, and everything in it. Pods may replace a folder by a link at any moment, so every visited
+// file is opened inside the folder.
 func Walk(root *os.Root, visit fs.WalkDirFunc) error { return fs.WalkDir(root.FS(), ".", visit) }
 
-// giveGroup gives a folder, with all that is in it, to a group. What was opened is what is changed, and what was exchanged for something
-// else meanwhile is left out.
+// giveGroup gives a folder and everything in it to a group. It changes only files that it has opened, and skips those replaced in the
+// meantime.
 func GiveGroup(root *os.Root, gid int64, bits uint32) error {
 	top, err := root.Open(".")
 	if err != nil {

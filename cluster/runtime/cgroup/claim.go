@@ -54,7 +54,7 @@ var (
 	ErrController = errors.New("not given the controller")
 )
 
-// Usable says, for the reader, why there can be no tree below this process's own group; nil when there can. It changes nothing.
+// Usable returns the reason why there can be no tree below this process's own group, as a sentence; nil if there can. It changes nothing.
 func Usable() error {
 	group, err := ownGroup()
 	if err != nil {

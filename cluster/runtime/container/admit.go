@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StatusLine is the connection between who starts a container, and keeps the first end, and the container, whose StatusFD the
-// other becomes.
+// StatusLine connects a container with the process that starts it. The starter keeps the first end; the other becomes the container's
+// StatusFD.
 func StatusLine() (ours, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
@@ -23,8 +23,8 @@ func StatusLine() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "status"), os.NewFile(uintptr(fds[1]), "status of the container"), nil
 }
 
-// Admit lets a container become its command, and returns when it has, or why it could not. What must be known of its process is
-// known by now: the command may end at once.
+// Admit lets a container execute its command, and returns once it has, or the reason why it could not. Read what you need of the process
+// before: the command may end at once.
 func Admit(status *os.File) (fault []byte, err error) {
 	if _, err := status.Write([]byte{1}); err != nil && !errors.Is(err, syscall.EPIPE) { // it said why, or was killed
 		return nil, err

@@ -13,15 +13,14 @@ import (
 const (
 	// Overlay is a folder of the host seen copy-on-write.
 	Overlay = "overlay"
-	// Mirror is a folder that cannot carry an overlay (mounts below it that this
-	// user may not lift, a file system whose names ignore case): a folder of the
-	// container's own in which each entry of the host's is seen, not writable.
+	// Mirror is a folder that cannot carry an overlay, because of mounts below it that this user may not remove, or a file system that
+	// ignores case. The container gets a folder of its own that shows each entry of the host's, read-only.
 	Mirror = "mirror"
 	// Fresh is an empty folder: the host's own cannot be read by this user.
 	Fresh = "fresh"
 	// Symlink is a symbolic link of the host's root folder.
 	Symlink = "symlink"
-	// Plain is a folder of the host that the container sees as it is: read-only, and without any of the container's files.
+	// Plain is a folder of the host that the container sees unchanged: read-only, without the container's own files.
 	Plain = "plain"
 )
 
@@ -31,8 +30,8 @@ type Layer struct {
 	Kind   string
 	Target string `json:",omitempty"` // of a Symlink
 	Source string `json:",omitempty"` // where an Overlay is seen on the host, if that is not at Path
-	// ReadOnly says that nothing can be written there on the host. An Overlay is Plain, then, in containers that have nothing in it:
-	// those cost less.
+	// ReadOnly marks a folder of a read-only file system. An Overlay becomes Plain in containers that change nothing in it, which costs
+	// less.
 	ReadOnly bool `json:",omitempty"`
 }
 
@@ -95,8 +94,8 @@ type Process struct {
 	NoNewPrivileges bool `json:",omitempty"`
 	// Seccomp refuses the calls that the profile RuntimeDefault does, going by Capabilities.
 	Seccomp bool `json:",omitempty"`
-	// FakeOwners makes chown and setgroups succeed without doing anything: the
-	// sandbox has one user id only, and programs such as sshd insist on both.
+	// FakeOwners makes chown and setgroups succeed without an effect: the sandbox has only one user id, and programs such as sshd insist on
+	// both calls.
 	FakeOwners bool `json:",omitempty"`
 	// MaxData is how much memory of its own each process may map, in bytes; 0 means no limit.
 	MaxData uint64 `json:",omitempty"`

@@ -1,6 +1,6 @@
-// Package quick is all that the process of the controllers changes in Argo's controller, and in the scheduler for its pods, to make steps
-// quicker than upstream's. Part of it puts right what upstream's usual slowness hides. `--stock-argo` leaves all of it out. What the kubelet
-// does in place of Argo's executor is package node/kubelet/argo; docs/stock-argo.md lists both.
+// Package quick makes steps quicker than upstream's: it intercepts calls of Argo's controller, and of the scheduler for Argo's pods, to the
+// API. Part of it fixes races that upstream's usual pauses hide. `--stock-argo` leaves all of it out. Package node/kubelet/argo does the
+// work of Argo's executor; docs/stock-argo.md lists both.
 package quick
 
 import (
@@ -14,15 +14,14 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/controller/pod"
 )
 
-// Argo stands between Argo's controller and the API.
+// Argo intercepts the calls between Argo's controller and the API.
 type Argo struct {
 	controller *controller.WorkflowController // nil until Take
 	newPods    *newPods
 	complete   func(namespace, node string) bool
 }
 
-// Intercept stands in the way by which a controller is going to reach the API. The controller that is made with it must be given to Take
-// before it runs.
+// Intercept wraps the connection of a controller to the API. Pass the controller that is created with cfg to Take before it runs.
 func Intercept(cfg *rest.Config) (*Argo, error) {
 	a := &Argo{}
 	if err := keepPace(cfg); err != nil {

@@ -1,5 +1,5 @@
-// Package admission decides whether a pod may run on a node, and gives it its share: processors, memory, GPUs. It also knows which fields
-// of a spec the embedded cluster does not support.
+// Package admission decides whether a pod may run on a node, and assigns its processors, memory and GPUs. It also lists the unsupported
+// fields of a pod spec.
 package admission
 
 import (

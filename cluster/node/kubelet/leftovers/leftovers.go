@@ -19,8 +19,8 @@ import (
 // clearWithin is how long the files of a pod that is over lie about at most while others are being set up.
 const clearWithin = 10 * time.Second
 
-// Folders are those of pods that are over, still to be cleared. To remove what a pod wrote, and the folders of its root, takes as
-// long as to make them: a burst of pods is through sooner when that waits for its end. The zero value must not be used.
+// Folders are the folders of ended pods that wait for removal. Removing a pod's files takes as long as creating them, so a burst of pods
+// finishes sooner if removal waits for its end. The zero value must not be used.
 type Folders struct {
 	mu    sync.Mutex
 	left  []folder // oldest first
@@ -65,7 +65,7 @@ func (l *Folders) empty() bool {
 	return len(l.left) == 0
 }
 
-// Clear clears folders until the context ends, and then those that are left. It asks whether no pod is being set up.
+// Clear removes folders until the context ends, and then the rest. It asks whether no pod is being set up.
 func (l *Folders) Clear(ctx context.Context, calm func() bool) {
 	for {
 		over := ctx.Err() != nil // once for all: what is left when the context ends during a look is cleared by the next

@@ -11,11 +11,11 @@ import (
 	"github.com/argosy-ml/argosy/cluster/runtime/beneath"
 )
 
-// File is what a kubelet leaves in a pod's folder for the next one. What
-// became of the containers, their holder tells and package podlog has.
+// File is the record that a kubelet leaves in a pod's folder for the next kubelet. The states of containers are known to their holder and
+// to package podlog.
 const File = "pod.json"
 
-// Record says what the pod was given. It is written when the pod is set up, before any container is started.
+// Record holds the resources assigned to a pod. It is written when the pod is set up, before any container starts.
 type Record struct {
 	Addr    netip.Addr
 	Began   time.Time

@@ -24,8 +24,8 @@ type Process struct {
 	Exit    podlog.Exit    // set before Exited is closed
 }
 
-// Prepare makes room for a life of a container: it starts from the image again, and of the lives before only the log of the last is
-// kept, as in Kubernetes.
+// Prepare prepares a container for a start: it starts from the image again, and of earlier starts only the last log is kept, as in
+// Kubernetes.
 func Prepare(life podlog.Life, scratch string) error {
 	if err := os.RemoveAll(scratch); err != nil {
 		return err

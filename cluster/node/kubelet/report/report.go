@@ -184,10 +184,8 @@ func (s *Status) NoteLife(ended time.Time) {
 	}
 }
 
-// Send sends the status as it is now, and again as long as that may help
-// and the context lives. A call once made is seen through: cut off, it might
-// still be carried out, after the next one. It says whether there is nothing
-// more to be sent.
+// Send sends the current status, and repeats it while that may help and the context lives. It waits for a call once made, since a cut-off
+// call might still take effect after the next one. It reports whether nothing is left to send.
 func (s *Status) Send(ctx context.Context) bool {
 	s.mu.Lock()
 	status := s.status.DeepCopy()

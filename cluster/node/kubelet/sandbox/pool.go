@@ -25,7 +25,7 @@ const (
 	spare = 4
 	// maxKept is how many sandboxes of ended pods are kept for other pods of the same namespace.
 	maxKept = 8
-	// Calm is how long the pool waits for a moment in which no pod is being set up. A new sandbox would only delay those pods.
+	// Calm is how long the pool waits for a moment without a starting pod, which a new sandbox would delay.
 	Calm = 20 * time.Millisecond
 )
 
@@ -70,8 +70,8 @@ type Pool struct {
 // NewPool returns a pool without sandboxes; its fields are to be set.
 func NewPool() *Pool { return &Pool{wanted: make(chan struct{}, 1)} }
 
-// Take moves a sandbox to the folder of a pod. It takes a warm one if there is any, and makes one otherwise. With an error it returns the
-// part of a sandbox that it made.
+// Take moves a sandbox to a pod's folder: a spare one if there is one, or else a new one. On error it returns the part of the sandbox that
+// it created.
 func (s *Pool) Take(dir, namespace, hostname string) (*Sandbox, error) {
 	s.Busy.Add(1)
 	defer s.Busy.Add(-1)
@@ -252,7 +252,8 @@ func (s *Pool) newFolder() string {
 	return filepath.Join(s.Folder, strconv.Itoa(s.named))
 }
 
-// Fill makes sandboxes until the context ends, while calm says that no pod needs the machine for itself. Then it removes the warm ones.
+// Fill creates sandboxes until the context ends, in moments when calm reports that no pod needs the machine. Then it removes the spare
+// ones.
 func (s *Pool) Fill(ctx context.Context, calm func() bool) {
 	defer s.removeAll()
 	for failures := 0; ; {
