@@ -225,7 +225,7 @@ func wants(pod *corev1.Pod, names []string) string {
 	return strings.Join(amounts, " and ")
 }
 
-// Amount formats an amount of a resource: 2 CPUs, 4Gi of memory, 1 nvidia.com/gpu. For zero it returns only the resource's name.
+// Amount formats an amount of a resource: 2 CPUs, 4Gi of memory, 1 nvidia.com/gpu. Zero, for an unknown amount, is "enough NAME".
 func Amount(name string, q resource.Quantity) string {
 	switch {
 	case q.IsZero():
