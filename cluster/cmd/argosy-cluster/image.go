@@ -192,7 +192,7 @@ func imageRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "remove NAME|DIGEST...",
 		Aliases: []string{"rm"},
-		Short:   "Remove images; one that a pod uses is kept",
+		Short:   "Remove images that no pod uses",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			h, s, err := stored(dir)

@@ -76,9 +76,9 @@ func upCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&o.Linger, "linger", 0, "end once no program has held HOME/lock for this long (0: never)")
 	cmd.Flags().DurationVar(&o.Requeue, "requeue", 0, "wait before Argo looks at a changed workflow again (0: by how much there is to do; Argo's own default is 10s)")
 	_ = cmd.Flags().MarkHidden("requeue") // for comparisons only
-	cmd.Flags().BoolVar(&o.StockArgo, "stock-argo", false, "run Argo's controller and executor as they are, with nothing that makes them quicker")
+	cmd.Flags().BoolVar(&o.StockArgo, "stock-argo", false, "run Argo's controller and executor unchanged, without the cluster's speed-ups")
 	cmd.Flags().IntVar(&o.Nodes, "nodes", 1, "number of nodes, which share the machine's processors, memory and GPUs")
-	cmd.Flags().IntVar(&o.GPUs, "gpus", -1, "number of GPUs that each node pretends to have (-1: those that are found)")
+	cmd.Flags().IntVar(&o.GPUs, "gpus", -1, "number of simulated GPUs on each node (-1: the machine's own)")
 	cmd.Flags().StringVar(&o.Images, "images", node.ImageModes[0],
 		"what the names of images stand for: pull (images of registries), host (this machine's own files), auto (images while their registry can be reached, else this machine's files)")
 	cmd.Flags().StringSliceVar(&o.InsecureRegistries, "insecure-registry", nil, "registry (host or host:port) that may be talked to without encryption; those of this machine always are")

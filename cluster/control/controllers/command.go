@@ -39,7 +39,7 @@ func Commands() []*cobra.Command {
 		runControllerManager,
 		func(ctx context.Context, h home.Home, ready func()) error { return runScheduler(ctx, h, stock, ready) },
 		func(ctx context.Context, h home.Home, ready func()) error { return runArgo(ctx, h, stock, ready) })
-	together.Flags().BoolVar(&stock, "stock-argo", false, "do nothing to make Argo quicker than it is")
+	together.Flags().BoolVar(&stock, "stock-argo", false, "run Argo without the cluster's speed-ups")
 	return []*cobra.Command{
 		together,
 		child("mpi-operator", "Run mpi-operator", runMPIOperator),

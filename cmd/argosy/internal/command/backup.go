@@ -19,13 +19,13 @@ type backups struct{ *cli }
 
 func (c backups) backup() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "backup FILE", Short: "Write all pipelines, experiments, runs and schedules to a file, while the server runs or not",
-		Long: `Backup writes what the store holds at this moment to FILE, which must not exist. The server may run; it does not wait.
-Artifacts and logs are in the object store, and not part of it. FILE is a SQLite database, whichever database the store is in, so
-that restore can move a store from one to the other.
+		Use: "backup FILE", Short: "Write all pipelines, experiments, runs and schedules to a file",
+		Long: `Backup writes the current content of the store to FILE, which must not exist. A running server continues meanwhile.
+Artifacts and logs are in the object store and not in the backup. FILE is always a SQLite database, so restore can also
+move a store between a file and PostgreSQL.
 
-Backup reads the store itself, in the data folder or at --store. When --server, $ARGOSY_URL or the configuration names a server,
-it asks that server what it has, and refuses to write the backup of another store.`,
+Backup reads the store directly, in the data folder or at --store. If --server, $ARGOSY_URL or the configuration names a server,
+it compares the store with that server's, and refuses to back up a different one.`,
 		Example: "  argosy backup argosy-$(date +%F).db\n  argosy backup argosy-$(date +%F).db --store postgres://argosy@db.example.org/argosy",
 		Args:    args(cobra.ExactArgs(1), "the name of one file to write"),
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -59,9 +59,10 @@ it asks that server what it has, and refuses to write the backup of another stor
 
 func (c backups) restore() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "restore FILE", Short: "Put a backup in the place of the store",
-		Long: `Restore checks the backup in FILE and puts it in the place of the store of the data folder. No server may run on the folder meanwhile.
-The store that was there is kept beside it. A PostgreSQL database is filled from the backup, and must not hold a store that is in use; this is also how a store moves from a file to PostgreSQL, and back.`,
+		Use: "restore FILE", Short: "Replace the store by a backup",
+		Long: `Restore checks the backup in FILE and replaces the store of the data folder by it. Stop the server of the folder first.
+The old store is kept beside the new one. A PostgreSQL database must be empty; restore fills it from the backup. In this way a
+store also moves from a file to PostgreSQL, and back.`,
 		Example: "  argosy restore argosy-2026-11-20.db\n  argosy restore argosy-2026-11-20.db --store postgres://argosy@db.example.org/argosy",
 		Args:    args(cobra.ExactArgs(1), "the name of one file that backup wrote"),
 		RunE: func(cmd *cobra.Command, given []string) error {

@@ -95,11 +95,11 @@ var imageModes = []string{
 func (f *clusterFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.images, "images", "auto", "`mode` of images, where pods' files come from: auto, host or pull")
 	cmd.Flags().StringSliceVar(&f.insecure, "insecure-registry", nil, "`registry` (host or host:port) that pods' images may be pulled from without encryption")
-	cmd.Flags().StringArrayVar(&f.shown, "host-show", nil, "`folder` of this machine that pods on its files see, though it lies in a home or among secrets; repeat it for more ($ARGOSY_HOST_SHOW, separated by colons)")
+	cmd.Flags().StringArrayVar(&f.shown, "host-show", nil, "`folder` of this machine to show to pods although home folders are hidden; repeat it for more ($ARGOSY_HOST_SHOW, separated by colons)")
 	cmd.Flags().StringArrayVar(&f.volumes, "host-path", nil, "`folder` of this machine that pods may have as a volume (hostPath); repeat it for more ($ARGOSY_HOST_PATH, separated by colons)")
 	cmd.Flags().IntVar(&f.nodes, "nodes", 1, "`number` of virtual nodes that share this machine")
-	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "pretend this `number` of GPUs on each node (default: those that are found)")
-	cmd.Flags().BoolVar(&f.stock, "stock-argo", false, "run Argo's controller and executor as they are, with nothing that makes them quicker")
+	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "simulate this `number` of GPUs on each node (default: the machine's own)")
+	cmd.Flags().BoolVar(&f.stock, "stock-argo", false, "run Argo's controller and executor unchanged, without the cluster's speed-ups")
 	must(cmd.RegisterFlagCompletionFunc("images", cobra.FixedCompletions(imageModes, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("insecure-registry", cobra.NoFileCompletions))
 	must(cmd.MarkFlagDirname("host-path"))
@@ -163,9 +163,9 @@ func (c clusters) start() *cobra.Command {
 	var flags clusterFlags
 	cmd := &cobra.Command{
 		Use: "start", Short: "Start the cluster in the background and wait until it is ready",
-		Long: `Start returns when the cluster is ready, and prints the line that points kubectl at it. The cluster goes on until
-argosy cluster stop; argosy up uses it meanwhile and leaves it running. Starting what runs already is no error, unless it was
-started with other flags (exit code 3).`,
+		Long: `Start returns when the cluster is ready, and prints a line that points kubectl at it. The cluster runs until argosy cluster stop;
+argosy up uses it and leaves it running. If the cluster is already running, start succeeds, unless the flags differ
+(exit code 3).`,
 		Example: "  argosy cluster start\n  eval \"$(argosy cluster start --nodes 3 --gpus 2)\" && kubectl get nodes",
 		Args:    args(cobra.NoArgs, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -244,9 +244,9 @@ func shellQuote(word string) string {
 func (c clusters) stop() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "stop", Short: "Stop the cluster with all its pods and wait until it is gone",
-		Long: `Stop ends pods and components in order. What is in the cluster stays in the data folder for the next start. No cluster to
-stop is no error. The cluster of a running argosy up is refused (exit code 3): end that one, or use --force.`,
+		Use: "stop", Short: "Stop the cluster with all its pods and wait until it has ended",
+		Long: `Stop ends pods and components in order. The cluster's objects stay in the data folder for the next start. Without a running
+cluster, stop succeeds. It refuses the cluster of a running argosy up (exit code 3): stop that command, or use --force.`,
 		Args: args(cobra.NoArgs, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := clusterHome(cmd)
@@ -293,8 +293,8 @@ func (c clusters) kubeconfig() *cobra.Command {
 	var path bool
 	cmd := &cobra.Command{
 		Use: "kubeconfig", Short: "Print the administrator's kubeconfig of the cluster",
-		Long: `Kubeconfig prints the file itself, or with --path where it lies. It holds the administrator's key: keep it to yourself. Address
-and keys stay the same over restarts, where the port is still free.`,
+		Long: `Kubeconfig prints the file, or its path with --path. The file holds the administrator's key: keep it secret. Keys stay
+the same over restarts, and so does the address if its port is free.`,
 		Example: "  export KUBECONFIG=$(argosy cluster kubeconfig --path)\n  argosy cluster kubeconfig > ~/.kube/argosy",
 		Args:    args(cobra.NoArgs, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -321,6 +321,6 @@ and keys stay the same over restarts, where the port is still free.`,
 		},
 	}
 	homeFlag(cmd)
-	cmd.Flags().BoolVar(&path, "path", false, "print where the file lies instead")
+	cmd.Flags().BoolVar(&path, "path", false, "print the path of the file instead")
 	return cmd
 }

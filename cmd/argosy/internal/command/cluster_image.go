@@ -41,7 +41,7 @@ func (c clusters) image(cmd *cobra.Command, busy string, args ...string) error {
 func (c clusters) loadImage() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
-		Use: "load FILE|FOLDER|-", Short: "Load images from what docker save writes, or from an OCI layout",
+		Use: "load FILE|FOLDER|-", Short: "Load images from an archive of docker save, or from an OCI layout",
 		Args: args(cobra.ExactArgs(1), "one archive, folder, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "-" {
@@ -79,7 +79,7 @@ func (c clusters) pullImage() *cobra.Command {
 		},
 	}
 	homeFlag(cmd)
-	cmd.Flags().StringSliceVar(&insecure, "insecure-registry", nil, "`registry` (host or host:port) that may be talked to without encryption")
+	cmd.Flags().StringSliceVar(&insecure, "insecure-registry", nil, "`registry` (host or host:port) to reach without encryption")
 	must(cmd.RegisterFlagCompletionFunc("insecure-registry", cobra.NoFileCompletions))
 	return cmd
 }
@@ -116,7 +116,7 @@ func (c clusters) listImages() *cobra.Command {
 
 func (c clusters) removeImage() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "remove NAME|DIGEST...", Aliases: []string{"rm"}, Short: "Remove images; one that a pod uses is kept",
+		Use: "remove NAME|DIGEST...", Aliases: []string{"rm"}, Short: "Remove images that no pod uses",
 		Args: args(cobra.MinimumNArgs(1), "the name or digest of an image or more"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.image(cmd, "removing "+strings.Join(args, " "), append([]string{"remove"}, args...)...)

@@ -14,11 +14,11 @@ import (
 
 func (c clusters) status() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "status", Short: "Tell what the cluster does, component by component",
-		Long: `Status tells whether a cluster runs, and of each component its process, since when it is as it is, how often it was started
-again and what memory it holds.
+		Use: "status", Short: "Show the state of the cluster, component by component",
+		Long: `Status shows whether a cluster is running, and for each component its process, its state and since when, its restarts and its
+memory.
 
-Exit codes: 0 all of it is ready; 1 it starts or stops, or a part of it is down; 3 no cluster runs.`,
+Exit codes: 0 everything is ready; 1 the cluster is starting or stopping, or a component is down; 3 no cluster is running.`,
 		Args: args(cobra.NoArgs, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := clusterHome(cmd)

@@ -17,8 +17,8 @@ func (c packages) decompile() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "decompile FILE [-o main.go]", Short: "Turn a package into a Go program that compiles back to it",
 		Long: `Decompile reads a package (.tar.gz, .zip, .yaml, .json; - is YAML on standard input), made by Argosy, by the Python SDK of
-Kubeflow Pipelines or by hand for Argo, and writes a Go program with the DSL: compiled, it is a workflow that does the
-same, which argosy diff can tell. What cannot be expressed in the DSL is refused, each with its line and reason.`,
+Kubeflow Pipelines or by hand for Argo, and writes a Go program with the DSL. Compiled, the program gives a workflow that does
+the same; argosy diff verifies it. Features that the DSL lacks are refused, each with its line and reason.`,
 		Example: `  argosy new my-pipeline
   argosy decompile old.tar.gz -o my-pipeline/main.go
   argosy compile my-pipeline -o - | argosy diff old.tar.gz -`,

@@ -23,10 +23,10 @@ import (
 
 func (c *cli) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look at what this machine has for Argosy, and say how to mend what is missing",
+		Use: "doctor", Short: "Check that this machine can run Argosy, and print how to add what is missing",
 		Long: `Doctor looks at namespaces, user ids, file systems, control groups, memory, disk, limits, programs, tools, GPUs and addresses,
-tries what can be tried, and changes nothing. It says how well pods are kept apart from this machine, and who may call the server
-(docs/threat-model.md has the whole list). Under each thing that is not as it should be stands the command that mends it.
+tries what can be tried, and changes nothing. It says how well pods are isolated from this machine, and who may call the server
+(docs/threat-model.md has the whole list). Below each problem it prints the command that solves it.
 
 Exit codes: 0 Argosy runs here, with less where there are warnings; 1 something blocks it.`,
 		Example: "  argosy doctor\n  argosy doctor --home /mnt/big/argosy -o json",

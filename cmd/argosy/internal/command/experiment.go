@@ -88,7 +88,7 @@ func (c experiments) get() *cobra.Command {
 func (c experiments) delete() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "delete EXPERIMENT...", Short: "Delete experiments; their runs stay without one, until experiment restore",
+		Use: "delete EXPERIMENT...", Short: "Delete experiments; their runs stay, and restore brings the experiment back",
 		Args: args(cobra.MinimumNArgs(1), "names or ids of experiments"), ValidArgsFunction: c.completeExperiments(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.forEach(args, "deleted experiment", func(cl *client.Client, name string) error {
@@ -109,7 +109,7 @@ func (c experiments) delete() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "do not ask, although there are runs in it")
+	cmd.Flags().BoolVar(&force, "force", false, "do not ask, even if it has runs")
 	return cmd
 }
 

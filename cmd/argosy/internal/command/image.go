@@ -39,7 +39,7 @@ type programImage struct {
 func (c packages) image() *cobra.Command {
 	var o programImage
 	cmd := &cobra.Command{
-		Use: "image DIR", Short: "Put a pipeline program into a container image, for its functions", Long: imageHelp,
+		Use: "image DIR", Short: "Build a container image for the functions of a pipeline program", Long: imageHelp,
 		Example: `  argosy image my-pipeline --name registry.example.com/team/my-pipeline --push
   argosy compile my-pipeline --image registry.example.com/team/my-pipeline:0123456789ab -o my-pipeline.tar.gz
 
@@ -72,7 +72,7 @@ func (c packages) image() *cobra.Command {
 	f.StringVar(&o.platform, "platform", "linux/"+runtime.GOARCH, "`system` the image is for: linux/amd64 or linux/arm64")
 	f.BoolVar(&o.push, "push", false, "push the image to its registry, with the credentials of docker login")
 	f.BoolVar(&o.load, "load", false, "load the image into the embedded cluster")
-	f.StringSliceVar(&o.registries.Insecure, "insecure-registry", nil, "`registry` (host or host:port) that may be talked to without encryption")
+	f.StringSliceVar(&o.registries.Insecure, "insecure-registry", nil, "`registry` (host or host:port) to reach without encryption")
 	for _, flag := range []string{"name", "base", "insecure-registry"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}

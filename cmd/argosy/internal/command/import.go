@@ -23,7 +23,7 @@ runs the same job. Compile it, or change it first:
 type imports struct{ *cli }
 
 func (c imports) command() *cobra.Command {
-	return group("import", "Turn what other tools take into a pipeline written in Go: arena, kfp-arena", c.arena(), c.kfpArena())
+	return group("import", "Convert command lines and pipelines of other tools into Go: arena, kfp-arena", c.arena(), c.kfpArena())
 }
 
 func (c imports) arena() *cobra.Command {
@@ -59,9 +59,9 @@ func (c imports) arena() *cobra.Command {
 	return cmd
 }
 
-const kfpArenaHelp = `Kfp-arena reads a pipeline that is written with kfp-arena, in Python, and prints a Go program with the same pipeline. It runs no Python:
-it reads calls of arena's functions with constants, parameters, lists, outputs of steps and texts that are formatted with them, and .after.
-What else stands in a pipeline's function is refused with its line, and nothing is written. FILE is - for standard input.
+const kfpArenaHelp = `Kfp-arena reads a Python pipeline that uses kfp-arena, and prints a Go program with the same pipeline. It does not run Python: it
+understands calls of arena's functions with constants, parameters, lists, outputs of steps and texts formatted with them, and .after.
+Other code in a pipeline's function is refused with its line, and nothing is written. FILE is - for standard input.
 
   argosy new my-pipeline
   argosy import kfp-arena mpi_run.py -o my-pipeline/main.go`

@@ -15,7 +15,7 @@ type keepFlags struct {
 }
 
 func (k *keepFlags) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&k.noCache, "no-cache", false, "run every step, also when an earlier one that was given the same left its outputs")
+	cmd.Flags().BoolVar(&k.noCache, "no-cache", false, "run every step, even if the cache has its outputs")
 	keepRules(cmd, &k.runs, &k.artifacts, &k.logs)
 }
 

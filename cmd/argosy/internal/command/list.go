@@ -23,7 +23,7 @@ type listFlags struct {
 
 func (f *listFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.name, "name", "", "only those with `text` in their name")
-	cmd.Flags().StringVar(&f.sort, "sort", "created_at desc", "`order`: a field, and desc for the other way round")
+	cmd.Flags().StringVar(&f.sort, "sort", "created_at desc", "`order`: a field, with desc for descending")
 	cmd.Flags().IntVar(&f.limit, "limit", 20, "at most `n`; 0 is all")
 	for _, flag := range []string{"name", "sort", "limit"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))

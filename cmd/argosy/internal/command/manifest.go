@@ -18,7 +18,7 @@ import (
 
 func (c packages) lint() *cobra.Command {
 	return &cobra.Command{
-		Use: "lint FILE...", Short: "Find what is wrong in packages, wherever they were made, and where",
+		Use: "lint FILE...", Short: "Find the faults of packages of any origin, with their lines",
 		Long: `Lint reads packages (.tar.gz, .zip, .yaml, .json; - is YAML on standard input) and tells each fault with its line and
 column: faults of YAML, fields that Argo does not have, values of the wrong type, and what Argo's own validation
 refuses. It needs no server. The exit code is 1 when something is wrong; warnings alone give 0.`,
@@ -137,7 +137,7 @@ The exit code is 0 when they do the same, 1 when not.`,
 			return errDifferent
 		},
 	}
-	cmd.Flags().BoolVar(&exact, "exact", false, "compare task by task, names and grouping included")
+	cmd.Flags().BoolVar(&exact, "exact", false, "compare task by task, including names and grouping")
 	return cmd
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/argosy-ml/argosy/launcher/scrape/trial"
 )
 
-const metricsTestHelp = `Test reads a log, from FILE or standard input, and tells for each rule which lines match, what each way to reduce gives, and why lines
-that nearly match do not. A rule is NAME[:FORMAT[:REDUCE[:REGEX]]], as a step's metrics have it. Runs read their logs in the same way.
+const metricsTestHelp = `Test reads a log from FILE or standard input. For each rule it lists the matching lines, the result of each reduction, and lines that
+nearly match with the reason. A rule is NAME[:FORMAT[:REDUCE[:REGEX]]], as in a step's metrics. Runs use the same parser.
 
 Without a rule it suggests some. The exit code is 1 when a rule matches no line, or none can be suggested.`
 
@@ -34,7 +34,7 @@ func (c metricRules) test() *cobra.Command {
 	var rules []string
 	var show int
 	cmd := &cobra.Command{
-		Use: "test [FILE] [--rule RULE]...", Short: "Try rules for metrics on a log, or have some suggested", Long: metricsTestHelp,
+		Use: "test [FILE] [--rule RULE]...", Short: "Try metric rules on a log, or suggest rules", Long: metricsTestHelp,
 		Example: "  argosy metrics test --rule images/sec < train.log\n  argosy run logs my-run train | argosy metrics test --rule loss:RAW:min --rule images/sec::sum\n" +
 			"  argosy metrics test train.log",
 		Args: args(cobra.MaximumNArgs(1), "one file, or none for standard input"),
@@ -64,7 +64,7 @@ func (c metricRules) test() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringArrayVar(&rules, "rule", nil, "`rule` to try, such as images/sec or loss:RAW:min; may be repeated")
-	cmd.Flags().IntVar(&show, "show", 10, "list at most `n` lines that match, and as many that nearly do")
+	cmd.Flags().IntVar(&show, "show", 10, "list at most `n` matching lines, and as many that nearly match")
 	must(cmd.RegisterFlagCompletionFunc("rule", cobra.NoFileCompletions))
 	must(cmd.RegisterFlagCompletionFunc("show", cobra.NoFileCompletions))
 	return cmd

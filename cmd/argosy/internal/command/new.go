@@ -26,7 +26,7 @@ func (c *cli) newCommand() *cobra.Command {
 	var p starter.Project
 	var tidy bool
 	cmd := &cobra.Command{
-		Use: "new DIR", Short: "Begin a pipeline: a folder with a Go program that compiles, and its test",
+		Use: "new DIR", Short: "Create a folder with a pipeline program in Go and its test",
 		Example: "  argosy new my-pipeline\n  argosy new my-pipeline --module example.com/team/my-pipeline",
 		Args:    args(cobra.ExactArgs(1), "one folder, which is made"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -17,7 +17,7 @@ type nodes struct{ *cli }
 
 func (c nodes) command() *cobra.Command {
 	return &cobra.Command{
-		Use: "nodes", Short: "Nodes and queues of the cluster: what is free, and which runs hold the rest",
+		Use: "nodes", Short: "Show nodes and queues: what is free, and which runs use the rest",
 		Args: args(cobra.NoArgs, "no arguments"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: c.call(func(ctx context.Context, cl *client.Client, _ []string) error {
 			found, err := cl.Cluster.Get(ctx)
@@ -127,7 +127,7 @@ func (c nodes) missingRights(missing []client.MissingRight) {
 func (c runs) runEvents() *cobra.Command {
 	var warnings bool
 	cmd := &cobra.Command{
-		Use: "events RUN", Short: "Show what Kubernetes tells of a run's objects, the newest last; the cluster keeps it for an hour",
+		Use: "events RUN", Short: "Show the Kubernetes events of a run's objects, the newest last; the cluster keeps them for an hour",
 		Args: args(cobra.ExactArgs(1), "the id or name of one run"), ValidArgsFunction: c.completeRuns(false),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.events(cmd.Context(), args[0], warnings) },
 	}

@@ -15,11 +15,11 @@ import (
 func (c *cli) pruneCommand() *cobra.Command {
 	var request client.PruneRequest
 	cmd := &cobra.Command{
-		Use: "prune [--dry-run]", Short: "Remove runs, artifacts and logs that are old, or too many",
-		Long: `Prune removes what is beyond what is to be kept: an age since a run's end (90d, 12h), a number of runs of each experiment, or both,
-as in 90d,1000. Without a --keep flag the server's own policy counts (argosy up --keep-runs ...), which the server also
-applies every hour. Runs that have not ended and runs that are archived always stay, whole. With --dry-run the
-command only lists what it would remove; -o json names every object.`,
+		Use: "prune [--dry-run]", Short: "Remove old runs, artifacts and logs",
+		Long: `Prune removes data of runs beyond a limit: an age since the run's end (90d, 12h), a number of runs of each experiment, or both,
+as in 90d,1000. Without a --keep flag the server's own policy applies (argosy up --keep-runs ...), as it does every
+hour. Runs that have not ended and archived runs are always kept. With --dry-run the command only lists what it would
+remove; -o json names every object.`,
 		Example: "  argosy prune --dry-run --keep-runs 90d,1000\n  argosy prune --keep-artifacts 30d --keep-logs 60d",
 		Args:    args(cobra.NoArgs, "no arguments"),
 		RunE: c.call(func(ctx context.Context, cl *client.Client, _ []string) error {

@@ -18,7 +18,7 @@ func (c runs) metrics() *cobra.Command {
 	var follow, series bool
 	var points int
 	cmd := &cobra.Command{
-		Use: "metrics RUN [NAME...]", Short: "Print what a run measured, its curves (--series), or its values as its steps print them (-f)",
+		Use: "metrics RUN [NAME...]", Short: "Print the metrics of a run, their curves (--series), or new values as they come (-f)",
 		Example: "  argosy run metrics my-run -f\n  argosy run metrics my-run --series                 which curves there are\n  argosy run metrics my-run loss --series --points 50",
 		Args:    args(cobra.MinimumNArgs(1), "a run and perhaps names of metrics"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,8 +51,8 @@ func (c runs) metrics() *cobra.Command {
 			return p.Print(listed(r.Metrics), func() { runview.MetricTable(p, r) })
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run ends; JSON and YAML have one value after the other")
-	cmd.Flags().BoolVar(&series, "series", false, "the curves, as steps printed them: a list of them, or the points of those that are named")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "follow until the run ends; JSON and YAML are a stream of values")
+	cmd.Flags().BoolVar(&series, "series", false, "list the curves of the run, or print the points of the named ones")
 	cmd.Flags().IntVar(&points, "points", 0, "with --series: at most `n` points of each curve, the peaks among them (default: as many as the server gives)")
 	must(cmd.RegisterFlagCompletionFunc("points", cobra.NoFileCompletions))
 	cmd.ValidArgsFunction = c.completeMetrics
@@ -182,7 +182,7 @@ func (f *metricFollower) print(value any, line string) error {
 
 func (c runs) compare() *cobra.Command {
 	return &cobra.Command{
-		Use: "compare RUN RUN...", Short: "Put parameters and metrics of runs beside each other",
+		Use: "compare RUN RUN...", Short: "Compare parameters and metrics of runs",
 		Args: args(cobra.MinimumNArgs(2), "two or more runs, by id or name"), ValidArgsFunction: c.completeRuns(true),
 		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
 			runs := make([]*client.Run, len(args))
@@ -233,7 +233,7 @@ func comparisonTable(p output.Printer, found *client.Comparison) {
 func (c runs) artifact() *cobra.Command {
 	var archive bool
 	cmd := &cobra.Command{
-		Use: "artifact RUN STEP NAME", Short: "Print a file that a step left",
+		Use: "artifact RUN STEP NAME", Short: "Print an artifact of a step",
 		Example: "  argosy run artifact my-run train model > model.json",
 		Args:    args(cobra.ExactArgs(3), "a run, a step and the name of an artifact"), ValidArgsFunction: c.completeArtifacts,
 		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
@@ -257,7 +257,7 @@ func (c runs) artifact() *cobra.Command {
 			return err
 		}),
 	}
-	cmd.Flags().BoolVar(&archive, "archive", false, "as it is stored, mostly a .tar.gz: for folders")
+	cmd.Flags().BoolVar(&archive, "archive", false, "print the stored archive, usually a .tar.gz: for folders")
 	return cmd
 }
 

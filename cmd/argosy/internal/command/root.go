@@ -21,12 +21,12 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-const rootHelp = `Argosy is Kubeflow Pipelines in Go, made for distributed training. It runs whole on one machine with nothing
-installed, and unchanged on Kubernetes.
+const rootHelp = `Argosy is Kubeflow Pipelines in Go, made for distributed training. It runs on one machine without Docker or Kubernetes, and
+unchanged on a Kubernetes cluster.
 
   argosy up                                    the server with a cluster of its own, on http://127.0.0.1:8888
   argosy cluster start                         the cluster alone, for kubectl
-  argosy doctor                                what this machine has for it, and how to mend what is missing
+  argosy doctor                                what this machine lacks, and how to add it
   argosy new my-pipeline                       a folder with a pipeline written in Go, to begin with
   argosy compile DIR -o pipeline.tar.gz        a pipeline written in Go, as a package
   argosy image DIR --push --name NAME          its program as a container image, for steps that are Go functions
@@ -35,7 +35,7 @@ installed, and unchanged on Kubernetes.
   argosy run create --pipeline NAME -p workers=2 --wait
   argosy submit mpijob --image IMAGE "mpirun ..."  one distributed job, with the flags of Arena's submit
   argosy job list                              distributed jobs; argosy job get RUN shows the workers of one
-  argosy sweep DIR --matrix workers=1,2,4      measure how it scales; argosy report says what runs show
+  argosy sweep DIR --matrix workers=1,2,4      measure how it scales; argosy report gives the result
 
 The commands that talk to a server use --server, else $ARGOSY_URL, else "url" in argosy/config.json below
 $XDG_CONFIG_HOME (~/.config), else http://127.0.0.1:8888.

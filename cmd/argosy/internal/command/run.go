@@ -159,7 +159,7 @@ func (c runs) create() *cobra.Command {
 	}
 	flags.add(c.cli, cmd, "run")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check the run and start nothing; the exit code is 1 when the cluster can never hold it")
-	cmd.Flags().BoolVar(&wait, "wait", false, "follow the run to its end; the exit code is 1 when it does not succeed")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run ends; the exit code is 1 if it fails")
 	cmd.MarkFlagsMutuallyExclusive("wait", "dry-run")
 	return cmd
 }
@@ -167,7 +167,7 @@ func (c runs) create() *cobra.Command {
 func (c runs) wait() *cobra.Command {
 	var limit time.Duration
 	cmd := &cobra.Command{
-		Use: "wait RUN", Short: "Follow a run to its end; the exit code is 1 when it does not succeed, 5 when --timeout is over",
+		Use: "wait RUN", Short: "Wait until a run ends; the exit code is 1 if it fails, 5 after --timeout",
 		Args: args(cobra.ExactArgs(1), "the id or name of one run"), ValidArgsFunction: c.completeRuns(false),
 		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {
 			if limit > 0 {
@@ -218,7 +218,7 @@ func (c runs) retry() *cobra.Command {
 	cmd := c.change("retry", "Run the failed steps of failed runs again, or a step with all that comes after it", "retried run",
 		func(runs client.RunsService, ctx context.Context, id string) error { return retry(runs, ctx, id) })
 	cmd.Example = "  argosy run retry my-run\n  argosy run retry my-run --from fit -p rate=0.01"
-	cmd.Flags().StringVar(&from.Step, "from", "", "`step` to go on from; what was done before it stays")
+	cmd.Flags().StringVar(&from.Step, "from", "", "`step` to continue from; earlier steps are kept")
 	cmd.Flags().StringArrayVarP(&values, "param", "p", nil, "with --from: set a parameter, as `name=value`; may be repeated")
 	for _, flag := range []string{"from", "param"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
@@ -274,7 +274,7 @@ func (c runs) delete() *cobra.Command {
 			}
 			return runs.Delete(ctx, id)
 		})
-	cmd.Flags().BoolVar(&artifacts, "artifacts", false, "delete what they left in the artifact store, too; they must have ended")
+	cmd.Flags().BoolVar(&artifacts, "artifacts", false, "also delete their artifacts; the runs must have ended")
 	return cmd
 }
 

@@ -47,7 +47,7 @@ func (c schedules) create() *cobra.Command {
 	var start, end string
 	var once bool
 	cmd := &cobra.Command{
-		Use: "create --pipeline PIPELINE (--cron FIELDS | --every PERIOD | --once)", Short: "Start runs of a pipeline again and again, or once when it is enabled",
+		Use: "create --pipeline PIPELINE (--cron FIELDS | --every PERIOD | --once)", Short: "Start runs of a pipeline by schedule, or once",
 		Example: "  argosy schedule create --pipeline mpi_run --name nightly --cron '0 3 * * *' -p workers=2\n" +
 			"  argosy schedule create --pipeline check --every 10m --no-catchup",
 		Args: args(cobra.NoArgs, "no arguments but flags"),

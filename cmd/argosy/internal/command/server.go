@@ -32,7 +32,7 @@ func (c *cli) serverCommand() *cobra.Command {
 	var cfg app.Config
 	var keep keepFlags
 	cmd := &cobra.Command{
-		Use: "server --kubeconfig FILE --s3 HOST:PORT", Short: "Start the server alone, for a cluster you have",
+		Use: "server --kubeconfig FILE --s3 HOST:PORT", Short: "Start the server for an existing cluster",
 		Long: `Server serves UI, REST and gRPC for a Kubernetes cluster with Argo Workflows, the MPI operator and an S3 store. The keys of
 the store are read from $` + envS3AccessKey + ` and $` + envS3SecretKey + `. When it serves, it prints "ready http://ADDRESS" on
 standard output. argosy up is the same with a cluster of its own.`,

@@ -19,8 +19,8 @@ import (
 
 const submitHelp = `%s, as a run of one step.
 
-It takes the flags of arena submit %s, as they are written now (--sync-mode) and as they were (--syncMode). The command is one
-argument in quotes, or follows --. Metrics, logs and all else of a run are as with a pipeline.`
+It takes the flags of arena submit %s, in today's spelling (--sync-mode) and the older one (--syncMode). The command is one
+argument in quotes, or follows --. The run has metrics, logs and a page like the run of a pipeline.`
 
 // submissions are the commands that start a run of one distributed job.
 type submissions struct{ *cli }
@@ -81,7 +81,7 @@ func (c submissions) kind(kind *submit.Kind) *cobra.Command {
 	f.StringVar(&s.experiment, "experiment", "", "`experiment` the run belongs to; made if there is none of that name (default \"Default\")")
 	f.StringVar(&s.description, "description", "", "`text` shown with the run")
 	f.BoolVar(&s.dryRun, "dry-run", false, "print the workflow, or with -o go its Go source, and start nothing")
-	f.BoolVar(&s.wait, "wait", false, "follow the run to its end; the exit code is 1 when it does not succeed")
+	f.BoolVar(&s.wait, "wait", false, "wait until the run ends; the exit code is 1 if it fails")
 	f.BoolVar(&s.logs, "logs", false, "print what the run prints, to its end; the exit code is 1 when it does not succeed")
 	// Beside the formats that all commands have there is Go.
 	f.StringVarP(&s.out, "output", "o", "", "`format` of the answer: table, json or yaml; of --dry-run: yaml or go")

@@ -37,15 +37,15 @@ func (c *cli) upCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "up", Short: "Start the server with a cluster of its own; Ctrl-C stops both",
 		Long: `Up starts the embedded cluster (kube-apiserver, etcd, the Argo and MPI controllers and a kubelet of its own, no Docker) and the
-server with the UI, REST and gRPC. When all of it serves, it prints one line on standard output:
+server with the UI, REST and gRPC. When everything is ready, it prints one line on standard output:
 
   ready http://127.0.0.1:8888
 
-What it is doing meanwhile goes to standard error. Everything it keeps is in the data folder, with a kubeconfig of the
-cluster. The server serves the account that started it, and root; with $` + client.EnvPassword + ` set, all of this machine
-who send that password. Ctrl-C stops every process it started; a second one kills them. When the server is killed, the cluster and its
-runs go on for a while (--linger), and the next up on the same data folder takes them over. A cluster that
-argosy cluster start started is used, and left running.`,
+Progress goes to standard error. All data is in the data folder, with a kubeconfig of the cluster. The server serves the account
+that started it, and root; with $` + client.EnvPassword + ` set, all accounts of this machine
+that send the password. Ctrl-C stops every process it started; a second one kills them. If the server is killed, the cluster and its
+runs continue for a while (--linger), and the next up on the same data folder takes them over. A cluster of argosy cluster start
+is used and left running.`,
 		Example: "  argosy up\n  argosy up --demo samples/mpi_run\n  argosy up --home /tmp/other --http 127.0.0.1:0 --grpc 127.0.0.1:0",
 		Args:    args(cobra.NoArgs, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -77,7 +77,7 @@ argosy cluster start started is used, and left running.`,
 	keep.add(cmd)
 	flags.add(cmd)
 	cmd.Flags().StringVar(&sample, "demo", "", "run the sample in this `folder` once the server is ready, such as samples/mpi_run")
-	cmd.Flags().DurationVar(&linger, "linger", 10*time.Minute, "how long the cluster waits for another up when this one was killed; 0 is for ever")
+	cmd.Flags().DurationVar(&linger, "linger", 10*time.Minute, "how long the cluster waits for another up after this one is killed; 0 means for ever")
 	must(cmd.MarkFlagDirname("demo"))
 	must(cmd.RegisterFlagCompletionFunc("linger", cobra.NoFileCompletions))
 	return cmd

@@ -10,7 +10,7 @@ import (
 
 func (c *cli) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print what was built", Args: args(cobra.NoArgs, "no arguments"),
+		Use: "version", Short: "Print the version", Args: args(cobra.NoArgs, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			v := struct {
 				Version  string `json:"version"`

@@ -12,9 +12,9 @@ import (
 
 func (c runs) visuals() *cobra.Command {
 	return &cobra.Command{
-		Use: "visuals RUN [STEP]", Short: "Show what the steps of a run left to look at: tables, ROC curves, confusion matrices, reports",
-		Long: `Visuals lists the outputs of the steps' mlpipeline-ui-metadata. Of one step it prints them: tables, ROC curves and confusion
-matrices in columns, other things as they are. What cannot be drawn is printed with the reason.`,
+		Use: "visuals RUN [STEP]", Short: "Show the visual outputs of a run's steps: tables, ROC curves, confusion matrices, reports",
+		Long: `Visuals lists the outputs in the steps' mlpipeline-ui-metadata. With STEP it prints them: tables, ROC curves and confusion
+matrices in columns, other kinds unchanged. An output that cannot be drawn is printed with the reason.`,
 		Example: "  argosy run visuals my-run\n  argosy run visuals my-run report > report.md",
 		Args:    args(cobra.RangeArgs(1, 2), "a run and perhaps a step"), ValidArgsFunction: c.completeSteps,
 		RunE: c.call(func(ctx context.Context, cl *client.Client, args []string) error {

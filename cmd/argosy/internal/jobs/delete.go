@@ -9,7 +9,7 @@ import (
 func (e Env) delete() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "delete RUN[/STEP]", Short: "Delete a distributed job and so stop its step; the run goes on as after any step that fails",
+		Use: "delete RUN[/STEP]", Short: "Delete a distributed job, so that its step fails; the run continues as after any failed step",
 		Args: targets, ValidArgsFunction: e.Complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := e.Client()

@@ -22,7 +22,7 @@ type Shown struct {
 func (e Env) get() *cobra.Command {
 	var f format
 	cmd := &cobra.Command{
-		Use: "get RUN[/STEP]", Short: "Show a distributed job: its workers with role, ranks, state, node, restarts and throughput, and its gang",
+		Use: "get RUN[/STEP]", Short: "Show a distributed job: its gang, and the role, ranks, state, node, restarts and throughput of each worker",
 		Example: "  argosy job get tf-eni\n  argosy job get my-run/train -o wide", Args: targets, ValidArgsFunction: e.Complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := e.Client()

@@ -30,7 +30,7 @@ func (e Env) list() *cobra.Command {
 	var o client.JobOptions
 	var status string
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the distributed jobs of all runs that the cluster has, the newest first",
+		Use: "list", Short: "List the distributed jobs in the cluster, the newest first",
 		Example: "  argosy job list --status running\n  argosy job list -o wide", ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

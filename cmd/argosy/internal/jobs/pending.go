@@ -14,7 +14,7 @@ import (
 func Pending(e Env) *cobra.Command {
 	var f format
 	cmd := &cobra.Command{
-		Use: "pending RUN", Short: "Say of each step that waits for what: the cause, since when, and what is asked for and free",
+		Use: "pending RUN", Short: "List waiting steps: the cause, since when, and what they request and what is free",
 		Example: "  argosy run pending my-run\n  argosy run pending my-run -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -13,11 +13,11 @@ import (
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
-const topHelp = `Top shows what each worker of a distributed job uses, and how fast it is.
+const topHelp = `Top shows the resource usage and the throughput of each worker of a distributed job.
 
-CPU and memory are what the cluster's metrics API (metrics.k8s.io, of metrics-server) has measured. A cluster without it, such as the
-embedded one, measures nothing: then the table has throughput alone and says so. Throughput is the median of a rank's last 10 values.
-On a terminal the table follows the job until it ends, or until Ctrl-C; elsewhere it is printed once.`
+CPU and memory come from the cluster's metrics API (metrics.k8s.io, of metrics-server). In a cluster without it, such as the
+embedded one, the table has only throughput and says so. Throughput is the median of a rank's last 10 values.
+On a terminal the table is updated until the job ends, or until Ctrl-C; elsewhere it is printed once.`
 
 // Used is a row of the table.
 type Used struct {
@@ -42,7 +42,7 @@ func (e Env) top() *cobra.Command {
 	var once bool
 	var every time.Duration
 	cmd := &cobra.Command{
-		Use: "top RUN[/STEP]", Short: "Show what each worker of a distributed job uses, and how fast it is", Long: topHelp,
+		Use: "top RUN[/STEP]", Short: "Show the resource usage and the throughput of each worker of a distributed job", Long: topHelp,
 		Args: targets, ValidArgsFunction: e.Complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if every < time.Second {
@@ -68,7 +68,7 @@ func (e Env) top() *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&once, "once", false, "print the table once, on a terminal too")
-	cmd.Flags().DurationVar(&every, "interval", 2*time.Second, "`time` between two looks")
+	cmd.Flags().DurationVar(&every, "interval", 2*time.Second, "`time` between updates")
 	must(cmd.RegisterFlagCompletionFunc("interval", cobra.NoFileCompletions))
 	return cmd
 }

@@ -35,7 +35,7 @@ func Commands(e Env) []*cobra.Command {
 
 func (e Env) list() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the queues: what they may have and have, and how many gangs run and wait", ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "list", Short: "List the queues: limits, usage, and how many gangs run and wait", ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return exit.Usagef("%s takes no arguments, not %q", cmd.CommandPath(), args)
@@ -104,7 +104,7 @@ func amounts(flag string, pairs []string) (map[string]string, error) {
 func (e Env) create() *cobra.Command {
 	var c changes
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Make a queue", ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "create NAME", Short: "Create a queue", ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  argosy queue create night --weight 2 --capability cpu=64 --capability nvidia.com/gpu=8",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, cl, err := e.change(cmd, args, &c)
@@ -116,7 +116,7 @@ func (e Env) create() *cobra.Command {
 		},
 	}
 	c.add(cmd)
-	cmd.Flags().StringVar(&c.q.Parent, "parent", "", "`queue` that it is a part of (default: the root)")
+	cmd.Flags().StringVar(&c.q.Parent, "parent", "", "parent `queue` (default: root)")
 	must(cmd.RegisterFlagCompletionFunc("parent", e.complete))
 	return cmd
 }
@@ -124,7 +124,7 @@ func (e Env) create() *cobra.Command {
 func (e Env) set() *cobra.Command {
 	var c changes
 	cmd := &cobra.Command{
-		Use: "set NAME", Short: "Change a queue: its weight, its limits, or whether it takes gangs", ValidArgsFunction: e.complete,
+		Use: "set NAME", Short: "Change a queue: its weight, its limits, or whether it accepts gangs", ValidArgsFunction: e.complete,
 		Example: "  argosy queue set night --capability cpu=32 --capability nvidia.com/gpu=\n  argosy queue set night --close",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, cl, err := e.change(cmd, args, &c)
@@ -139,8 +139,8 @@ func (e Env) set() *cobra.Command {
 		},
 	}
 	c.add(cmd)
-	cmd.Flags().BoolVar(&c.open, "open", false, "let it take gangs")
-	cmd.Flags().BoolVar(&c.closed, "close", false, "let it take no more gangs; those that are in it go on")
+	cmd.Flags().BoolVar(&c.open, "open", false, "let it accept gangs")
+	cmd.Flags().BoolVar(&c.closed, "close", false, "let it accept no more gangs; those in it continue")
 	cmd.MarkFlagsMutuallyExclusive("open", "close")
 	return cmd
 }

@@ -65,7 +65,7 @@ var Kinds = []*Kind{
 		},
 	},
 	{
-		Name: "volcanojob", Aliases: []string{"vj"}, Short: "Run a Job of Volcano's: workers that are placed together",
+		Name: "volcanojob", Aliases: []string{"vj"}, Short: "Run a Volcano Job: workers that are scheduled together",
 		add: func(j *Job, p *dsl.Pipeline) train.Outputs {
 			return train.VolcanoJob(p, j.Name, train.Volcano{Spec: j.spec})
 		},

@@ -47,7 +47,7 @@ type flags struct {
 func Command(e report.Env) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
-		Use: "sweep PACKAGE|DIR|PIPELINE --matrix NAME=VALUE,VALUE...", Short: "Measure a pipeline with many combinations of parameters, and report on it",
+		Use: "sweep PACKAGE|DIR|PIPELINE --matrix NAME=VALUE,VALUE...", Short: "Run a pipeline with many combinations of parameters and report how it scales",
 		Long: help + presetHelp(), Example: examples,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
