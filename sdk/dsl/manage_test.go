@@ -43,12 +43,12 @@ func TestFaultsOfObjectsAndFields(t *testing.T) {
 				return dsl.Run(p, "s", dsl.Container{Image: alpine, Args: dsl.Args(dsl.Field[int](item, "a b"))})
 			})
 		},
-		"Each: a list that is put together must be JSON, with values in its strings only: a value stands outside of its strings": func(p *dsl.Pipeline) {
+		"Each: a list that is put together must be JSON, with values in its strings only: a value is outside its strings": func(p *dsl.Pipeline) {
 			dsl.Each(p, dsl.Value[[]string](dsl.Sprintf(`["a", %v]`, dsl.Param(p, "x", "1"))), func(item dsl.Value[string]) any {
 				return dsl.Run(p, "s", dsl.Container{Image: alpine, Args: dsl.Args(item)})
 			})
 		},
-		"step s: OwnMounts is for containers beside a step: Sidecar and InitContainer": func(p *dsl.Pipeline) {
+		"step s: OwnMounts is an option of Sidecar and InitContainer only": func(p *dsl.Pipeline) {
 			dsl.Run(p, "s", dsl.Container{Image: alpine}, dsl.OwnMounts())
 		},
 	} {

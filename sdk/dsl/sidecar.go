@@ -26,7 +26,7 @@ func InitContainer(name string, c Container, opts ...StepOption) StepOption {
 func OwnMounts() StepOption {
 	return stepOption(func(s *Step) {
 		if s.beside == "" {
-			s.Fault("OwnMounts is for containers beside a step: Sidecar and InitContainer")
+			s.Fault("OwnMounts is an option of Sidecar and InitContainer only")
 			return
 		}
 		s.ownMounts = true

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unsupported says that this operating system does not tell to which account a connection belongs.
+// Unsupported says that this operating system does not report the account of a connection.
 const Unsupported = false
 
 // errGone is the answer when the other end has no owner any more, or is not on this machine.

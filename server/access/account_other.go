@@ -7,9 +7,9 @@ import (
 	"net"
 )
 
-// Unsupported says that this operating system does not tell to which account a connection belongs.
+// Unsupported says that this operating system does not report the account of a connection.
 const Unsupported = true
 
 func accountOf(*net.TCPConn) (int, error) {
-	return 0, errors.New("this operating system does not tell to which account a connection belongs")
+	return 0, errors.New("this operating system does not report the account of a connection")
 }

@@ -76,7 +76,7 @@ func (s *pipelines) CreatePipelineVersion(ctx context.Context, r *kfpv1.CreatePi
 		}
 	}
 	if owner == "" {
-		return nil, apierr.New(apierr.Invalid, "resource_references name no PIPELINE; the version needs one to belong to")
+		return nil, apierr.New(apierr.Invalid, "resource_references name no PIPELINE, and a version must belong to one")
 	}
 	u, err := s.fetcher.fetch(ctx, v.GetPackageUrl().GetPipelineUrl())
 	if err != nil {

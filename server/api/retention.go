@@ -28,7 +28,7 @@ func (s *pruning) Prune(ctx context.Context, r *argosyv1.PruneRequest) (*argosyv
 		}
 	}
 	if policy == (retention.Policy{}) {
-		return nil, apierr.New(apierr.Invalid, "the server keeps everything; say what is to be kept, as in keep_runs: \"90d,1000\"")
+		return nil, apierr.New(apierr.Invalid, "the server keeps everything by default; set what to keep, as in keep_runs: \"90d,1000\"")
 	}
 	answer := &argosyv1.PruneResponse{Policy: policy.String()}
 	err := s.pruner.Prune(ctx, policy, r.GetDryRun(), func(p run.Pruned) {

@@ -71,7 +71,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.S3.Bucket = "mlpipeline"
 	}
 	if c.S3.Endpoint == "" {
-		return c, errors.New("no S3 endpoint is set; artifacts and logs need a place to be kept")
+		return c, errors.New("no S3 endpoint is set, and the server stores artifacts and logs there")
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -185,7 +185,7 @@ func findStep(wf *wfv1.Workflow, step string) (wfv1.NodeStatus, error) {
 	case len(found) > 1:
 		return wfv1.NodeStatus{}, apierr.New(apierr.Invalid, "%d steps of the run are called %q; name one by its id", len(found), step)
 	case isExit(wf, found[0]):
-		return wfv1.NodeStatus{}, apierr.New(apierr.Invalid, "step %q is of an exit handler, which runs again whenever the run goes on; name a step before it", step)
+		return wfv1.NodeStatus{}, apierr.New(apierr.Invalid, "step %q belongs to an exit handler, which every retry runs again; name an earlier step", step)
 	case found[0].Type == wfv1.NodeTypeSkipped:
 		return wfv1.NodeStatus{}, apierr.New(apierr.Invalid, "step %q was skipped, as its condition did not hold; go on from the step that decides about it", step)
 	}

@@ -255,7 +255,7 @@ func TestDeleteWithArtifacts(t *testing.T) {
 	answer := ask("")
 	require.Equal(t, want, outcomes(t, answer))
 	require.Contains(t, answer, "terminate it first")
-	require.Contains(t, answer, "run "+taker+" took over what it left; delete that run first")
+	require.Contains(t, answer, "run "+taker+" uses its artifacts through the cache; delete that run first")
 	s.get(t, "/apis/argosy/v1/runs/"+ended, 404)
 	require.NotContains(t, s.objects.data, "artifacts/"+ended+"/model.tgz")
 	require.Contains(t, s.objects.data, "artifacts/shared.tgz")

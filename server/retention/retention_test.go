@@ -180,7 +180,7 @@ func TestWhatOthersTook(t *testing.T) {
 		told, err := b.prune(t, "50h", "", "", dry)
 		require.NoError(t, err)
 		require.Len(t, told, 1)
-		require.Equal(t, "run "+taker.ID+" took over what it left", told[0].Kept)
+		require.Equal(t, "run "+taker.ID+" uses its artifacts through the cache", told[0].Kept)
 		require.Zero(t, told[0].Bytes())
 	}
 	require.False(t, b.gone(t, origin))

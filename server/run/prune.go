@@ -93,7 +93,7 @@ func (s *Changer) severable(ctx context.Context, r Run) error {
 	}
 	takers, err := s.c.Store.Takers(ctx, r.ID)
 	if err == nil && len(takers) > 0 {
-		err = apierr.New(apierr.Aborted, "run %s took over what it left; delete that run first, or this one without its artifacts", takers[0])
+		err = apierr.New(apierr.Aborted, "run %s uses its artifacts through the cache; delete that run first, or this one without its artifacts", takers[0])
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (s *Changer) survey(ctx context.Context, p *Pruned) error {
 	}
 	if len(takers) > 0 && (p.Parts.Run || p.Parts.Artifacts) {
 		p.Parts.Run, p.Parts.Artifacts = false, false
-		p.Kept = fmt.Sprintf("run %s took over what it left", takers[0])
+		p.Kept = fmt.Sprintf("run %s uses its artifacts through the cache", takers[0])
 	}
 	seen := map[string]bool{}
 	if p.Parts.Run || p.Parts.Logs {

@@ -78,7 +78,7 @@ func (a *argosy) readsLogs(t *testing.T) {
 	out, _ = a.says(t, 0, "run", "logs", "good", "each(1:y)")
 	require.Equal(t, "item y\n", out)
 	_, errs := a.says(t, 2, "run", "logs", "good", "each")
-	require.Contains(t, errs, "a loop has repeated each; say which is meant: 'each(")
+	require.Contains(t, errs, "a loop ran each several times; name one of 'each(")
 	_, errs = a.says(t, 3, "run", "logs", "good", "nothing")
 	require.Contains(t, errs, `run good has no step "nothing"; it has: `)
 	for _, follow := range [][]string{nil, {"-f"}} {

@@ -77,7 +77,7 @@ func TestRetention(t *testing.T) {
 	}
 	code, _, errs := command(t, "prune", "--dry-run", "--server", a.url)
 	require.Equal(t, 2, code)
-	require.Contains(t, errs, "the server keeps everything; say what is to be kept")
+	require.Contains(t, errs, "the server keeps everything by default; set what to keep")
 
 	before, size := stored(t, home)
 	told := prune("--dry-run", "--keep-artifacts", "11")

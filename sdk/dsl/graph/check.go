@@ -156,7 +156,7 @@ func (c *checker) order(l *list) {
 			other, ok := beside[name]
 			switch {
 			case !ok:
-				c.fault(n, "it waits for %s, which is not beside it", name)
+				c.fault(n, "it waits for %s, which is not in the same group", name)
 			case state[name] == open:
 				c.fault(n, "it waits for %s, which waits for it", name)
 			case state[name] == 0:
@@ -322,7 +322,7 @@ func (c *checker) text(at *place, t Text, file bool) {
 	}
 	for _, r := range refs {
 		if r.File && !file {
-			c.fault(at.node, "artifact %s stands where a value should", r.Output+r.Input)
+			c.fault(at.node, "artifact %s is used where a value is needed", r.Output+r.Input)
 		}
 		c.ref(at, r)
 	}

@@ -38,7 +38,7 @@ func (t Text) List() ([]any, error) {
 		return nil, err
 	}
 	if text, err := json.Marshal(list); err != nil || strings.Contains(string(text), asValue) {
-		return nil, errors.New("a value stands outside of its strings")
+		return nil, errors.New("a value is outside its strings")
 	}
 	if _, err := t.Fill(list, func(Ref) string { return "" }); err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (c *checker) output(at *place, r Ref) {
 	here := at
 	for !same(here.list, from.list) {
 		if here.list.owner == nil {
-			c.fault(at.node, "it uses output %s of %s, which is not there for it", r.Output, r.Step)
+			c.fault(at.node, "it uses output %s of %s, which it cannot see", r.Output, r.Step)
 			return
 		}
 		here = here.list.owner

@@ -89,7 +89,7 @@ func Of(r *client.Run, m Metric) (all []scaling.Run, err error) {
 
 func of(r *client.Run, m Metric) ([]record.Measurement, error) {
 	if !r.Done() {
-		return nil, fmt.Errorf("run %s goes on: report on it when it has ended (argosy run wait %s)", r.Name, r.ID)
+		return nil, fmt.Errorf("run %s has not ended: report on it afterwards (argosy run wait %s)", r.Name, r.ID)
 	}
 	known := record.Run{
 		ID: r.ID, Name: r.Name, Started: r.StartedAt, Succeeded: r.Status == client.Succeeded, Failure: Why(r),

@@ -168,7 +168,7 @@ func clearOut(ctx context.Context, into pgx.Tx, tables []sqlite.Table) error {
 		return err
 	}
 	if made > 0 {
-		return fmt.Errorf("it holds %d pipelines, experiments, runs and jobs, which restoring would remove: restore into a database of its own (createdb)", made)
+		return fmt.Errorf("it holds %d pipelines, experiments, runs and jobs, which restoring would remove: restore into an empty database (createdb)", made)
 	}
 	names := make([]string, len(tables))
 	for i, t := range tables {

@@ -226,7 +226,7 @@ func (c runs) retry() *cobra.Command {
 	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
 		if from.Parameters, err = parameters(values); err != nil || from.Step == "" {
 			if err == nil && len(values) > 0 {
-				err = exit.Usagef("-p needs --from STEP: a run goes on with its own parameters unless it is said from where")
+				err = exit.Usagef("-p needs --from STEP: without it a run continues with its own parameters")
 			}
 			return err
 		}

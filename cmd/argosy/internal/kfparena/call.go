@@ -94,7 +94,7 @@ func (s *scope) arguments(e *ast.Call) (arguments, error) {
 // order is op.after(...).
 func (s *scope) order(e *ast.Call, op *operation, name string, args arguments) (value, error) {
 	if name != "after" {
-		return nil, s.fault(e, "%s is about the pod of arena's launcher, which is another one here: leave it out, and see the options of the step in Go", name)
+		return nil, s.fault(e, "%s sets an option of arena's launcher pod, which does not exist here: leave it out, or set the option of the step in Go", name)
 	}
 	for _, a := range args.list {
 		other, ok := a.(*operation)

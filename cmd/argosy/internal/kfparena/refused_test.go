@@ -50,7 +50,7 @@ func TestRefused(t *testing.T) {
 		inPipeline(op(", env=[x]")):                                                    "x.py:10: env: item 1 must begin with a name and =, as in 'NAME={0}'.format(value)",
 		inPipeline(op(", metrics=['a:b']")):                                            `x.py:10: metrics: "a:b": the format must be RAW or PERCENTAGE`,
 		inPipeline(op(", *[1]")):                                                       "x.py:10: arguments by * and ** are not read",
-		inPipeline(op(".set_cpu_limit('2')")[:len(op(""))-1] + ").set_cpu_limit('2')"): "x.py:10: set_cpu_limit is about the pod of arena's launcher",
+		inPipeline(op(".set_cpu_limit('2')")[:len(op(""))-1] + ").set_cpu_limit('2')"): "x.py:10: set_cpu_limit sets an option of arena's launcher pod",
 		inPipeline(op(", image2=unseen")):                                              "x.py:10: mpi_job_op has no argument image2",
 		inPipeline(op(", env=[unseen]")):                                               "x.py:10: the name unseen is not known here",
 		inPipeline(op(", env=['H=' + HOME]")):                                          "x.py:10: HOME has a value that is not followed: os.environ has no items here",

@@ -165,7 +165,7 @@ func FindStep(r *client.Run, name string) (client.Node, error) {
 		}
 		last := found[len(found)-1]
 		if i := slices.IndexFunc(found, func(n client.Node) bool { return passes(n) != passes(last) }); i >= 0 {
-			return client.Node{}, exit.Usagef("a loop has repeated %s; say which is meant: %s", name, quoted(found))
+			return client.Node{}, exit.Usagef("a loop ran %s several times; name one of %s", name, quoted(found))
 		}
 		return last, nil
 	}

@@ -156,7 +156,7 @@ func TestFindStep(t *testing.T) {
 	require.Equal(t, "b", n.ID)
 	for _, name := range []string{"train", "train(0)"} {
 		_, err = FindStep(looped, name)
-		require.ErrorContains(t, err, "a loop has repeated "+name+"; say which is meant: 'train(0)(0:0.1)', ")
+		require.ErrorContains(t, err, "a loop ran "+name+" several times; name one of 'train(0)(0:0.1)', ")
 		require.Equal(t, exit.Usage, exit.Code(err))
 	}
 }

@@ -48,7 +48,7 @@ func (p Project) Check() error {
 	}
 	if p.SDK != "" {
 		if _, err := os.Stat(filepath.Join(p.SDK, "sdk", "dsl")); err != nil {
-			return fmt.Errorf("%s holds no checkout of Argosy: there is no sdk/dsl in it", p.SDK)
+			return fmt.Errorf("%s is not a checkout of Argosy: it has no folder sdk/dsl", p.SDK)
 		}
 	}
 	return nil
