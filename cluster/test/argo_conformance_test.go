@@ -89,8 +89,8 @@ func (a *argo) summary(t *testing.T, wf *wfv1.Workflow) string {
 		n := wf.Status.Nodes[id]
 		slices.Sort(n.Children)
 		if wf.Spec.Shutdown != "" && stopped.MatchString(n.Message) {
-			// Argo notes that it stops a step, and then how its pod ended, or that it lost sight of it, if it hears of that before the
-			// workflow is over.
+			// Argo records that it stops a step. If its pod ends before the workflow does, Argo then records how it ended, or
+			// that the pod was lost.
 			n.Phase, n.Message, n.Outputs = wfv1.NodeFailed, "stopped", nil
 		}
 		if n.Type == wfv1.NodeTypeContainer && unneeded.MatchString(n.Message) {

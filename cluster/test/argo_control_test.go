@@ -129,7 +129,7 @@ spec:
 	there, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: "workflows.argoproj.io/workflow=robbed"})
 	require.NoError(t, err)
 	require.Len(t, there.Items, 1)
-	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)} // nothing is heard of how it ended
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)} // the pod vanishes without an exit code
 	require.NoError(t, pods.Delete(t.Context(), there.Items[0].Name, now))
 	wf := a.finish(t, "robbed")
 	require.Equal(t, wfv1.WorkflowError, wf.Status.Phase, "%s", describe(wf))

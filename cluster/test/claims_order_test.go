@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Pods that wait for their claims are placed when those are there, and no earlier: the scheduler looks at a pod again when it
-// hears of its claim, and must know the claim by then.
+// Pods that wait for their claims are placed once the claims exist, and no earlier: the scheduler looks at a pod again when it
+// receives its claim, and its cache must have the claim by then.
 func TestClaimsAfterTheirPods(t *testing.T) {
 	t.Parallel()
 	c := shared(t)

@@ -260,7 +260,7 @@ func (c *cluster) podsOf(t *testing.T, job string) []corev1.Pod {
 	return pods.Items
 }
 
-// awaitUnfit waits until an event of the gang's pod group says for want of what it does not run.
+// awaitUnfit waits until an event of the gang's pod group names the resources that it lacks.
 func (c *cluster) awaitUnfit(t *testing.T, group, want string) {
 	t.Helper()
 	eventually(t, "pod group "+group+" says why it waits", func(ctx context.Context) bool {

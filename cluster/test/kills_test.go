@@ -161,7 +161,7 @@ func (c *cluster) leftOver(t *testing.T) (left []string) {
 	return left
 }
 
-// row is a line of the table: how often a part was killed, and what became of the workflows that were accepted meanwhile.
+// row is a line of the table: how often a part was killed, and how the workflows accepted meanwhile ended.
 type row struct {
 	part            string
 	kills, accepted int

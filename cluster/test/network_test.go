@@ -121,7 +121,7 @@ func TestServices(t *testing.T) {
 	for _, service := range []string{"web", "webs", "node"} {
 		c.awaitEndpoints(t, service, 2)
 	}
-	for _, addr := range []string{"web-0.webs:8080", "web-1.webs:8080", fmt.Sprintf("10.88.0.2:%d", node.Spec.Ports[0].NodePort), "alias:80"} { // the node hears of each by a watch
+	for _, addr := range []string{"web-0.webs:8080", "web-1.webs:8080", fmt.Sprintf("10.88.0.2:%d", node.Spec.Ports[0].NodePort), "alias:80"} { // the node receives each over a watch
 		c.awaitAnswer(t, peer, addr, "hello")
 	}
 	pod := c.awaitPod(t, "web-1", "is ready", isReady)

@@ -143,8 +143,8 @@ func (c *cluster) patchNode(t *testing.T, node, patch string) {
 	require.NoError(t, err)
 }
 
-// createRepelled makes a pod that a node which was just changed does not take, for the reason why. The scheduler hears of nodes and of
-// pods by two watches: a pod that it heard of first is on the node, and another one is made.
+// createRepelled creates a pod that a node which was just changed must refuse, for the reason why. The scheduler receives nodes and pods
+// over two watches: a pod that it received first is placed on the node, and another one is created.
 func (c *cluster) createRepelled(t *testing.T, name, why string, change func(*corev1.PodSpec)) string {
 	t.Helper()
 	for i := range 10 {

@@ -107,7 +107,7 @@ func TestNamespaceRules(t *testing.T) {
 		require.NoError(t, err)
 		return len(q.Status.Hard) > 0
 	})
-	// The apiserver hears of each rule by a watch: until then it lets pods pass, and counts none.
+	// The apiserver receives each rule over a watch: until then it admits pods without counting them.
 	tried := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	eventually(t, "the quota is known", func(ctx context.Context) bool {
 		large := podOf("large", "true")

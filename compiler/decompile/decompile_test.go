@@ -26,7 +26,7 @@ import (
 
 var keep = flag.Bool("keep", false, "keep the programs that were made")
 
-// build compiles the pipelines by way of their Go source, in one program, and returns the workflows by their order.
+// build compiles the pipelines from their Go source, in one program, and returns the workflows by their order.
 func build(t *testing.T, graphs []*graph.Pipeline) [][]byte {
 	t.Helper()
 	text, err := source.Program(graphs...)

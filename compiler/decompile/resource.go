@@ -8,7 +8,7 @@ import (
 func (r steps) resource(n graph.Node, t *object, s *scope, out outputs) {
 	o := t.object("resource")
 	here := s.within(o)
-	here.env = map[string]bool{} // it goes by way of Argo's executor
+	here.env = map[string]bool{} // Argo's executor reads it
 	to := &graph.Resource{
 		Action:           o.word("action", "create", "apply", "replace", "patch", "delete", "get"),
 		Manifest:         r.text(here, o.text("manifest")),

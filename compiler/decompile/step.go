@@ -31,7 +31,7 @@ func (r steps) step(called string, t *object, s *scope) (graph.Node, outputs) {
 	r.container(n.Container, c, s, volumes)
 	if script != nil {
 		here := s.within(c)
-		here.env = map[string]bool{} // it goes by way of Argo's executor
+		here.env = map[string]bool{} // Argo's executor reads it
 		n.Container.Source = r.text(here, script.text("source"))
 		if len(n.Container.Args) > 0 {
 			c.fault("a script with args cannot be expressed in the DSL, where a script is given them behind its name")

@@ -111,7 +111,7 @@ func ofMPIJob(o job.Options) job.Options {
 	return o
 }
 
-// unplaced leaves out what no scheduler hears of.
+// unplaced removes the options that concern no scheduler.
 func unplaced(o job.Options) job.Options {
 	o.AntiAffinity, o.Order = "", ""
 	return o

@@ -23,7 +23,7 @@ type Run struct {
 	Value *float64 `json:"value,omitempty"`
 	// Failure says why there is no value.
 	Failure string `json:"failure,omitempty"`
-	// World is how many ranks were seen to take part, Asked how many were asked for; 0 is unknown.
+	// World is the number of ranks that took part, Asked the number requested; 0 means unknown.
 	World int `json:"world,omitempty"`
 	Asked int `json:"asked,omitempty"`
 	// Ranks are typical values of the ranks, that of rank 0 first; nil when they are not known.

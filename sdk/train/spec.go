@@ -199,7 +199,7 @@ type Outputs struct {
 	*dsl.Step
 	// JobName is the name of the job in the cluster.
 	JobName dsl.Value[string]
-	// WorldSize is the number of processes that were seen to take part.
+	// WorldSize is the number of processes that took part.
 	WorldSize dsl.Value[int]
 	// Environment is what the job ran on, as a JSON object of texts: its machines, image, libraries and placement, as far as it can be found out.
 	Environment dsl.Value[string]

@@ -12,8 +12,8 @@ import (
 	"github.com/argosy-ml/argosy/server/schedule"
 )
 
-// reports hears of what KFP's agents saw. The reconciler is the only writer of what comes from the cluster, so a report
-// that fits changes nothing: the agents see that all is well and go on.
+// reports receives the reports of KFP's agents. The reconciler is the only writer of state from the cluster, so a valid report
+// changes nothing: the agents get a success and continue.
 type reports struct {
 	kfpv1.UnimplementedReportServiceServer
 	runs      *run.Service

@@ -32,7 +32,7 @@ import (
 	"github.com/argosy-ml/argosy/server/task"
 )
 
-// Limits of the HTTP server. There is none for whole requests: logs take as long as they take, and the gateway sees to slow uploads.
+// Limits of the HTTP server. Whole requests have no time limit, because logs are streams; the gateway limits slow uploads.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute

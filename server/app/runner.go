@@ -24,7 +24,7 @@ func (a *App) ensureRunner(ctx context.Context) error {
 	if err == nil || apierr.KindOf(err) == apierr.Unavailable {
 		return err
 	}
-	a.config.Log.WarnContext(ctx, "cannot set up the service account of runs; if runs fail for want of rights, apply manifests/base", "error", err)
+	a.config.Log.WarnContext(ctx, "cannot set up the service account of runs; if runs fail because they lack rights, apply manifests/base", "error", err)
 	return nil
 }
 

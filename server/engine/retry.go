@@ -163,8 +163,8 @@ func reopen(wf *wfv1.Workflow, attempt int64) {
 	wf.Status.PersistentVolumeClaims = nil
 }
 
-// resubmit brings the Workflow of an earlier attempt to that of wf: the pods of the steps that run again have to be gone
-// before the controller hears of it, or it would take them for the new ones.
+// resubmit replaces the Workflow of an earlier attempt by wf. The pods of the steps that run again must be gone before the controller sees
+// it, or it would take them for the new ones.
 func (e *Engine) resubmit(ctx context.Context, there, wf *wfv1.Workflow) error {
 	doing := fmt.Sprintf("retry workflow %s/%s", wf.Namespace, wf.Name)
 	for id, n := range there.Status.Nodes {

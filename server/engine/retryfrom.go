@@ -9,7 +9,7 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-// What becomes of nodes when a workflow goes back to a step; the others stay as they are.
+// What to do with nodes when a workflow goes back to a step; the others stay as they are.
 type rewound int
 
 const (
@@ -50,8 +50,8 @@ func reassign(wf *wfv1.Workflow, parameters []run.Parameter) error {
 	return nil
 }
 
-// rewind finds what becomes of the nodes of an ended workflow that is to go on from a step; nil without one. The step and all
-// that comes after it runs again, and the groups it lies in are open again.
+// rewind returns what to do with the nodes of an ended workflow that continues from a step; nil without a step. The step and all steps
+// after it run again, and the groups around it are reopened.
 func rewind(wf *wfv1.Workflow, step string) (map[string]rewound, error) {
 	if step == "" {
 		return nil, nil

@@ -171,7 +171,7 @@ func TestRunFields(t *testing.T) {
 	require.Equal(t, `{`+statuses+`,"parameters":["word"],"labels":["team"],"metrics":["images/sec","loss"]}`, s.get(t, "/apis/argosy/v1/runs:fields", 200))
 }
 
-// outcomes gives what became of runs, by name.
+// outcomes returns the outcomes of runs, by name.
 func outcomes(t *testing.T, answer string) map[string]string {
 	t.Helper()
 	var got struct {

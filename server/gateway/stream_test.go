@@ -136,7 +136,7 @@ func TestLogPaths(t *testing.T) {
 	s := start(t)
 	path := s.live(t)
 	s.print("1", "hi\n", false)
-	require.Eventually(t, func() bool { // the archive has heard of the pod, and what it printed
+	require.Eventually(t, func() bool { // the archive has seen the pod and its output
 		list, err := s.archive.List(t.Context(), strings.Split(path, "/")[5], "n1")
 		return err == nil && len(list) == 1 && list[0].Lines == 1
 	}, 5*time.Minute, time.Millisecond)

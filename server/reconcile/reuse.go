@@ -42,7 +42,7 @@ func (a *asking) drop(key string) {
 	delete(a.steps, key)
 }
 
-// watchGate hears of steps that wait. They are there as long as they wait, so that none is lost when the server stops.
+// watchGate queues steps that wait at the gate. They are listed as long as they wait, so that none is lost when the server stops.
 func (r *Reconciler) watchGate(ctx context.Context) error {
 	return r.c.Cluster.Waiting(ctx, func(s cache.Step) { r.decisions.enqueue(ctx, r.asking.put(s)) })
 }

@@ -35,7 +35,7 @@ const (
 	Refused                      // it could not be done
 )
 
-// Result is what became of one run.
+// Result is the outcome for one run.
 type Result struct {
 	RunID, Name string
 	Outcome     Outcome

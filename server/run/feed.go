@@ -13,7 +13,7 @@ type Feed struct {
 	subs map[*Subscription]struct{}
 }
 
-// Subscription hears of changes until Close.
+// Subscription receives changes until Close.
 type Subscription struct {
 	feed    *Feed
 	run     string
@@ -21,7 +21,7 @@ type Subscription struct {
 	changed map[string]struct{} // guarded by feed.mu
 }
 
-// Subscribe hears of one run, or of all with an empty id.
+// Subscribe returns a subscription to one run, or to all runs for an empty id.
 func (f *Feed) Subscribe(run string) *Subscription {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,7 +20,7 @@ func (s *Creator) launch(ctx context.Context, r *Run, manifest []byte, serviceAc
 	}
 	r.Workflow, r.ServiceAccount, r.Defaults, r.Labels = prepared.Name, prepared.ServiceAccount, prepared.Defaults, prepared.Labels
 	r.Warnings = prepared.Warnings()
-	if o != nil { // the schedule shows what was asked for, each of its runs what became of it
+	if o != nil { // the schedule shows the parameters as given, each run as they were filled in
 		r.Parameters = prepared.Parameters
 	}
 

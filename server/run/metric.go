@@ -15,7 +15,7 @@ const (
 	ReportDuplicate = "DUPLICATE_REPORTING"
 )
 
-// Report is what became of one reported metric.
+// Report is the outcome for one reported metric.
 type Report struct {
 	Metric  Metric
 	Status  string // ReportOK, ...

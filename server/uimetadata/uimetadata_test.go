@@ -38,7 +38,7 @@ func TestParseWarns(t *testing.T) {
 		`{"type":"roc","format":"csv","source":"x","schema":[{"name":"fpr"},{"name":"tpr"}]}`:                                                      "threshold is missing",
 		`{"type":"roc","format":"csv","storage":"inline","source":"0,x,1","schema":[{"name":"fpr"},{"name":"tpr"},{"name":"threshold"}]}`:          "row 1 of the roc has no number as tpr",
 		`{"type":"table","format":"csv","source":"x"}`:                                                                                             "no header",
-		`{"type":"table","format":"csv","storage":"inline","header":["a"],"source":"\"x"}`:                                                         "no CSV",
+		`{"type":"table","format":"csv","storage":"inline","header":["a"],"source":"\"x"}`:                                                         "not CSV",
 		`{"type":"confusion_matrix","format":"csv","source":"x"}`:                                                                                  "two axes",
 		`{"type":"confusion_matrix","format":"csv","source":"x","schema":[{"name":"a"},{"name":"b"}]}`:                                             "no labels",
 		`{"type":"confusion_matrix","format":"csv","storage":"inline","source":"a,a,1\n","labels":["a","b"],"schema":[{"name":"a"},{"name":"b"}]}`: "has 4 rows, this one has 1",

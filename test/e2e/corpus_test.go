@@ -18,7 +18,7 @@ import (
 	"github.com/argosy-ml/argosy/server/engine/manifest"
 )
 
-// An outcome is what becomes of a package of the corpus: it is refused at upload, or runs and ends so.
+// An outcome is how a package of the corpus ends: refused at upload, or with the status of its run.
 type outcome struct {
 	refused    string // what the upload says
 	missing    string // what a run without parameters says
@@ -90,8 +90,8 @@ var corpus = map[string]outcome{
 	"v2.yaml":            {refused: noV2},
 }
 
-// TestCorpus uploads packages in the shapes that KFP's SDKs write, runs them, and compares what becomes of them with what is
-// stated. The same must become of what they decompile to.
+// TestCorpus uploads packages in the shapes that KFP's SDKs write, runs them, and compares their outcomes with the stated
+// ones. Their decompiled versions must have the same outcomes.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	a := up(t, t.TempDir())
@@ -116,7 +116,7 @@ func TestCorpus(t *testing.T) {
 	t.Run("a run that is terminated runs its exit handler", func(t *testing.T) { a.endsWithItsHandler(t) })
 }
 
-// decompiled is a package by way of the graph that the decompiler makes of it.
+// decompiled returns a package that is compiled from the decompiler's graph of it.
 func decompiled(t *testing.T, data []byte) []byte {
 	t.Helper()
 	g, err := decompile.Raise(data)

@@ -301,7 +301,7 @@ func rightsOf(t *testing.T, admin *rest.Config, token string) (rights []string) 
 	return slices.Compact(rights)
 }
 
-// awaitRights waits until an account's rights are as asked for: the API server hears of roles by a watch.
+// awaitRights waits until an account has the given rights: the API server receives roles over a watch.
 func awaitRights(t *testing.T, admin *rest.Config, token string, are func(rights []string) bool) {
 	t.Helper()
 	late := time.After(3 * time.Minute)

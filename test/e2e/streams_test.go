@@ -157,8 +157,8 @@ func (l *listener) take(t *testing.T, fields map[string]string) {
 	}
 }
 
-// TestStreams: what one follows of a training run comes once, whatever becomes of the server meanwhile; and what people do
-// with runs afterwards.
+// TestStreams follows a training run while the server is killed and restarted: every event comes once. Then it uses the run as people
+// do.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	home, gate := t.TempDir(), t.TempDir()

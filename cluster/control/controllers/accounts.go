@@ -35,7 +35,7 @@ type accountsWithTokens struct {
 	secrets typedcorev1.SecretInterface
 }
 
-// Get also sees to the account's Secret, which kube-controller-manager fills, and removes with the account.
+// Get also creates the account's token Secret, which kube-controller-manager fills, and removes with the account.
 func (a accountsWithTokens) Get(ctx context.Context, name string, o metav1.GetOptions) (*corev1.ServiceAccount, error) {
 	account, err := a.ServiceAccountInterface.Get(ctx, name, o)
 	if err != nil {

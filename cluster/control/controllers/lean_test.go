@@ -17,7 +17,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/metrics/source"
 )
 
-// Volcano asks Elasticsearch by way of lean/elasticsearch.
+// Volcano queries Elasticsearch through lean/elasticsearch.
 func TestVolcanoReadsElasticsearch(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func TestVolcanoReadsElasticsearch(t *testing.T) {
 	require.ErrorContains(t, err, `"localhost" is not a URL`)
 }
 
-// Argo looks up the commands of images with a pod's credentials by way of lean/k8schain.
+// Argo looks up the commands of images with a pod's credentials, through lean/k8schain.
 func TestArgoLooksUpImagesWithAPodsCredentials(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset(&corev1.Secret{

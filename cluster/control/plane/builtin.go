@@ -27,15 +27,16 @@ const (
 	builtinAgain = 20 * time.Millisecond
 )
 
-// builtins are what Kubernetes itself needs, by the names of hooks that readiness waits for. The first two are Kubernetes' own names: its hooks begin with a
-// pause of a second and put one object after the other, which would be most of a start. The third is for what that pause has hidden.
+// builtins are the objects that Kubernetes itself needs, by the names of hooks that readiness waits for. The first two names are
+// Kubernetes' own: its hooks begin with a pause of a second and write one object after the other, which would take most of a start. The
+// third covers what that pause used to hide.
 var builtins = map[string]func(kubernetes.Interface) []builtin{
 	rbacrest.PostStartHookName:        builtinRoles,
 	schedulingrest.PostStartHookName:  builtinPriorities,
 	"argosy/namespaces-and-addresses": builtinPlaces,
 }
 
-// builtin sees to it that one object is there, by Kubernetes' own rules: what was added to it stays.
+// builtin ensures that one object exists, by Kubernetes' own rules: additions to it stay.
 type builtin func(context.Context) error
 
 // putBuiltins adds hooks that put the same objects as Kubernetes' own, at once and side by side.

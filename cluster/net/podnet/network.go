@@ -141,9 +141,9 @@ func linkName(ns *os.File) (string, error) {
 }
 
 // awaken waits until an interface that was brought up before its peer is in
-// use, and returns its index: until then the kernel drops what is sent. A new
-// kernel sees to that when it is asked for the state, so that nothing is waited
-// for; an old one takes its time, and a subscription to its news would bring
+// use, and returns its index: until then the kernel drops packets. A new kernel
+// completes this when it is asked for the state, so awaken returns at once; an
+// old one takes its time, and subscribing to its notifications would bring
 // those of all other pods too.
 func awaken(l netlink.Link) (index int, err error) {
 	for range 100 {

@@ -68,7 +68,8 @@ func (k *Kubelet) cleanUp(ctx context.Context) error {
 	return k.sandboxes.Clear(mounts)
 }
 
-// sortOut decides what becomes of what earlier kubelets left of a pod, whose object is nil where it exists no more.
+// sortOut decides what to do with the pod that earlier kubelets left: to adopt it or to clear it away. Its object is nil if it no longer
+// exists.
 func (k *Kubelet) sortOut(uid types.UID, obj *corev1.Pod, mounts []container.MountPoint) error {
 	dir := k.podDir(uid)
 	r, err := podrecord.Read(dir)

@@ -47,7 +47,7 @@
 //
 // # What it does not do
 //
-// Each field of a pod's description is carried out, or seen to by others, or the
+// Each field of a pod's spec is implemented here or by another component, or the
 // pod's events say that it is not (see admission.Warnings, and the test that
 // knows all fields): hostPID, hostIPC, hostPort, user namespaces of a pod's own,
 // runtime classes, mount propagation, AppArmor, SELinux, limits of a pod as a

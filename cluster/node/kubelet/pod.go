@@ -258,7 +258,7 @@ func (p *pod) terminate(grace time.Duration, reason, message string) {
 		patience, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
 		if first && grace > 0 {
-			// When the node stops, waiting for a process that never hears of it would only waste time.
+			// When the node stops, waiting for a process that ignores the signal would only waste time.
 			p.stopContainers(patience, reason == nodeShutdown)
 		}
 		select {

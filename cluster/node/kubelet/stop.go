@@ -16,7 +16,7 @@ import (
 const leastGrace = 2 * time.Second
 
 // stopContainers ends all that runs in the pod: the main containers side by side, then the sidecars, in the reverse order
-// of their start. It returns when they have ended; with orKill those that would not hear of it are killed at once.
+// of their start. It returns when they have ended; with orKill those that would ignore the signal are killed at once.
 func (p *pod) stopContainers(patience context.Context, orKill bool) {
 	running := p.processes()
 	var main, all sync.WaitGroup

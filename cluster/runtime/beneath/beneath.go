@@ -1,7 +1,7 @@
 // Package beneath looks names up in a folder as if it were the root of the file
 // system: symbolic links, absolute ones too, never lead out of it. The kernel
-// sees to that (openat2, Linux 5.6), so nothing can be changed by others between
-// a look and a deed. What an image's archive makes is only touched this way.
+// ensures that (openat2, Linux 5.6), so another process cannot change a name between
+// check and use. Files of an image's archive are only touched this way.
 package beneath
 
 import (

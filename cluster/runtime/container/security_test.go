@@ -188,7 +188,7 @@ func TestPrivileges(t *testing.T) {
 
 func TestUsers(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 { // what becomes of users where there is one only, TestUserOfAContainer shows
+	if os.Geteuid() != 0 { // TestUserOfAContainer covers the case of a single user id
 		t.Skip("only root has other users to become")
 	}
 	run := func(user User) string {

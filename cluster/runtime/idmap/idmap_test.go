@@ -107,7 +107,7 @@ exit 0`, own)
 	require.NoError(t, unix.Stat(filepath.Join(own, "data", "made"), &st))
 	require.Equal(t, []uint32{1000, 1000}, []uint32{st.Uid, st.Gid}, "on the disk files have the ids that they have in pods")
 
-	// By way of a link, and two of them.
+	// Through a link, and through two.
 	out, _ = run(t, []string{own, filepath.Join(beside, "f"), filepath.Join(beside, "gone")}, `umount `+own+` `+beside+`/f; cat `+beside+`/f; ls -A `+own+`; ls `+beside, beside, own)
 	require.Contains(t, out, "\nf\n")
 	require.NotContains(t, out, "secret")

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Shift gives what was unpacked with all of the machine's user ids to a user namespace that has count ids from first on, which are those of
-// the files by way of an idmapped mount. A folder that was unpacked for the namespace already stays.
+// Shift gives layers that were unpacked with all of the machine's user ids to a user namespace that has count ids from first on. Through an
+// idmapped mount these become the owners of the files. A folder that was already unpacked for the namespace stays.
 func (s *Store) Shift(first uint32, count int) error {
 	from, to := s.path("layers", rootKey), s.path("layers", tableKey(fmt.Sprintf("0 %d %d", first, count)))
 	if !isFolder(from) || isFolder(to) {

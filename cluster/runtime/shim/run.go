@@ -307,7 +307,7 @@ func (ct *container) conclude(exit podlog.Exit) {
 	}
 }
 
-// killedForMemory says whether the kernel ended a process of the cgroup for want of memory.
+// killedForMemory reports whether the kernel killed a process of the cgroup because it ran out of memory.
 func killedForMemory(cgroup string) bool {
 	b, err := os.ReadFile(filepath.Join(cgroup, "memory.events"))
 	if err != nil { // without a memory controller nothing is limited

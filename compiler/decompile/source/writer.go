@@ -185,7 +185,7 @@ func (b *body) add(nodes []graph.Node, blocks []string, around []*place) {
 	}
 }
 
-// waits finds what each node waits for though none of its values says so. A group waits by way of its first step.
+// waits finds the nodes that each node waits for without using their values. A group waits through its first step.
 func (b *body) waits() []*place {
 	for _, p := range b.order {
 		implied := map[string]bool{}

@@ -70,7 +70,7 @@ func TestRestoreRefusals(t *testing.T) {
 	bad := filepath.Join(dir, "bad")
 	require.NoError(t, os.WriteFile(bad, []byte(strings.Repeat("no database ", 1000)), 0o600))
 	_, err = sqlite.Restore(t.Context(), bad, file)
-	require.ErrorContains(t, err, "no readable SQLite database")
+	require.ErrorContains(t, err, "not a readable SQLite database")
 	_, err = sqlite.Restore(t.Context(), filepath.Join(dir, "none"), file)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorIs(t, sqlite.Backup(t.Context(), filepath.Join(dir, "none"), filepath.Join(dir, "b")), os.ErrNotExist)

@@ -72,5 +72,5 @@ func TestOpenRefusesADamagedFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "argosy.db")
 	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("not a database ", 1000)), 0o600))
 	_, err := sqlite.Open(t.Context(), file)
-	require.ErrorContains(t, err, "no readable SQLite database")
+	require.ErrorContains(t, err, "not a readable SQLite database")
 }

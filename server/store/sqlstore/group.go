@@ -33,8 +33,8 @@ type commits struct {
 
 func newCommits() *commits { return &commits{turn: make(chan struct{}, 1)} }
 
-// write runs f in a transaction, which is durable when write returns without error. Others may share the transaction, but not
-// what becomes of f. f may run more than once.
+// write runs f in a transaction, which is durable when write returns without error. Others may share the transaction; the
+// result of f is its own. f may run more than once.
 func (s *db) write(ctx context.Context, f func(*query.Queries) error) (err error) {
 	if s.onWrite != nil {
 		begun := time.Now()
@@ -109,8 +109,8 @@ func (s *db) work() {
 	}
 }
 
-// together does jobs in one transaction, each in a savepoint of its own, to which the transaction goes back when the job
-// fails. It tells whether what became of each is known.
+// together runs jobs in one transaction, each in a savepoint of its own, to which the transaction returns if the job fails. It
+// reports whether the outcome of each job is known.
 func (s *db) together(jobs []*job) bool {
 	ctx := context.Background() // that one caller has gone must not undo what the others wait for
 	tx, err := s.writes.BeginTx(ctx, &s.driver.Write)

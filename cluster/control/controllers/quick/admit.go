@@ -7,8 +7,8 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/sync"
 )
 
-// admitFirst admits a workflow that Argo's throttler has not heard of. Argo puts a new workflow in its queue before it tells the throttler.
-// A worker that is quicker than the next statement finds it refused: the workflow is then Pending as if too many ran, and Argo never records
+// admitFirst admits a workflow that Argo's throttler does not know yet. Argo queues a new workflow before it informs the throttler. A
+// worker that is quicker than the next statement finds it refused: the workflow is then Pending as if too many ran, and Argo never records
 // how its pods are named, so that clients look for their logs under other names.
 type admitFirst struct{ sync.Throttler }
 

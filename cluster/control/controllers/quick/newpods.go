@@ -16,13 +16,12 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/common"
 )
 
-// newPodPatience is how long a workflow waits to be written for its new pods to be heard of.
+// newPodPatience is the longest time for which the write of a workflow waits until the controller has seen its new pods.
 const newPodPatience = 5 * time.Second
 
-// newPods are the pods that Argo's controller has made and does not know of: it makes them by one connection and hears of
-// them by another. It counts as running what it has heard of, so a look at the workflow in between finds room for more pods
-// than its parallelism allows. Between two looks Argo writes the workflow: that waits here until the new pods are heard of.
-// The usual pause of ten seconds makes that rare elsewhere; here it is milliseconds.
+// newPods are the pods that Argo's controller has created and not yet seen: it creates them over one connection and sees them over another.
+// It counts only pods that it has seen as running, so a look at the workflow in between finds room for more pods than its parallelism
+// allows. Between two looks Argo writes the workflow; that write waits here until the new pods are seen.
 type newPods struct {
 	known func(namespace, pod string) bool
 
@@ -55,7 +54,7 @@ func workflowOf(path string) (workflowName, bool) {
 	return workflowName{part[5], part[7]}, true
 }
 
-// made takes note of a new pod, if the controller is going to hear of it.
+// made records a new pod, if the controller is going to see it.
 func (u *newPods) made(pod *corev1.Pod) {
 	wf := workflowName{pod.Namespace, pod.Labels[common.LabelKeyWorkflow]}
 	if wf.name == "" || pod.Labels[common.LabelKeyCompleted] != "false" {
@@ -66,7 +65,7 @@ func (u *newPods) made(pod *corev1.Pod) {
 	u.pods[wf] = append(u.pods[wf], pod.Name)
 }
 
-// await returns when the controller knows of all pods that it has made for a workflow. One that was deleted at once it never hears of.
+// await returns when the controller has seen all pods that it created for a workflow. It never sees one that was deleted at once.
 func (u *newPods) await(ctx context.Context, wf workflowName) {
 	u.mu.Lock()
 	pods := u.pods[wf]

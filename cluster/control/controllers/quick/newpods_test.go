@@ -15,7 +15,7 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/common"
 )
 
-// A workflow is written when its new pods are heard of, and not before; those of others do not matter.
+// A workflow is written as soon as its new pods are seen, and not before. Pods of other workflows do not matter.
 func TestWorkflowsAreWrittenWhenTheirPodsAreHeardOf(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, testWorkflowsAreWritten) // on a clock of its own: pods are not waited for without end
@@ -70,7 +70,7 @@ func testWorkflowsAreWritten(t *testing.T) {
 	require.Equal(t, "default/step", <-asked)
 	select {
 	case w := <-written:
-		t.Fatalf("written before its pod is heard of: %s", w)
+		t.Fatalf("written before its pod is seen: %s", w)
 	default:
 	}
 	close(heard)

@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// VolumesInOrder has the parts of the scheduler hear of claims and volumes one after the other. Its plugin for volumes keeps a
-// cache of them, and its queue wakes the pods that wait for them. Where both hear at once, a pod may be tried against what the cache
-// was before: it is then put off for seconds, or, when that was the last news of its claim, for five minutes.
+// VolumesInOrder delivers claims and volumes to the parts of the scheduler one after the other. Its volume plugin keeps them in a cache,
+// and its queue wakes the pods that wait for them. If both got them at once, a pod might be tried against the old cache: it would then be
+// delayed by seconds, or by five minutes if that was the last change of its claim.
 func VolumesInOrder(factory informers.SharedInformerFactory) {
 	factory.InformerFor(&corev1.PersistentVolumeClaim{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
 		return &inOrder{SharedIndexInformer: coreinformers.NewPersistentVolumeClaimInformer(c, corev1.NamespaceAll, resync, byNamespace())}
@@ -39,7 +39,7 @@ type inOrder struct {
 // AddEventHandler adds a handler behind the others.
 func (i *inOrder) AddEventHandler(h cache.ResourceEventHandler) (_ cache.ResourceEventHandlerRegistration, err error) {
 	if i.HasSynced() {
-		return nil, errors.New("the informer has told what there is, and a new handler would not hear of it")
+		return nil, errors.New("the informer has already delivered its objects, and a new handler would miss them")
 	}
 	if i.together == nil {
 		if i.together, err = i.SharedIndexInformer.AddEventHandler(&i.handlers); err != nil {

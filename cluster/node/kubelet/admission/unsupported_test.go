@@ -12,8 +12,8 @@ import (
 	"github.com/argosy-ml/argosy/cluster/node/kubelet/podspec"
 )
 
-// Who sees to the fields of a pod's description. Each field of each type that a pod is described by stands in one of these
-// tables or in unsupportedFields, so that none is overlooked when Kubernetes adds one.
+// The tables say which component handles each field of a pod's spec. Each field of each type in the spec is in one of these tables or in
+// unsupportedFields, so that none is overlooked when Kubernetes adds one.
 var (
 	// heeded are carried out by the kubelet.
 	heeded = map[string]string{
@@ -50,14 +50,14 @@ var (
 		"DownwardAPIProjection": "Items", "ServiceAccountTokenProjection": "Audience ExpirationSeconds Path",
 		"HostAlias": "IP Hostnames", "PodDNSConfig": "Nameservers Searches Options", "PodDNSConfigOption": "Name Value", "PodReadinessGate": "ConditionType", "PodOS": "Name",
 	}
-	// elsewhere are seen to by others: the apiserver, the scheduler, controllers.
+	// elsewhere are handled by others: the apiserver, the scheduler, controllers.
 	elsewhere = map[string]string{
 		"PodSpec": "NodeSelector DeprecatedServiceAccount AutomountServiceAccountToken Affinity SchedulerName Tolerations PriorityClassName Priority " +
 			"PreemptionPolicy TopologySpreadConstraints SchedulingGates",
 		"EphemeralVolumeSource": "VolumeClaimTemplate",
 		"ObjectFieldSelector":   "APIVersion",
 	}
-	// gated are taken out or refused by the apiserver, where the feature is not enabled by default; TestFieldsBehindGates sees to it.
+	// gated are removed or refused by the apiserver, where the feature is not enabled by default; TestFieldsBehindGates checks it.
 	gated = map[string]string{
 		"PodSpec": "HostnameOverride", "Container": "RestartPolicyRules", "Lifecycle": "StopSignal", "EnvVarSource": "FileKeyRef", "VolumeSource": "Image",
 	}
@@ -109,7 +109,7 @@ func TestNoFieldOfAPodIsOverlooked(t *testing.T) {
 			f := kind.Field(i)
 			name := kind.Name() + "." + f.Name
 			if known[name] != 1 {
-				t.Errorf("%s stands in %d of the tables of who sees to a pod's fields: add it to one", name, known[name])
+				t.Errorf("%s is in %d of the tables of a pod's fields: it must be in one", name, known[name])
 			}
 			delete(known, name)
 			if kind != reflect.TypeFor[corev1.VolumeSource]() || !slices.Contains(refused, f.Name) {

@@ -55,7 +55,7 @@ func (e *Executor) Work(c *corev1.Container) func(context.Context) (int, error) 
 
 // argoInit does what `argoexec init` does when there is nothing to download: it writes down the template and the script.
 func (e *Executor) runInit(context.Context) (int, error) {
-	// At one stroke: after a restart of the kubelet, the step may be using them.
+	// Atomically: after a restart of the kubelet, the step may be using them.
 	if script := e.Step.Template.Script; script != nil {
 		if err := beneath.Replace(filepath.Join(e.Volumes[staging], "script"), []byte(script.Source), 0o755); err != nil {
 			return 1, err

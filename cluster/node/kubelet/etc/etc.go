@@ -19,7 +19,7 @@ import (
 )
 
 // Folder is where a container finds the files that change while it runs. A link leads there. A mount of the file itself could not be
-// replaced at one stroke, and readers could see half of a file.
+// replaced atomically, and readers could see half of a file.
 const Folder = "/run/argosy"
 
 const (

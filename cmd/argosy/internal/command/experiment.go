@@ -142,7 +142,7 @@ func (c experiments) restore() *cobra.Command {
 	}
 }
 
-// told is what became of one name, for programs.
+// told is the outcome for one name, for JSON and YAML.
 type told struct {
 	Name  string `json:"name"`
 	Done  string `json:"done,omitempty"`

@@ -202,7 +202,7 @@ func (u *upper) serve(ctx context.Context, h home.Home, cluster *embedded.Cluste
 	}
 }
 
-// demo runs the sample; whatever becomes of it, the server goes on.
+// demo runs the sample. The server continues even if it fails.
 func (u *upper) demo(ctx context.Context, h home.Home, url string) {
 	cfg := demo.Config{Screen: u.screen, Dir: u.sample, Work: h.Path("demo"), Shared: h.Shared()}
 	var err error

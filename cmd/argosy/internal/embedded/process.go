@@ -40,7 +40,7 @@ func (p *process) stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	// Its children die with it: the kernel sees to that.
+	// The kernel kills its children with it.
 	if err := p.send(syscall.SIGKILL); err != nil {
 		return err
 	}
