@@ -81,7 +81,7 @@ func TestImagesOfTheOwner(t *testing.T) {
 	require.Zero(t, code, out)
 	code, out = exitCode(t, "image", "load", "--home", dir, filepath.Join(config, "config.json"))
 	require.Equal(t, 1, code)
-	require.Contains(t, out, "no tar archive")
+	require.Contains(t, out, "not a tar archive")
 
 	cmd := upCommand(dir, "--images", "pull")
 	cmd.Env = append(os.Environ(), "DOCKER_CONFIG="+config)

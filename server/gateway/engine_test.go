@@ -44,7 +44,7 @@ type workflow struct {
 func parse(manifest []byte) (workflow, error) {
 	var w workflow
 	if err := yaml.Unmarshal(manifest, &w); err != nil || w.Kind != "Workflow" {
-		return w, apierr.New(apierr.Invalid, "the manifest is no Workflow")
+		return w, apierr.New(apierr.Invalid, "the manifest is not a Workflow")
 	}
 	return w, nil
 }

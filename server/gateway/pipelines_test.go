@@ -102,7 +102,7 @@ func TestUploadRefusals(t *testing.T) {
 		"no archive":                {"", "x.tar.gz", []byte("this is none"), 400, "neither a tarball"},
 		"tarball without a tarball": {"", "x.tar.gz", []byte("\x1f\x8bgarbage"), 400, "cannot be unzipped"},
 		"tarball without manifest":  {"", "x.tar.gz", tarball(t, "readme.txt", "hi"), 400, "holds no Workflow"},
-		"no Workflow":               {"", "x.yaml", []byte("kind: ConfigMap"), 400, "no Workflow"},
+		"no Workflow":               {"", "x.yaml", []byte("kind: ConfigMap"), 400, "not a Workflow"},
 		"empty":                     {"", "x.yaml", nil, 400, "empty"},
 		"too large":                 {"", "x.yaml", bytes.Repeat([]byte("#"), 32<<20+1), 400, "32 MiB"},
 		"long name":                 {"?name=" + strings.Repeat("a", 101), "x.yaml", []byte(hello), 400, "100"},

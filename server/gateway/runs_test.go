@@ -73,7 +73,7 @@ func TestRunRequests(t *testing.T) {
 		"unknown pipeline":          {`{"name":"r","pipeline_spec":{"pipeline_id":"nonsense"}}`, 404, "nonsense"},
 		"unknown experiment":        {`{"name":"r","pipeline_spec":{"pipeline_id":"` + other + `"},"resource_references":[{"key":{"type":"EXPERIMENT","id":"nonsense"},"relationship":"OWNER"}]}`, 404, "nonsense"},
 		"a v2 pipeline":             {`{"name":"r","pipeline_spec":{"pipeline_manifest":"{}"}}`, 400, "v2"},
-		"no Workflow":               {`{"name":"r","pipeline_spec":{"workflow_manifest":"{}"}}`, 400, "no Workflow"},
+		"no Workflow":               {`{"name":"r","pipeline_spec":{"workflow_manifest":"{}"}}`, 400, "not a Workflow"},
 	} {
 		answer := s.post(t, "/apis/v1beta1/runs", c.body, c.status)
 		if c.status != 200 {

@@ -82,7 +82,7 @@ func TestLoad(t *testing.T) {
 	t.Run("hostile", func(t *testing.T) {
 		t.Parallel()
 		for says, b := range map[string][]byte{
-			"no tar archive":       []byte(strings.Repeat("nonsense", 100)),
+			"not a tar archive":    []byte(strings.Repeat("nonsense", 100)),
 			"neither":              tarOf(t, file("readme", "")),
 			"manifest.json":        tarOf(t, file("manifest.json", "{")),
 			"no such file":         tarOf(t, file("manifest.json", `[{"Config":"../../etc/passwd","Layers":[]}]`)),

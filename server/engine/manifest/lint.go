@@ -103,7 +103,7 @@ func read(manifest []byte) (*yaml.Node, []Fault) {
 	if root := document.Content[0]; root.Kind == yaml.MappingNode {
 		return root, nil
 	}
-	return nil, []Fault{{Line: 1, Column: 1, Message: "no Workflow, which is a mapping with apiVersion, kind, metadata and spec"}}
+	return nil, []Fault{{Line: 1, Column: 1, Message: "not a Workflow, which is a mapping with apiVersion, kind, metadata and spec"}}
 }
 
 // explain is an error without what is said of uploads.

@@ -208,7 +208,7 @@ func TestLintOfWhatIsNoWorkflow(t *testing.T) {
 	for text, want := range map[string]manifest.Fault{
 		"":                        {Message: "the manifest is empty"},
 		"# nothing":               {Message: "the manifest is empty"},
-		"- a":                     {Line: 1, Column: 1, Message: "no Workflow, which is a mapping with apiVersion, kind, metadata and spec"},
+		"- a":                     {Line: 1, Column: 1, Message: "not a Workflow, which is a mapping with apiVersion, kind, metadata and spec"},
 		"a: 1\nb: [":              {Line: 2, Column: 1, Message: "not valid YAML: did not find expected node content"},
 		"\n\nkind: Job\nspec: {}": {Line: 3, Column: 7, Path: "kind", Message: `it is of kind "Job"; it must be of kind Workflow`},
 		"apiVersion: v1\nkind: Pod\nspec: {restartPolicy: Never, containers: [{name: a}]}": {Line: 2, Column: 7, Path: "kind", Message: `it is of kind "Pod"; it must be of kind Workflow`},
