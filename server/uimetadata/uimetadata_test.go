@@ -51,7 +51,7 @@ func TestParseWarns(t *testing.T) {
 		require.Equal(t, "output 2 of the UI metadata: "+outputs[1].Problem, outputs[1].Warning())
 		require.Equal(t, entry, string(outputs[1].Body()), "what is wrong is kept as it is")
 	}
-	for text, says := range map[string]string{`{`: "no JSON", `[]`: "no JSON", `{}`: `no "outputs"`, `{"outputs":null}`: `no "outputs"`} {
+	for text, says := range map[string]string{`{`: "not JSON", `[]`: "not JSON", `{}`: `no "outputs"`, `{"outputs":null}`: `no "outputs"`} {
 		outputs := Parse([]byte(text))
 		require.Len(t, outputs, 1)
 		require.Zero(t, outputs[0].Number)
