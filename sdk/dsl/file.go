@@ -201,8 +201,8 @@ func (p *Pipeline) report(n *node, what string, t text) {
 	}
 }
 
-// Script is a container that runs a script: an interpreter of the image, such as python3, and the script's text, often embedded with
-// go:embed. Args follow the script's name.
+// Script is a container that runs a script: an interpreter of the image, such as python3, and the script's text, which go:embed often
+// supplies. Args follow the script's name.
 func Script(image Value[string], interpreter, source string, args ...any) Container {
 	return Container{Image: image, Command: Args(interpreter), Source: Lit(source), Args: Args(args...)}
 }
