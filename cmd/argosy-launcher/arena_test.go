@@ -100,7 +100,7 @@ func FuzzArena(f *testing.F) {
 		a.skip()
 		args := a.translated("/")
 		kind := job.Kinds()[slices.IndexFunc(job.Kinds(), func(k *job.Kind) bool { return k.Command == args[0] })]
-		var o job.Options
+		o := job.Options{}
 		var own string
 		flags := pflag.NewFlagSet(kind.Command, pflag.ContinueOnError)
 		o.Bind(flags)

@@ -23,7 +23,7 @@ The step is known by the variables WORKFLOW_NAME and NODE_ID, the launcher's own
 pod by POD_NAME and POD_NAMESPACE.`
 
 func jobCommand(kind *job.Kind) *cobra.Command {
-	var o job.Options
+	o := job.Options{}
 	var kubeconfig, namespace string
 	paths := job.DefaultPaths()
 	c := &cobra.Command{

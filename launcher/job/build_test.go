@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,7 +54,7 @@ func kind(t testing.TB, command string) *job.Kind {
 }
 
 // golden compares a job with testdata/NAME.yaml, which it writes with -update.
-func golden(t *testing.T, name string, o *job.Options, command string, kind *job.Kind, id job.Identity) []byte {
+func golden(t *testing.T, name string, o job.Options, command string, kind *job.Kind, id job.Identity) []byte {
 	t.Helper()
 	spec, err := o.Spec(kind, command)
 	require.NoError(t, err)
@@ -82,21 +83,21 @@ func TestBuildMPI(t *testing.T) {
 		id      job.Identity
 	}{
 		"laptop": {job.Options{
-			Name: "all-reduce", Image: "uber/horovod:0.13.11-tf1.10.0-torch0.4.0-py3.5", Workers: "2", GPUs: "0", CPU: "2", Memory: "10Gi",
-			Env: []string{"NCCL_DEBUG=INFO", "GIT_SYNC_BRANCH=cnn_tf_v1.9_compatible"}, Data: []string{""},
-			SyncMode: "git", SyncSource: "/srv/git/benchmarks.git", Metrics: []string{"images/sec"},
+			"name": {"all-reduce"}, "image": {"uber/horovod:0.13.11-tf1.10.0-torch0.4.0-py3.5"}, "workers": {"2"}, "gpus": {"0"}, "cpu": {"2"}, "memory": {"10Gi"},
+			"env": {"NCCL_DEBUG=INFO", "GIT_SYNC_BRANCH=cnn_tf_v1.9_compatible"}, "data": {""},
+			"sync-mode": {"git"}, "sync-source": {"/srv/git/benchmarks.git"}, "metric": {"images/sec"},
 		}, "mpirun python code/benchmarks/train.py", inPod},
 		"gpus": {job.Options{
-			Name: "All Reduce", Image: "i", Workers: "2", GPUs: "8", CPU: "50", Memory: "200Gi", Shm: "2Gi", WorkingDir: "/workspace",
-			Data: []string{"user-susan:/training", "user-susan:/again", "other:/data"}, Annotations: []string{"k8s.aliyun.com/eni=true"}, Labels: []string{"team=vision"},
-			Env: []string{"OMPI_MCA_orte_tag_output=0", "PIDS=$$ $(HOSTNAME)"}, Retries: "3", CleanPodPolicy: "All",
+			"name": {"All Reduce"}, "image": {"i"}, "workers": {"2"}, "gpus": {"8"}, "cpu": {"50"}, "memory": {"200Gi"}, "shm": {"2Gi"}, "working-dir": {"/workspace"},
+			"data": {"user-susan:/training", "user-susan:/again", "other:/data"}, "annotation": {"k8s.aliyun.com/eni=true"}, "label": {"team=vision"},
+			"env": {"OMPI_MCA_orte_tag_output=0", "PIDS=$$ $(HOSTNAME)"}, "retries": {"3"}, "clean-pod-policy": {"All"},
 		}, "mpirun -np 16 --bind-to none python train.py --pid $$ --host $(hostname)", inPod},
-		"outside": {job.Options{Name: "3rd", Image: "i", Slots: "4"}, "mpirun hostname", step()},
+		"outside": {job.Options{"name": {"3rd"}, "image": {"i"}, "slots": {"4"}}, "mpirun hostname", step()},
 		"mpijob":  {ofMPIJob(unplaced(everything())), "mpirun python train.py", inPod},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := golden(t, name, &tc.options, tc.command, kind(t, "mpijob"), tc.id)
+			want := golden(t, name, tc.options, tc.command, kind(t, "mpijob"), tc.id)
 			var decoded kubeflow.MPIJob
 			require.NoError(t, yaml.UnmarshalStrict(want, &decoded), "no field that the operator does not know")
 			kubeflow.SetDefaults_MPIJob(&decoded)
@@ -107,26 +108,27 @@ func TestBuildMPI(t *testing.T) {
 
 // ofMPIJob sets what no other kind has.
 func ofMPIJob(o job.Options) job.Options {
-	o.GPUTopology, o.MountsOnLauncher, o.SSHPort, o.RestartPolicy = "true", "false", "2222", "Never"
+	maps.Copy(o, job.Options{"gputopology": {"true"}, "mounts-on-launcher": {"false"}, "ssh-port": {"2222"}, "restart-policy": {"Never"}})
 	return o
 }
 
 // unplaced removes the options that concern no scheduler.
 func unplaced(o job.Options) job.Options {
-	o.AntiAffinity, o.Order = "", ""
+	delete(o, "anti-affinity")
+	delete(o, "task-order")
 	return o
 }
 
 // everything sets all that jobs of all kinds can have.
 func everything() job.Options {
 	return job.Options{
-		Name: "train", Image: "img:1", Workers: "3", Slots: "2", GPUs: "8", CPU: "50", Memory: "200Gi", Shm: "2Gi", WorkingDir: "/workspace", Shell: "bash",
-		Devices: []string{"vpc.amazonaws.com/efa=4"}, RDMA: "true", Env: []string{"NCCL_DEBUG=INFO"}, EnvSecrets: []string{"TOKEN=login/token"}, Data: []string{"user-susan:/training", "/mnt/nvme:/scratch"},
-		Annotations: []string{"sidecar.istio.io/inject=false"}, Labels: []string{"team=vision"},
-		SyncMode: "rsync", SyncSource: "rsync://files/code/", SyncImage: "rsync:3", PullPolicy: "Always", PullSecrets: []string{"registry"}, ServiceAccount: "trainer",
-		Selector: []string{"gpu=v100"}, Tolerations: []string{"gpu=yes:NoSchedule,Equal", "spot", "old:NoExecute"}, Network: "Host", HostIPC: "true", HostPID: "true",
-		Gang: "True", Queue: "research", Priority: "high", Scheduler: "volcano", AntiAffinity: "worker", Order: "worker",
-		TensorBoard: "true", TensorBoardImage: "tb:1", LogDir: "/training/logs", Metrics: []string{"images/sec"}, PendingTimeout: "10m", RunningTimeout: "12h", TTL: "24h", CleanPodPolicy: "All", RestartPolicy: "OnFailure", Retries: "2",
+		"name": {"train"}, "image": {"img:1"}, "workers": {"3"}, "slots": {"2"}, "gpus": {"8"}, "cpu": {"50"}, "memory": {"200Gi"}, "shm": {"2Gi"}, "working-dir": {"/workspace"}, "shell": {"bash"},
+		"device": {"vpc.amazonaws.com/efa=4"}, "rdma": {"true"}, "env": {"NCCL_DEBUG=INFO"}, "env-secret": {"TOKEN=login/token"}, "data": {"user-susan:/training", "/mnt/nvme:/scratch"},
+		"annotation": {"sidecar.istio.io/inject=false"}, "label": {"team=vision"},
+		"sync-mode": {"rsync"}, "sync-source": {"rsync://files/code/"}, "sync-image": {"rsync:3"}, "image-pull-policy": {"Always"}, "image-pull-secret": {"registry"}, "service-account": {"trainer"},
+		"selector": {"gpu=v100"}, "toleration": {"gpu=yes:NoSchedule,Equal", "spot", "old:NoExecute"}, "network": {"Host"}, "host-ipc": {"true"}, "host-pid": {"true"},
+		"gang": {"True"}, "queue": {"research"}, "priority": {"high"}, "scheduler": {"volcano"}, "anti-affinity": {"worker"}, "task-order": {"worker"},
+		"tensorboard": {"true"}, "tensorboard-image": {"tb:1"}, "logdir": {"/training/logs"}, "metric": {"images/sec"}, "pending-timeout": {"10m"}, "running-timeout": {"12h"}, "ttl-after-finished": {"24h"}, "clean-pod-policy": {"All"}, "restart-policy": {"OnFailure"}, "retries": {"2"},
 	}
 }
 
@@ -144,22 +146,24 @@ func TestBuildKinds(t *testing.T) {
 			o := everything()
 			switch k.Command {
 			case "tfjob":
-				o.Affinity, o.AntiAffinity, o.Order = "ps,worker", "ps;worker,chief", "ps,worker,chief"
-				o.Role = job.RoleOptions{
-					Replicas: []string{"ps=2", "chief=1", "evaluator=1"}, Command: []string{"ps=python ps.py"}, Image: []string{"ps=ps:1"},
-					CPU: []string{"ps=8", "evaluator=1"}, Memory: []string{"ps=32Gi"}, GPUs: []string{"ps=1", "evaluator=1", "worker=4"}, Selector: []string{"ps=net=fast"},
-				}
+				maps.Copy(o, job.Options{
+					"affinity": {"ps,worker"}, "anti-affinity": {"ps;worker,chief"}, "task-order": {"ps,worker,chief"},
+					"role-replicas": {"ps=2", "chief=1", "evaluator=1"}, "role-command": {"ps=python ps.py"}, "role-image": {"ps=ps:1"},
+					"role-cpu": {"ps=8", "evaluator=1"}, "role-memory": {"ps=32Gi"}, "role-gpus": {"ps=1", "evaluator=1", "worker=4"}, "role-selector": {"ps=net=fast"},
+				})
 			case "mxjob":
-				o.Role = job.RoleOptions{Replicas: []string{"server=2"}, CPU: []string{"scheduler=1"}}
+				maps.Copy(o, job.Options{"role-replicas": {"server=2"}, "role-cpu": {"scheduler=1"}})
 			case "volcanojob":
 				o = unplaced(o)
-				o.CleanPodPolicy, o.RestartPolicy = "", "Never"
-				o.Role = job.RoleOptions{Replicas: []string{"master=1", "worker=3"}, Command: []string{"master=python master.py"}, Ends: []string{"master=true"}}
+				maps.Copy(o, job.Options{"clean-pod-policy": nil, "restart-policy": {"Never"}, "role-replicas": {"master=1", "worker=3"}, "role-command": {"master=python master.py"}, "role-ends": {"master=true"}})
 			case "job":
 				o = unplaced(o)
-				o.Workers, o.CleanPodPolicy, o.RestartPolicy = "", "", ""
+				maps.Copy(o, job.Options{"workers": nil, "clean-pod-policy": nil, "restart-policy": nil})
 			}
-			golden(t, k.Command, &o, "python train.py --pid $$", k, inPod)
+			if k.Command != "pytorchjob" {
+				delete(o, "slots")
+			}
+			golden(t, k.Command, o, "python train.py --pid $$", k, inPod)
 		})
 	}
 }
@@ -168,7 +172,7 @@ func TestBuildKinds(t *testing.T) {
 func TestBuildWithoutGang(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"mpijob", "tfjob", "paddlejob"} {
-		spec, err := (&job.Options{Name: "x", Image: "i", Workers: "2", GPUs: "1", Gang: "false"}).Spec(kind(t, command), "c")
+		spec, err := job.Options{"name": {"x"}, "image": {"i"}, "workers": {"2"}, "gpus": {"1"}, "gang": {"false"}}.Spec(kind(t, command), "c")
 		require.NoError(t, err)
 		made, err := job.Build(spec, step())
 		require.NoError(t, err)
@@ -182,7 +186,7 @@ func TestBuildWithoutGang(t *testing.T) {
 func TestBuildMPIPort(t *testing.T) {
 	t.Parallel()
 	port := func(o job.Options, id job.Identity) (listens, asks string) {
-		o.Name, o.Image = "x", "i"
+		maps.Copy(o, job.Options{"name": {"x"}, "image": {"i"}})
 		spec, err := o.Spec(kind(t, "mpijob"), "c")
 		require.NoError(t, err)
 		replicas := mpi(t, spec, id).Spec.MPIReplicaSpecs
@@ -197,13 +201,13 @@ func TestBuildMPIPort(t *testing.T) {
 	}
 	listens, asks := port(job.Options{}, step())
 	require.Empty(t, listens+asks, "the image knows")
-	listens, asks = port(job.Options{SSHPort: "2222", Network: "host"}, step())
+	listens, asks = port(job.Options{"ssh-port": {"2222"}, "network": {"host"}}, step())
 	require.Equal(t, "sh 2222", listens)
 	require.Equal(t, "2222;2222;", asks)
 	other := step()
 	other.Node += "0"
 	seen := map[string]bool{}
-	for _, o := range []job.Options{{Network: "host"}, {GPUTopology: "true"}} {
+	for _, o := range []job.Options{{"network": {"host"}}, {"gputopology": {"true"}}} {
 		for _, id := range []job.Identity{step(), other} {
 			listens, asks = port(o, id)
 			require.Regexp(t, "^sh 2[0-9]{4}$", listens)
@@ -213,14 +217,14 @@ func TestBuildMPIPort(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, 2, "two steps, two ports, whatever brings the network")
-	listens, _ = port(job.Options{GPUTopology: "true", Network: "CNI"}, step())
+	listens, _ = port(job.Options{"gputopology": {"true"}, "network": {"CNI"}}, step())
 	require.Empty(t, listens, "a network that is named stays")
 }
 
 // The user's variables go before the launcher's own, and each is there once.
 func TestBuildEnv(t *testing.T) {
 	t.Parallel()
-	o := job.Options{Name: "x", Image: "i", Env: []string{"OMPI_MCA_orte_tag_output=0", "A=1", "A=2", "NVIDIA_VISIBLE_DEVICES=all", "GIT_SYNC_USERNAME=ada"}, SyncSource: "/r"}
+	o := job.Options{"name": {"x"}, "image": {"i"}, "env": {"OMPI_MCA_orte_tag_output=0", "A=1", "A=2", "NVIDIA_VISIBLE_DEVICES=all", "GIT_SYNC_USERNAME=ada"}, "sync-source": {"/r"}}
 	spec, err := o.Spec(kind(t, "mpijob"), "c")
 	require.NoError(t, err)
 	made := mpi(t, spec, step())

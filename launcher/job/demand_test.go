@@ -39,7 +39,7 @@ func onNodes(l *Launcher, cpus ...string) *corefake.Clientset {
 // limited makes the launcher's job one of two workers with two CPUs each.
 func limited(t *testing.T, l *Launcher, gang string) {
 	t.Helper()
-	o := Options{Name: "train", Image: "i", Workers: "2", CPU: "2", Gang: gang}
+	o := Options{"name": {"train"}, "image": {"i"}, "workers": {"2"}, "cpu": {"2"}, "gang": {gang}}
 	spec, err := o.Spec(&mpiJob, "mpirun x")
 	require.NoError(t, err)
 	l.Spec = spec
@@ -115,9 +115,12 @@ func TestDemand(t *testing.T) {
 		"job":        {"": 1},
 	}
 	for _, kind := range Kinds() {
-		o := Options{Name: "train", Image: "i", Workers: "3", CPU: "2", GPUs: "1"}
-		if kind.Command == "tfjob" {
-			o.Role.Replicas = []string{"ps=2"}
+		o := Options{"name": {"train"}, "image": {"i"}, "workers": {"3"}, "cpu": {"2"}, "gpus": {"1"}}
+		switch kind.Command {
+		case "tfjob":
+			o["role-replicas"] = []string{"ps=2"}
+		case "job":
+			delete(o, "workers")
 		}
 		spec, err := o.Spec(kind, "c")
 		require.NoError(t, err, kind.Command)

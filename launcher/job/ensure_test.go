@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/argosy-ml/argosy/sdk/train/option"
 )
 
 // The clientset is client-go's fake: it keeps objects and lets errors be put in
@@ -28,7 +30,7 @@ func newFakeLauncher(t *testing.T, pod types.UID, jobs ...runtime.Object) (*Laun
 	t.Helper()
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{mpiJob.GVR(): "MPIJobList"}, jobs...)
 	var out strings.Builder
-	o := Options{Name: "train", Image: "i", Workers: "2"}
+	o := Options{"name": {"train"}, "image": {"i"}, "workers": {"2"}}
 	spec, err := o.Spec(&mpiJob, "mpirun x")
 	require.NoError(t, err)
 	id := Identity{Namespace: "kubeflow", Workflow: "wf", Node: "wf-1", Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: pod}}}
@@ -199,7 +201,7 @@ func TestOverdue(t *testing.T) {
 		{ago, time.Second, time.Hour, ""},
 		{ago, 0, time.Second, "running timeout of 1s"},
 	} {
-		w := &waiting{l: &Launcher{Spec: &Spec{PendingTimeout: tc.pending, RunningTimeout: tc.running}}, since: ago, runs: tc.runs}
+		w := &waiting{l: &Launcher{Spec: &Spec{Values: option.Values{PendingTimeout: tc.pending, RunningTimeout: tc.running}}}, since: ago, runs: tc.runs}
 		got := w.overdue()
 		require.Equal(t, tc.want == "", got == "", got)
 		require.Contains(t, got, tc.want)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/argosy-ml/argosy/launcher/capacity/survey"
 	"github.com/argosy-ml/argosy/launcher/scrape"
+	"github.com/argosy-ml/argosy/sdk/train/option"
 )
 
 // worker is a worker of an MPIJob that runs on a node.
@@ -48,7 +49,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	client := fake.NewClientset(node("a", "p3.16xlarge"), node("b", "p3dn.24xlarge"), node("c", "m5.large"))
 	l := &Launcher{Survey: &survey.Survey{Core: client.CoreV1(), Storage: client.StorageV1()}, Spec: &Spec{
-		Kind: &mpiJob, Slots: 8, Roles: []Role{{Name: roleWorker, Replicas: 2, Trains: true, Command: "mpirun --bind-to core python train.py"}},
+		Kind: &mpiJob, Values: option.Values{Slots: 8}, Roles: []Role{{Name: roleWorker, Replicas: 2, Trains: true, Command: "mpirun --bind-to core python train.py"}},
 		Env: []corev1.EnvVar{
 			{Name: "NCCL_DEBUG", Value: "VERSION"},
 			{Name: "AWS_SECRET_ACCESS_KEY", Value: "hidden"},

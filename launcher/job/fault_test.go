@@ -27,7 +27,7 @@ func podThat(role, index string, code int32, reason string) *corev1.Pod {
 // A job that failed names the rank that failed first, its host and the cause, and shows what that rank printed.
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	o := Options{Name: "x", Image: "i", Workers: "3"}
+	o := Options{"name": {"x"}, "image": {"i"}, "workers": {"3"}}
 	spec, err := o.Spec(&pyTorchJob, "c")
 	require.NoError(t, err)
 	evicted := podThat("worker", "1", 137, "Error")
@@ -76,7 +76,7 @@ func TestExplain(t *testing.T) {
 // The workers of mpirun end with the job, and their exit is not the job's first fault.
 func TestExplainMPI(t *testing.T) {
 	t.Parallel()
-	o := Options{Name: "x", Image: "i", Workers: "2", Slots: "2"}
+	o := Options{"name": {"x"}, "image": {"i"}, "workers": {"2"}, "slots": {"2"}}
 	spec, err := o.Spec(&mpiJob, "c")
 	require.NoError(t, err)
 	pod := func(role, index string, code int32) *corev1.Pod {

@@ -55,7 +55,7 @@ func FuzzTags(f *testing.F) {
 // Those that train come first, in the order of their roles.
 func TestRanks(t *testing.T) {
 	t.Parallel()
-	o := Options{Name: "x", Image: "i", Workers: "2", Role: RoleOptions{Replicas: []string{"ps=2", "chief=1", "evaluator=1"}}}
+	o := Options{"name": {"x"}, "image": {"i"}, "workers": {"2"}, "role-replicas": {"ps=2", "chief=1", "evaluator=1"}}
 	spec, err := o.Spec(&tfJob, "c")
 	require.NoError(t, err)
 	for want, at := range map[string][2]string{"chief-0": {"chief", "0"}, "worker-0": {"worker", "0"}, "worker-1": {"worker", "1"}, "ps-0": {"ps", "0"}, "ps-1": {"ps", "1"}, "evaluator-0": {"evaluator", "0"}} {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
+
+	"github.com/argosy-ml/argosy/sdk/train/option"
 )
 
 // Kind is a kind of distributed job: what the launcher must know to write one and to read its state.
@@ -52,8 +53,6 @@ type Kind struct {
 	patient bool
 	// cleans: the operator deletes the pods of CleanAll while their output is still being read.
 	cleans bool
-	// restarts: the operator lets pods choose to start again by themselves when they fail.
-	restarts bool
 }
 
 // Kinds are all kinds of job.
@@ -62,12 +61,7 @@ func Kinds() []*Kind {
 }
 
 // Article is the title with the article that goes before it in a sentence: an MPIJob, a TFJob.
-func (k *Kind) Article() string {
-	if strings.ContainsRune("MX", rune(k.Title[0])) { // said em, ex
-		return "an " + k.Title
-	}
-	return "a " + k.Title
-}
+func (k *Kind) Article() string { return option.Article(k.Title) }
 
 // GVR is where the API keeps such jobs.
 func (k *Kind) GVR() schema.GroupVersionResource { return k.version.WithResource(k.resource) }
@@ -126,7 +120,7 @@ func Build(s *Spec, id Identity) (*unstructured.Unstructured, error) {
 		annotations = map[string]string{}
 	}
 	annotations[annotationWorkflow] = id.Workflow
-	maps.Copy(annotations, s.Topology.annotations())
+	maps.Copy(annotations, s.topology())
 	if s.Queue != "" && s.Kind != &volcanoJob {
 		annotations[annotationQueue] = s.Queue
 	}
@@ -157,8 +151,9 @@ func Build(s *Spec, id Identity) (*unstructured.Unstructured, error) {
 	return &job, nil
 }
 
-// annotations are read by Volcano's plugin task-topology.
-func (t Topology) annotations() map[string]string {
+// topology is what Volcano's plugin task-topology reads.
+func (s *Spec) topology() map[string]string {
+	t := s.Topology
 	all := map[string]string{
 		"volcano.sh/task-topology-affinity": t.Affinity, "volcano.sh/task-topology-anti-affinity": t.AntiAffinity, "volcano.sh/task-topology-task-order": t.Order,
 	}

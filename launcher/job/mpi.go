@@ -109,7 +109,7 @@ func mpiWorker(s *Spec, id Identity, workers *Role) corev1.PodTemplateSpec {
 		c.Command = append(c.Command, "sh", strconv.Itoa(port))
 	}
 	computes(s, workers, &t)
-	if s.LinkedGPUs {
+	if s.GPUTopology {
 		t.Labels[labelLinkedJob], t.Labels[labelLinkedReplicas] = s.name(id), strconv.Itoa(workers.Replicas)
 	}
 	return t

@@ -14,6 +14,7 @@ import (
 
 	"github.com/argosy-ml/argosy/launcher/job"
 	"github.com/argosy-ml/argosy/launcher/scrape"
+	"github.com/argosy-ml/argosy/sdk/train/option"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -22,8 +23,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func TestOptionsEmpty(t *testing.T) {
 	t.Parallel()
 	o := job.Options{
-		Name: "train", Image: "i", Workers: " ", Slots: "", GPUs: "", CPU: "", Memory: "0", Env: []string{""}, Data: []string{"", " "},
-		Annotations: []string{""}, Metrics: []string{""}, PendingTimeout: "", CleanPodPolicy: "", Retries: "", SyncMode: "git", SyncSource: "",
+		"name": {"train"}, "image": {"i"}, "workers": {" "}, "slots": {""}, "gpus": {""}, "cpu": {""}, "memory": {"0"}, "env": {""}, "data": {"", " "},
+		"annotation": {""}, "metric": {""}, "pending-timeout": {""}, "clean-pod-policy": {""}, "retries": {""}, "sync-mode": {"git"}, "sync-source": {""},
 	}
 	s, err := o.Spec(kind(t, "mpijob"), "mpirun x")
 	require.NoError(t, err)
@@ -34,27 +35,27 @@ func TestOptionsEmpty(t *testing.T) {
 	require.Empty(t, s.Metrics)
 	require.Nil(t, s.Code)
 	require.Equal(t, "/root", s.WorkingDir)
-	require.Equal(t, job.CleanRunning, s.CleanPodPolicy)
+	require.Equal(t, "Running", s.CleanPodPolicy)
 	require.Zero(t, s.PendingTimeout)
 }
 
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	o := job.Options{
-		Name: "train", Image: "i", Workers: "4", Slots: "0", GPUs: "8", Env: []string{"A=b=c", "A=d", "GIT_SYNC_BRANCH=dev"}, Data: []string{"claim:/data/", "/mnt/:/d"},
-		Metrics: []string{"images/sec", "acc:PERCENTAGE:max"}, PendingTimeout: "90s", RunningTimeout: "12h", SyncSource: "https://h/r.git", GitRevision: "abc",
+		"name": {"train"}, "image": {"i"}, "workers": {"4"}, "slots": {"0"}, "gpus": {"8"}, "env": {"A=b=c", "A=d", "GIT_SYNC_BRANCH=dev"}, "data": {"claim:/data/", "/mnt/:/d"},
+		"metric": {"images/sec", "acc:PERCENTAGE:max"}, "pending-timeout": {"90s"}, "running-timeout": {"12h"}, "sync-source": {"https://h/r.git"}, "git-revision": {"abc"},
 	}
 	s, err := o.Spec(kind(t, "mpijob"), "mpirun x")
 	require.NoError(t, err)
 	require.Equal(t, 8, s.Slots, "as many ranks as GPUs")
 	require.Equal(t, 32, s.World())
 	require.Equal(t, []corev1.EnvVar{{Name: "A", Value: "d"}, {Name: "GIT_SYNC_BRANCH", Value: "dev"}}, s.Env)
-	require.Equal(t, []job.Mount{{Claim: "claim", Path: "/data"}, {Host: "/mnt", Path: "/d"}}, s.Data)
+	require.Equal(t, []option.Volume{{Claim: "claim", Path: "/data"}, {Host: "/mnt", Path: "/d"}}, s.Data)
 	require.Equal(t, &job.Code{Mode: "git", Source: "https://h/r.git", Branch: "dev", Revision: "abc"}, s.Code)
 	require.Equal(t, []scrape.Rule{{Name: "images/sec", Format: scrape.Raw, Reduce: scrape.Last}, {Name: "acc", Format: scrape.Percentage, Reduce: scrape.Max}}, s.Metrics)
 	require.Equal(t, []time.Duration{90 * time.Second, 12 * time.Hour}, []time.Duration{s.PendingTimeout, s.RunningTimeout})
 
-	o.GitBranch = "main"
+	o["git-branch"] = []string{"main"}
 	s, err = o.Spec(kind(t, "mpijob"), "c")
 	require.NoError(t, err)
 	require.Equal(t, "main", s.Code.Branch, "the flag goes before the environment")
@@ -64,39 +65,39 @@ func TestOptions(t *testing.T) {
 func TestOptionsFaults(t *testing.T) {
 	t.Parallel()
 	o := job.Options{
-		Workers: "two", Slots: "-1", GPUs: "1.5", CPU: "many", Memory: "-1Gi", WorkingDir: "code", Env: []string{"A", "B C=1"}, EnvSecrets: []string{"T=login", "T"}, Data: []string{"claim", "Claim:/x", "a:/d", "b:/d/"},
-		Annotations: []string{"no value"}, Labels: []string{"a=not a label!"}, Metrics: []string{"x:median"}, PendingTimeout: "5", RunningTimeout: "-1s",
-		CleanPodPolicy: "running", Retries: "-2", SyncMode: "scp", Network: "VPN", Gang: "maybe", Queue: "a b", PullPolicy: "Sometimes", RestartPolicy: "OnFailure", TTL: "1", Devices: []string{"gpu=x"},
-		Tolerations: []string{"a=b:Never", "=x", "a,Like"}, Affinity: "ps,worker", TensorBoard: "true", LogDir: "logs", Role: job.RoleOptions{Replicas: []string{"ps=1", "ps"}, CPU: []string{"worker=lots"}},
+		"workers": {"two"}, "slots": {"-1"}, "gpus": {"1.5"}, "cpu": {"many"}, "memory": {"-1Gi"}, "working-dir": {"code"}, "env": {"A", "B C=1"}, "env-secret": {"T=login", "T"}, "data": {"claim", "Claim:/x", "a:/d", "b:/d/"},
+		"annotation": {"no value"}, "label": {"a=not a label!"}, "metric": {"x:median"}, "pending-timeout": {"5"}, "running-timeout": {"-1s"},
+		"clean-pod-policy": {"running"}, "retries": {"-2"}, "sync-mode": {"scp"}, "network": {"VPN"}, "gang": {"maybe"}, "queue": {"a b"}, "image-pull-policy": {"Sometimes"}, "restart-policy": {"OnFailure"}, "ttl-after-finished": {"1"}, "device": {"gpu=x"},
+		"toleration": {"a=b:Never", "=x", "a,Like"}, "affinity": {"ps,worker"}, "tensorboard": {"true"}, "logdir": {"logs"}, "role-replicas": {"ps=1", "ps"}, "role-cpu": {"worker=lots"},
 	}
 	_, err := o.Spec(kind(t, "mpijob"), " ")
 	require.Error(t, err)
 	for _, want := range []string{
 		"--name: must be set", "--image: must be set", "COMMAND: must be set", `--workers: "two" is not a whole number`, "--slots: must be at least 1, not -1", `--gpus: "1.5"`,
-		`--cpu: "many" is not a quantity`, "--memory: must not be negative", "--working-dir", `--env: "A" has no value`, `--env: "B C" is not the name`, `--env-secret: "T=login" is not an entry of a secret`, `--env-secret: "T" has no value: write NAME=SECRET/KEY`,
+		`--cpu: "many" is not a quantity`, "--memory: must not be negative", "--working-dir", `--env: "A" has no value`, `--env: "B C" is not the name`, `--env-secret: T: "login" is not an entry of a secret`, `--env-secret: "T" has no value: write KEY=VALUE`,
 		`--data: "claim": write CLAIM:/PATH`, `--data: "Claim" is not the name`, "--data: two volumes are to be mounted on /d", `--annotation: "no value" has no value`, "--label", "--metric",
-		`--pending-timeout: "5" is not a duration`, "--running-timeout: must not be negative", "--clean-pod-policy", "--restart-policy: the pods of an MPIJob do not start again by themselves", "--retries", "--sync-mode: \"scp\" is neither git nor rsync",
-		`--network: "VPN" is not one of`, `--gang: "maybe" is neither true nor false`, `--queue: "a b"`, `--image-pull-policy: "Sometimes"`, `--ttl-after-finished: "1" is not`, `--device: "x" is not a whole`,
-		`--toleration: "a=b:Never": the effect "Never"`, `--toleration: "=x": "" is not a key`, `--toleration: "a,Like": the operator`, `--affinity: "ps,worker": the job has no role ps: it has worker`,
-		"--affinity: no scheduler learns of it for an MPIJob",
+		`--pending-timeout: "5" is not a duration`, "--running-timeout: must not be negative", "--clean-pod-policy", "--restart-policy: an MPIJob does not have it: its pods do not start again by themselves", "--retries", "--sync-mode: \"scp\" is neither git nor rsync",
+		`--network: "VPN" is not one of`, `--gang: "maybe" is neither true nor false`, `--queue: "a b"`, `--image-pull-policy: "Sometimes"`, `--ttl-after-finished: "1" is not`, `--device: gpu: "x" is not a whole`,
+		`--toleration: "a=b:Never": the effect "Never"`, `--toleration: "=x": "" is not the key of a taint`, `--toleration: "a,Like": the operator`,
+		"--affinity: an MPIJob does not have it: no scheduler learns of it",
 		`--logdir: "logs" is not an absolute path`, `--role-replicas: "ps" has no value: write ROLE=VALUE`, "--role-replicas: an MPIJob has no role ps", `--role-cpu=worker: "lots" is not a quantity`,
 	} {
 		require.ErrorContains(t, err, want)
 	}
-	require.Equal(t, 40, strings.Count(err.Error(), "\n")+1, "%v", err)
+	require.Equal(t, 39, strings.Count(err.Error(), "\n")+1, "%v", err)
 }
 
 // What an MPIJob alone has is refused elsewhere, and empty is not set.
 func TestOptionsOfAnMPIJob(t *testing.T) {
 	t.Parallel()
-	o := job.Options{Name: "x", Image: "i", GPUTopology: "True", MountsOnLauncher: "false", SSHPort: "70000"}
+	o := job.Options{"name": {"x"}, "image": {"i"}, "gputopology": {"True"}, "mounts-on-launcher": {"false"}, "ssh-port": {"70000"}}
 	_, err := o.Spec(kind(t, "mpijob"), "c")
 	require.EqualError(t, err, "--ssh-port: must be a port, 1 to 65535, not 70000")
-	o.SSHPort = "2222"
+	o["ssh-port"] = []string{"2222"}
 	_, err = o.Spec(kind(t, "pytorchjob"), "c")
-	require.EqualError(t, err, "--gputopology: only an MPIJob has it, not a PyTorchJob: leave it empty\n"+
-		"--mounts-on-launcher: only an MPIJob has it, not a PyTorchJob: leave it empty\n--ssh-port: only an MPIJob has it, not a PyTorchJob: leave it empty")
-	o.GPUTopology, o.MountsOnLauncher, o.SSHPort = "", " ", ""
+	require.EqualError(t, err, "--gputopology: a PyTorchJob does not have it: only an MPIJob does\n"+
+		"--mounts-on-launcher: a PyTorchJob does not have it: only an MPIJob does\n--ssh-port: a PyTorchJob does not have it: only an MPIJob does")
+	o["gputopology"], o["mounts-on-launcher"], o["ssh-port"] = []string{""}, []string{" "}, nil
 	s, err := o.Spec(kind(t, "pytorchjob"), "c")
 	require.NoError(t, err)
 	require.Equal(t, job.NetworkCNI, s.Network)
@@ -108,7 +109,7 @@ func TestOneNetwork(t *testing.T) {
 	const eni = "k8s.aliyun.com/eni"
 	for _, tc := range []struct {
 		network, topology, annotation string
-		want                          job.Network
+		want                          string
 		annotated                     string
 	}{
 		{"", "", "", job.NetworkCNI, ""},
@@ -123,9 +124,9 @@ func TestOneNetwork(t *testing.T) {
 		{"Host", "", "false", job.NetworkHost, "false"},
 		{"", "true", "false", job.NetworkHost, "false"},
 	} {
-		o := job.Options{Name: "train", Image: "i", Workers: "2", Network: tc.network, GPUTopology: tc.topology}
+		o := job.Options{"name": {"train"}, "image": {"i"}, "workers": {"2"}, "network": {tc.network}, "gputopology": {tc.topology}}
 		if tc.annotation != "" {
-			o.Annotations = []string{eni + "=" + tc.annotation}
+			o["annotation"] = []string{eni + "=" + tc.annotation}
 		}
 		s, err := o.Spec(kind(t, "mpijob"), "c")
 		require.NoError(t, err)
@@ -144,8 +145,8 @@ func FuzzOptions(f *testing.F) {
 	f.Add("", "", "0", "-1", "0", "", "=", ":", "=", "x", ":", "-1s", "..", "")
 	f.Fuzz(func(t *testing.T, name, image, workers, gpus, cpu, memory, env, data, pair, repo, metric, timeout, dir, command string) {
 		o := job.Options{
-			Name: name, Image: image, Workers: workers, GPUs: gpus, CPU: cpu, Memory: memory, Env: []string{env}, Data: []string{data}, Annotations: []string{pair},
-			Labels: []string{pair}, SyncSource: repo, Metrics: []string{metric}, PendingTimeout: timeout, WorkingDir: dir,
+			"name": {name}, "image": {image}, "workers": {workers}, "gpus": {gpus}, "cpu": {cpu}, "memory": {memory}, "env": {env}, "data": {data}, "annotation": {pair},
+			"label": {pair}, "sync-source": {repo}, "metric": {metric}, "pending-timeout": {timeout}, "working-dir": {dir},
 		}
 		spec, err := o.Spec(kind(t, "mpijob"), command)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/argosy-ml/argosy/launcher/gitsync"
 	"github.com/argosy-ml/argosy/sdk/train"
+	"github.com/argosy-ml/argosy/sdk/train/option"
 )
 
 // LabelStep of a job and its pods has the name of the step, as far as a label can.
@@ -74,7 +75,7 @@ func computes(s *Spec, role *Role, t *corev1.PodTemplateSpec) {
 		limits[corev1.ResourceName(name)] = *resource.NewQuantity(int64(n), resource.DecimalSI)
 	}
 	switch {
-	case role.GPUs > 0 && s.LinkedGPUs:
+	case role.GPUs > 0 && s.GPUTopology:
 		count(linkedGPUs, role.GPUs)
 	case role.GPUs > 0:
 		count(gpuResource, role.GPUs)
@@ -83,7 +84,9 @@ func computes(s *Spec, role *Role, t *corev1.PodTemplateSpec) {
 	}
 	if role.Trains {
 		for name, n := range s.Devices {
-			count(name, n)
+			if n > 0 {
+				count(name, n)
+			}
 		}
 		if s.RDMA {
 			count("rdma/hca", 1)
@@ -116,7 +119,7 @@ func podTemplate(s *Spec, id Identity, role *Role, name string) corev1.PodTempla
 	t := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations},
 		Spec: corev1.PodSpec{
-			Containers:         []corev1.Container{{Name: name, Image: role.Image, ImagePullPolicy: s.PullPolicy, WorkingDir: s.WorkingDir}},
+			Containers:         []corev1.Container{{Name: name, Image: role.Image, ImagePullPolicy: corev1.PullPolicy(s.ImagePullPolicy), WorkingDir: s.WorkingDir}},
 			NodeSelector:       maps.Clone(role.Selector),
 			Tolerations:        s.Tolerations,
 			ServiceAccountName: s.ServiceAccount,
@@ -126,7 +129,7 @@ func podTemplate(s *Spec, id Identity, role *Role, name string) corev1.PodTempla
 			HostPID:            s.HostPID,
 		},
 	}
-	for _, secret := range s.PullSecrets {
+	for _, secret := range s.ImagePullSecrets {
 		t.Spec.ImagePullSecrets = append(t.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret})
 	}
 	if s.Network == NetworkHost {
@@ -151,7 +154,7 @@ func mounts(s *Spec, id Identity, t *corev1.PodTemplateSpec) {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: dir})
 	}
 	data := s.Data
-	if s.BareLauncher && t.Spec.Containers[0].Name == containerLauncher {
+	if !s.MountsOnLauncher && t.Spec.Containers[0].Name == containerLauncher {
 		data = nil
 	}
 	for _, m := range data {
@@ -168,15 +171,15 @@ func mounts(s *Spec, id Identity, t *corev1.PodTemplateSpec) {
 }
 
 // dataVolume is one volume per claim or folder, even when it is mounted twice.
-func dataVolume(all []Mount, m Mount) corev1.Volume {
-	first := slices.IndexFunc(all, func(other Mount) bool { return other.Claim == m.Claim && other.Host == m.Host })
-	v := corev1.Volume{Name: fmt.Sprintf("data-%d", first)}
-	if m.Host != "" {
-		v.HostPath = &corev1.HostPathVolumeSource{Path: m.Host}
+func dataVolume(all []option.Volume, v option.Volume) corev1.Volume {
+	first := slices.IndexFunc(all, func(other option.Volume) bool { return other.Claim == v.Claim && other.Host == v.Host })
+	volume := corev1.Volume{Name: fmt.Sprintf("data-%d", first)}
+	if v.Host != "" {
+		volume.HostPath = &corev1.HostPathVolumeSource{Path: v.Host}
 	} else {
-		v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: m.Claim}
+		volume.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.Claim}
 	}
-	return v
+	return volume
 }
 
 // codeContainerName is the init container that fetches the code.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/argosy-ml/argosy/launcher/scrape"
+	"github.com/argosy-ml/argosy/sdk/train/option"
 )
 
 func TestWriteMetrics(t *testing.T) {
@@ -98,7 +99,7 @@ func TestSayWorld(t *testing.T) {
 		{scrape.World{Ranks: 4, Hosts: []string{"a"}}, []string{"world size 4 (requested 4) on 1 host\n", "warning: the ranks run on 1 of 2 workers"}},
 	} {
 		var out strings.Builder
-		l := &Launcher{Spec: &Spec{Kind: &mpiJob, Roles: []Role{{Name: "worker", Replicas: 2, Trains: true}}, Slots: 2}, out: &console{w: &out}}
+		l := &Launcher{Spec: &Spec{Kind: &mpiJob, Roles: []Role{{Name: "worker", Replicas: 2, Trains: true}}, Values: option.Values{Slots: 2}}, out: &console{w: &out}}
 		l.sayWorld(tc.world)
 		for _, want := range tc.want {
 			require.Contains(t, out.String(), want)

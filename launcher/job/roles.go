@@ -1,105 +1,98 @@
 package job
 
 import (
+	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
+	"github.com/argosy-ml/argosy/sdk/train/option"
 )
 
 // roles makes the groups of pods that a kind of job has out of the options.
 type roles struct {
-	p        *parser
-	s        *Spec
-	all      []Role
-	workers  int
-	slots    string
-	base     Role // what roles have that say nothing of their own
-	given    map[string]map[string]string
-	order    []string // of the roles that flags named
-	selector map[string]map[string]string
+	p       *parser
+	s       *Spec
+	all     []Role
+	workers int
+	base    Role                         // what roles have that say nothing of their own
+	given   map[string]map[string]string // by flag and role
+	order   []string                     // of the roles that flags named
+	labels  map[string]map[string]string // of nodes, by role
 }
 
-func newRoles(p *parser, o *Options, s *Spec, command string) *roles {
-	r := &roles{
-		p: p, s: s, slots: o.Slots, workers: p.integer("workers", o.Workers, 1, 1),
-		given: map[string]map[string]string{}, selector: map[string]map[string]string{},
-	}
+func newRoles(p *parser, s *Spec, command string) *roles {
+	r := &roles{p: p, s: s, workers: number(p.given.Text("workers"), 1), given: map[string]map[string]string{}, labels: map[string]map[string]string{}}
 	r.base = Role{
-		Image: p.required("image", o.Image), Command: p.required("COMMAND", command),
-		GPUs: p.integer("gpus", o.GPUs, 0, 0), CPU: p.quantity("cpu", o.CPU), Memory: p.quantity("memory", o.Memory),
-		Selector: p.pairs("selector", o.Selector, validation.IsValidLabelValue),
+		Image: p.given.Text("image"), Command: command, GPUs: number(p.given.Text("gpus"), 0),
+		CPU: p.quantity("cpu", p.given.Text("cpu")), Memory: p.quantity("memory", p.given.Text("memory")), Selector: p.labels("selector"),
 	}
-	for _, f := range []struct {
-		flag   string
-		values []string
-	}{
-		{"role-replicas", o.Role.Replicas},
-		{"role-image", o.Role.Image},
-		{"role-command", o.Role.Command},
-		{"role-gpus", o.Role.GPUs},
-		{"role-cpu", o.Role.CPU},
-		{"role-memory", o.Role.Memory},
-		{"role-ends", o.Role.Ends},
-	} {
-		for role, value := range r.split(f.flag, f.values) {
-			if r.given[f.flag] == nil {
-				r.given[f.flag] = map[string]string{}
-			}
-			r.given[f.flag][role] = value
-		}
+	if strings.TrimSpace(command) == "" {
+		p.faults = append(p.faults, errors.New("COMMAND: must be set"))
 	}
-	for role, pair := range r.split("role-selector", o.Role.Selector) {
-		if r.selector[role] == nil {
-			r.selector[role] = maps.Clone(r.base.Selector)
+	for i := range option.Table {
+		if o := &option.Table[i]; o.Role {
+			r.read(o)
 		}
-		maps.Copy(r.selector[role], p.pairs("role-selector", []string{pair}, validation.IsValidLabelValue))
 	}
 	return r
 }
 
-// split reads ROLE=VALUE, in order.
-func (r *roles) split(flag string, items []string) func(yield func(role, value string) bool) {
-	return func(yield func(role, value string) bool) {
-		for _, item := range items {
-			role, value, ok := strings.Cut(item, "=")
-			switch {
-			case item == "":
-				continue
-			case !ok:
-				r.p.fault(flag, "%q has no value: write ROLE=VALUE", item)
-				continue
-			case len(validation.IsDNS1123Label(role)) > 0:
-				r.p.fault(flag, "%q is not the name of a role: use lower-case letters, digits and -", role)
-				continue
+// read reads ROLE=VALUE, in order.
+func (r *roles) read(o *option.Option) {
+	values := map[string]string{}
+	r.given[o.Flag] = values
+	for _, text := range r.p.given.Texts(o.Flag) {
+		role, value, _ := strings.Cut(text, "=")
+		if !slices.Contains(r.order, role) {
+			r.order = append(r.order, role)
+		}
+		switch key, label, _ := strings.Cut(value, "="); {
+		case value == "":
+		case o.Form.Keyed():
+			if r.labels[role] == nil {
+				r.labels[role] = maps.Clone(r.base.Selector)
 			}
-			if !slices.Contains(r.order, role) {
-				r.order = append(r.order, role)
-			}
-			if value != "" && !yield(role, value) {
-				return
-			}
+			r.labels[role][key] = label
+		default:
+			values[role] = value
 		}
 	}
+}
+
+// number is the number that a text is, or what holds where it is none.
+func number(text string, unset int) int {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+		return n
+	}
+	return unset
+}
+
+// labels reads KEY=VALUE.
+func (p *parser) labels(flag string) map[string]string {
+	labels := map[string]string{}
+	for _, text := range p.given.Texts(flag) {
+		if key, value, ok := strings.Cut(text, "="); ok {
+			labels[key] = value
+		}
+	}
+	return labels
 }
 
 // add makes the role of that name with so many pods, unless a flag says how many.
 func (r *roles) add(name string, replicas int, trains bool) {
 	role := r.base
 	role.Name, role.Trains = name, trains
-	role.Replicas = replicas
-	if text, ok := r.given["role-replicas"][name]; ok {
-		role.Replicas = r.p.integer("role-replicas="+name, text, replicas, 0)
-	}
+	role.Replicas = number(r.given["role-replicas"][name], replicas)
 	if role.Replicas == 0 {
 		return
 	}
 	if !trains {
 		role.GPUs = 0 // what serves others computes nothing itself, unless asked to
 	}
-	role.GPUs = r.p.integer("role-gpus="+name, r.given["role-gpus"][name], role.GPUs, 0)
+	role.GPUs = number(r.given["role-gpus"][name], role.GPUs)
 	role.Image = or(r.given["role-image"][name], role.Image)
 	role.Command = or(r.given["role-command"][name], role.Command)
 	if text, ok := r.given["role-cpu"][name]; ok {
@@ -108,15 +101,16 @@ func (r *roles) add(name string, replicas int, trains bool) {
 	if text, ok := r.given["role-memory"][name]; ok {
 		role.Memory = r.p.quantity("role-memory="+name, text)
 	}
-	if selector, ok := r.selector[name]; ok {
-		role.Selector = selector
+	if labels, ok := r.labels[name]; ok {
+		role.Selector = labels
 	}
-	role.Ends = ptrTrue(r.p.boolean("role-ends="+name, r.given["role-ends"][name]))
+	ends, _ := option.Truth.Read(r.given["role-ends"][name])
+	role.Ends = ends == "true"
 	r.all = append(r.all, role)
 }
 
 // ranks settles how many ranks each pod that trains has.
-func (r *roles) ranks(unset int) { r.s.Slots = r.p.integer("slots", r.slots, unset, 1) }
+func (r *roles) ranks(unset int) { r.s.Slots = cmp.Or(r.s.Slots, unset) }
 
 // masterAndWorkers is how PyTorchJob and XGBoostJob split their workers.
 func (r *roles) masterAndWorkers() {
@@ -144,7 +138,7 @@ func (r *roles) refuseOthers() {
 // podSuffix is the longest that is added to the job's name for a pod.
 func (s *Spec) podSuffix() int {
 	longest := len(s.Kind.suffix)
-	if s.TensorBoard != nil {
+	if s.TensorBoard.Enabled {
 		longest = max(longest, len(tensorBoardSuffix))
 	}
 	for _, r := range s.Roles {

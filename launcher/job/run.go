@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/argosy-ml/argosy/launcher/capacity/survey"
+	"github.com/argosy-ml/argosy/sdk/train"
 )
 
 const (
@@ -123,7 +124,7 @@ func (l *Launcher) Run(ctx context.Context, pod string) error {
 		}
 		var failed *FailedError
 		err = l.follow(ctx, job)
-		if !errors.As(err, &failed) || !failed.over || l.attempt > l.Spec.Retries || l.Spec.Kind.oneByOne || l.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		if !errors.As(err, &failed) || !failed.over || l.attempt > l.Spec.Retries || l.Spec.Kind.oneByOne || l.Spec.RestartPolicy == string(train.RestartOnFailure) {
 			return err
 		}
 		l.out.say("starting it again: attempt %d of %d", l.attempt+1, l.Spec.Retries+1)
@@ -182,7 +183,7 @@ func (l *Launcher) follow(ctx context.Context, job *unstructured.Unstructured) e
 
 // clean has the operator delete all pods, now that what they printed was read.
 func (l *Launcher) clean(ctx context.Context, job *unstructured.Unstructured) {
-	if !l.Spec.Kind.cleans || l.Spec.CleanPodPolicy != CleanAll {
+	if !l.Spec.Kind.cleans || l.Spec.CleanPodPolicy != string(train.CleanAll) {
 		return
 	}
 	patch := []byte(`{"spec":{"runPolicy":{"cleanPodPolicy":"All"}}}`)

@@ -52,7 +52,7 @@ func (s *shortage) text(spec *Spec) string {
 	}
 	var roles []string
 	for _, r := range spec.Roles {
-		if want := r.wants(names, spec.LinkedGPUs); len(want) > 0 && r.Replicas > 0 {
+		if want := r.wants(names, spec.GPUTopology); len(want) > 0 && r.Replicas > 0 {
 			role := fmt.Sprintf("%d %s with %s", r.Replicas, plural(r.Replicas, r.Name), strings.Join(want, " and "))
 			if r.Replicas > 1 {
 				role += " each"
@@ -80,7 +80,7 @@ func (s *shortage) scarce(spec *Spec) string {
 	switch {
 	case len(s.names) > 0:
 		return s.names[0]
-	case slices.ContainsFunc(spec.Roles, func(r Role) bool { return r.GPUs > 0 }) && !spec.LinkedGPUs:
+	case slices.ContainsFunc(spec.Roles, func(r Role) bool { return r.GPUs > 0 }) && !spec.GPUTopology:
 		return gpuResource
 	}
 	return string(corev1.ResourceCPU)

@@ -14,7 +14,7 @@ import (
 // A job whose ranks print nothing for too long fails, and says since when each of them is silent.
 func TestSilent(t *testing.T) {
 	t.Parallel()
-	o := Options{Name: "x", Image: "i", Workers: "2", Slots: "2", SilenceTimeout: "30m"}
+	o := Options{"name": {"x"}, "image": {"i"}, "workers": {"2"}, "slots": {"2"}, "silence-timeout": {"30m"}}
 	spec, err := o.Spec(&mpiJob, "c")
 	require.NoError(t, err)
 	l := &Launcher{Spec: spec, out: &console{w: &strings.Builder{}}}
@@ -75,7 +75,7 @@ func TestProof(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := Options{Name: "x", Image: "i", Workers: "2", Slots: "2", AllowFewerRanks: tc.allow}
+			o := Options{"name": {"x"}, "image": {"i"}, "workers": {"2"}, "slots": {"2"}, "allow-fewer-ranks": {tc.allow}}
 			spec, err := o.Spec(&mpiJob, "c")
 			require.NoError(t, err)
 			p := &proof{spec: spec}
@@ -114,7 +114,7 @@ func TestProofOfFrameworks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := Options{Name: "x", Image: "i", Workers: "2", Slots: "2"}
+			o := Options{"name": {"x"}, "image": {"i"}, "workers": {"2"}, "slots": {"2"}}
 			spec, err := o.Spec(&mpiJob, "c")
 			require.NoError(t, err)
 			p := &proof{spec: spec}

@@ -1,12 +1,13 @@
 package job
 
 import (
-	"time"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/argosy-ml/argosy/launcher/scrape"
+	"github.com/argosy-ml/argosy/sdk/train/option"
 )
 
 // Spec is what the user asked for.
@@ -17,63 +18,19 @@ type Spec struct {
 	Step string
 	// Roles are the job's groups of pods, in the order of their ranks.
 	Roles []Role
-	// Slots is the number of ranks of each pod that trains.
-	Slots int
-
-	// Shell runs the commands with -c, in WorkingDir, an absolute path.
-	Shell, WorkingDir string
-	// Devices are limits of each pod that trains, beside GPUs: 1 of rdma/hca.
-	Devices map[string]int
+	// Values are the options that need no more than reading.
+	option.Values
 	// Shm is the size of /dev/shm; zero leaves what the cluster gives.
 	Shm resource.Quantity
-	// RDMA gives the pods that train an RDMA device and the right to lock memory for it.
-	RDMA bool
 	// Env is set in all pods, and goes before what the launcher sets itself.
 	Env []corev1.EnvVar
-	// Data are the volumes to mount everywhere; BareLauncher leaves an MPIJob's launcher without them.
-	Data         []Mount
-	BareLauncher bool
-	// LinkedGPUs asks Alibaba Cloud's scheduler for GPUs with fast links between them; of an MPIJob only.
-	LinkedGPUs bool
-	// SSHPort is that of an MPIJob's workers; 0 for the usual one.
-	SSHPort int
-	// Annotations and Labels go to the job and all its pods.
-	Annotations, Labels map[string]string
+	// Data are the volumes to mount everywhere.
+	Data []option.Volume
 	// Code is what to fetch first; nil for nothing.
-	Code *Code
-
-	PullPolicy       corev1.PullPolicy
-	PullSecrets      []string
-	ServiceAccount   string
-	Tolerations      []corev1.Toleration
-	Network          Network
-	HostIPC, HostPID bool
-
-	// Gang has all pods placed together or none; nil leaves that to the cluster.
-	Gang *bool
-	// Queue, Priority (a PriorityClass) and Scheduler may be empty.
-	Queue, Priority, Scheduler string
-	Topology                   Topology
-
-	// TensorBoard shows what the job writes; nil for none.
-	TensorBoard *TensorBoard
+	Code        *Code
+	Tolerations []corev1.Toleration
 	// Metrics are looked for in the output.
 	Metrics []scrape.Rule
-	// RestartPolicy is OnFailure where a pod that fails starts again in its place, Never where the whole job does.
-	RestartPolicy corev1.RestartPolicy
-	// Retries is how often a failed job is started again, or its pods in all are.
-	Retries int
-	// CleanPodPolicy says which pods are removed when the job ends; Running unless set.
-	CleanPodPolicy CleanPodPolicy
-	// AllowFewerRanks lets the job go on, and succeed, when fewer ranks take part than it was asked for.
-	AllowFewerRanks bool
-	// SilenceTimeout bounds the time in which no rank prints anything. Zero means for ever.
-	SilenceTimeout time.Duration
-	// PendingTimeout bounds the time from creation to running, RunningTimeout the
-	// time from running to the end. Zero means for ever.
-	PendingTimeout, RunningTimeout time.Duration
-	// TTL is how long the job stays after its end; nil keeps it as long as its workflow.
-	TTL *time.Duration
 }
 
 // Role is a group of pods that do the same.
@@ -93,12 +50,6 @@ type Role struct {
 	Selector    map[string]string
 }
 
-// Mount is a volume claim or a folder of the node, and where it is mounted.
-type Mount struct {
-	Claim, Host string // one of the two
-	Path        string
-}
-
 // Code is what every pod of the job gets before it starts.
 type Code struct {
 	// Mode is git or rsync.
@@ -112,33 +63,6 @@ type Code struct {
 	// Revision is a commit; the newest of Branch if empty.
 	Revision string
 }
-
-// Network is how pods are connected.
-type Network string
-
-// The networks.
-const (
-	NetworkCNI  Network = "CNI"  // the cluster's pod network
-	NetworkHost Network = "Host" // the node's own
-	NetworkENI  Network = "ENI"  // a network interface of the cloud (Alibaba's Terway)
-)
-
-// Topology says which roles are to share a node, which not, and which are placed first, in Volcano's
-// notation: roles joined by commas, groups by semicolons.
-type Topology struct{ Affinity, AntiAffinity, Order string }
-
-// TensorBoard says where TensorBoard finds what it shows.
-type TensorBoard struct{ Image, LogDir string }
-
-// CleanPodPolicy says which pods of an ended job go.
-type CleanPodPolicy string
-
-// The clean pod policies.
-const (
-	CleanRunning CleanPodPolicy = "Running"
-	CleanAll     CleanPodPolicy = "All"
-	CleanNone    CleanPodPolicy = "None"
-)
 
 // World is the number of ranks that were asked for.
 func (s *Spec) World() int { return s.trainers() * s.Slots }
@@ -169,6 +93,14 @@ func (s *Spec) role(name string) *Role {
 		}
 	}
 	return nil
+}
+
+func (s *Spec) roleNames() string {
+	var names []string
+	for _, r := range s.Roles {
+		names = append(names, r.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Identity ties a job to the step that it belongs to.

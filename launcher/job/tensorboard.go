@@ -22,7 +22,7 @@ const (
 // showTensorBoard runs TensorBoard beside the job, on the job's volumes. It is the job's own and goes when the job
 // does, which may be long after its end.
 func (l *Launcher) showTensorBoard(ctx context.Context, job *unstructured.Unstructured) {
-	if l.Spec.TensorBoard == nil {
+	if !l.Spec.TensorBoard.Enabled {
 		return
 	}
 	pod, service := tensorBoard(l.Spec, job)
@@ -80,7 +80,7 @@ func tensorBoard(s *Spec, job *unstructured.Unstructured) (*corev1.Pod, *corev1.
 	}}}}
 	shown := Spec{Data: s.Data}
 	mounts(&shown, Identity{}, &t)
-	for _, secret := range s.PullSecrets {
+	for _, secret := range s.ImagePullSecrets {
 		t.Spec.ImagePullSecrets = append(t.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret})
 	}
 	return &corev1.Pod{ObjectMeta: meta, Spec: t.Spec}, &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{

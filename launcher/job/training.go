@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
+
+	"github.com/argosy-ml/argosy/sdk/train"
 )
 
 // What the kinds of training-operator have in common.
@@ -37,7 +39,7 @@ func training(name, resource, container, replicas string, types map[string]strin
 		place: func(pod *corev1.Pod) (string, int) {
 			return pod.Labels[labelReplicaType], indexOf(pod.Labels[labelReplicaIndex])
 		},
-		container: container, cleans: true, restarts: true,
+		container: container, cleans: true,
 	}
 }
 
@@ -49,7 +51,7 @@ type replicaSpec struct {
 }
 
 type runPolicy struct {
-	CleanPodPolicy          CleanPodPolicy    `json:"cleanPodPolicy,omitempty"`
+	CleanPodPolicy          string            `json:"cleanPodPolicy,omitempty"`
 	TTLSecondsAfterFinished *int32            `json:"ttlSecondsAfterFinished,omitempty"`
 	BackoffLimit            *int32            `json:"backoffLimit,omitempty"`
 	SchedulingPolicy        *schedulingPolicy `json:"schedulingPolicy,omitempty"`
@@ -69,15 +71,15 @@ func trainingSpec(s *Spec, id Identity, field string, types map[string]string, c
 		pod := trainPod(s, id, role, container)
 		pod.Spec.RestartPolicy = "" // the operator warns of one, and puts the role's in its place
 		replicas[types[role.Name]] = replicaSpec{
-			Replicas: ptr.To(int32(role.Replicas)), RestartPolicy: s.RestartPolicy, Template: pod,
+			Replicas: ptr.To(int32(role.Replicas)), RestartPolicy: corev1.RestartPolicy(s.RestartPolicy), Template: pod,
 		}
 	}
 	policy := runPolicy{CleanPodPolicy: s.CleanPodPolicy, TTLSecondsAfterFinished: seconds(s.TTL), SchedulingPolicy: s.gang(s.Pods())}
-	if s.RestartPolicy == corev1.RestartPolicyOnFailure {
+	if s.RestartPolicy == string(train.RestartOnFailure) {
 		policy.BackoffLimit = ptr.To(int32(s.Retries) + 1) // the operator ends the job when it has counted so many restarts
 	}
-	if policy.CleanPodPolicy == CleanAll {
-		policy.CleanPodPolicy = CleanRunning // until the launcher has read what the pods printed
+	if policy.CleanPodPolicy == string(train.CleanAll) {
+		policy.CleanPodPolicy = string(train.CleanRunning) // until the launcher has read what the pods printed
 	}
 	return map[string]any{field: replicas, "runPolicy": policy}
 }

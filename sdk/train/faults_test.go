@@ -70,20 +70,20 @@ func TestFaults(t *testing.T) {
 			job.Topology = train.Topology{Affinity: [][]string{{"ps", "server"}}}
 			train.TFJob(p, "tf", job)
 		}, []string{
-			`tf: Topology: a TFJob has no role "server": it has ps, chief, evaluator, worker`, "tf: ps Replicas is -1: it must be at least 0",
-			`tf: ps CPU is "many": it must be a quantity such as 500m, 2 or 10Gi`, "tf: worker Replicas is set: the number of workers is Workers",
+			`tf: Topology: a TFJob has no role "server": it has ps, chief, evaluator, worker`, "tf: ps Replicas: must be at least 0, not -1",
+			`tf: ps CPU: "many" is not a quantity: write it as 500m, 2, 512Mi or 10Gi`, "tf: worker Replicas is set: the number of workers is Workers",
 		}},
 		"tasks": {func(p *dsl.Pipeline) {
 			train.VolcanoJob(p, "vc", train.Volcano{Spec: ok, Tasks: []train.Task{{Name: "a b"}, {Name: "w"}, {Name: "w"}}})
-		}, []string{`vc: Tasks: the name "a b" must hold only lower-case letters, digits and -, and begin with a letter`, "vc: Tasks: the name w is used twice"}},
+		}, []string{`vc: Tasks: "a b" is not the name of a role: use lower-case letters, digits and -`, "vc: Tasks: the name w is used twice"}},
 		"kinds": {func(p *dsl.Pipeline) {
 			job := ok
 			job.Workers, job.Slots, job.CleanPodPolicy = dsl.Lit(2), dsl.Lit(2), train.CleanAll
 			job.Topology.Order = []string{"main"}
 			train.Job(p, "one", train.Single(job))
 		}, []string{
-			"one: Workers is set: a Job has one pod", "one: Slots is set: each pod of a Job is one process, as far as its operator knows",
-			"one: CleanPodPolicy is set: a Job keeps its ended pods until it goes itself: see TTL", "one: Topology is set: no scheduler learns of it for a Job",
+			"one: Workers: a Job does not have it: it has one pod", "one: Slots: a Job does not have it: each of its pods is one process, as far as its operator knows",
+			"one: Topology.Order: a Job does not have it: no scheduler learns of it", "one: CleanPodPolicy: a Job does not have it: it keeps its ended pods until it goes itself, when its TTL ends",
 		}},
 		"places": {func(p *dsl.Pipeline) {
 			job := ok
@@ -93,11 +93,11 @@ func TestFaults(t *testing.T) {
 			job.Devices = map[string]dsl.Value[int]{"amd.com/gpu": dsl.Lit(-1), "x/y/z": {}}
 			train.JAXJob(p, "jax", train.JAX(job))
 		}, []string{
+			"jax: Devices amd.com/gpu: must be at least 0, not -1", `jax: Devices: "x/y/z" is not a resource such as example.com/gpu`, "jax: Devices x/y/z is not set",
+			`jax: ImagePullPolicy: "always" is none of Always, IfNotPresent and Never`,
 			`jax: NodeSelector: "a b" is not a Kubernetes name such as example.com/key`, `jax: NodeSelector gpu is not set: use dsl.Lit("") for an empty value`,
-			`jax: Tolerations: "" is not the key of a taint, such as example.com/key`, `jax: Tolerations: the Effect of  is "Never": it must be NoSchedule, PreferNoSchedule or NoExecute`,
-			`jax: Network is "VPN": it must be CNI, Host or ENI`, `jax: Queue is "My Queue": it must be the name of an object: lower-case letters, digits, - and .`,
-			"jax: Devices amd.com/gpu is -1: it must be at least 0", `jax: Devices: "x/y/z" is not a resource such as example.com/gpu`, "jax: Devices x/y/z is not set",
-			`jax: ImagePullPolicy is "always": it must be Always, IfNotPresent or Never`,
+			`jax: Tolerations: ":Never": "" is not the key of a taint, such as example.com/key`,
+			`jax: Network: "VPN" is none of CNI, Host and ENI`, `jax: Queue: "My Queue" is not the name of an object: use lower-case letters, digits, - and .`,
 		}},
 		"code and metrics": {func(p *dsl.Pipeline) {
 			job := ok

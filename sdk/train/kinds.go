@@ -50,63 +50,60 @@ type Task struct {
 	Ends bool
 }
 
-// kind is what jobs of a kind can have.
+// kind is a kind of job; package option has what jobs of each can be given.
 type kind struct {
-	command, name           string
-	single, slots, topology bool
-	cleans                  bool     // heeds CleanPodPolicy
-	mpi                     bool     // has a launcher pod, which reaches the workers by ssh
-	roles                   []string // for Topology; nil when they have names of the user's
+	command, name string
+	roles         []string // for Topology; nil when they have names of the user's
 }
 
 // MPIJob adds a step that runs an MPI job on several workers.
 func MPIJob(p *dsl.Pipeline, name string, job MPI, opts ...dsl.StepOption) Outputs {
-	return add(p, name, kind{command: "mpijob", name: "MPIJob", slots: true, cleans: true, mpi: true}, Spec(job), nil, opts)
+	return add(p, name, kind{command: "mpijob", name: "MPIJob"}, Spec(job), nil, opts)
 }
 
 // PyTorchJob adds a step that runs PyTorch on a master and workers.
 func PyTorchJob(p *dsl.Pipeline, name string, job PyTorch, opts ...dsl.StepOption) Outputs {
-	k := kind{command: "pytorchjob", name: "PyTorchJob", slots: true, topology: true, cleans: true, roles: []string{"master", "worker"}}
+	k := kind{command: "pytorchjob", name: "PyTorchJob", roles: []string{"master", "worker"}}
 	return add(p, name, k, Spec(job), nil, opts)
 }
 
 // XGBoostJob adds a step that runs XGBoost on a master and workers.
 func XGBoostJob(p *dsl.Pipeline, name string, job XGBoost, opts ...dsl.StepOption) Outputs {
-	k := kind{command: "xgboostjob", name: "XGBoostJob", topology: true, cleans: true, roles: []string{"master", "worker"}}
+	k := kind{command: "xgboostjob", name: "XGBoostJob", roles: []string{"master", "worker"}}
 	return add(p, name, k, Spec(job), nil, opts)
 }
 
 // PaddleJob adds a step that runs PaddlePaddle on several workers.
 func PaddleJob(p *dsl.Pipeline, name string, job Paddle, opts ...dsl.StepOption) Outputs {
-	return add(p, name, kind{command: "paddlejob", name: "PaddleJob", topology: true, cleans: true, roles: []string{"worker"}}, Spec(job), nil, opts)
+	return add(p, name, kind{command: "paddlejob", name: "PaddleJob", roles: []string{"worker"}}, Spec(job), nil, opts)
 }
 
 // JAXJob adds a step that runs JAX on several workers.
 func JAXJob(p *dsl.Pipeline, name string, job JAX, opts ...dsl.StepOption) Outputs {
-	return add(p, name, kind{command: "jaxjob", name: "JAXJob", topology: true, cleans: true, roles: []string{"worker"}}, Spec(job), nil, opts)
+	return add(p, name, kind{command: "jaxjob", name: "JAXJob", roles: []string{"worker"}}, Spec(job), nil, opts)
 }
 
 // TFJob adds a step that runs TensorFlow, or any program that reads TF_CONFIG, on workers and parameter servers.
 func TFJob(p *dsl.Pipeline, name string, job TF, opts ...dsl.StepOption) Outputs {
-	k := kind{command: "tfjob", name: "TFJob", topology: true, cleans: true, roles: []string{"ps", "chief", "evaluator", "worker"}}
+	k := kind{command: "tfjob", name: "TFJob", roles: []string{"ps", "chief", "evaluator", "worker"}}
 	return add(p, name, k, job.Spec, []Task{{Name: "ps", Role: job.PS}, {Name: "chief", Role: job.Chief}, {Name: "evaluator", Role: job.Evaluator}, {Name: "worker", Role: job.Worker}}, opts)
 }
 
 // MXJob adds a step that runs MXNet on workers, servers and a scheduler.
 func MXJob(p *dsl.Pipeline, name string, job MX, opts ...dsl.StepOption) Outputs {
-	k := kind{command: "mxjob", name: "MXJob", topology: true, cleans: true, roles: []string{"server", "scheduler", "worker"}}
+	k := kind{command: "mxjob", name: "MXJob", roles: []string{"server", "scheduler", "worker"}}
 	return add(p, name, k, job.Spec, []Task{{Name: "server", Role: job.Server}, {Name: "scheduler", Role: job.Scheduler}}, opts)
 }
 
 // VolcanoJob adds a step that runs a Job of Volcano's.
 func VolcanoJob(p *dsl.Pipeline, name string, job Volcano, opts ...dsl.StepOption) Outputs {
-	return add(p, name, kind{command: "volcanojob", name: "VolcanoJob", topology: true}, job.Spec, job.Tasks, opts)
+	return add(p, name, kind{command: "volcanojob", name: "VolcanoJob"}, job.Spec, job.Tasks, opts)
 }
 
 // Job adds a step that runs one pod. Beside a container step it has what the other kinds have: metrics, code, retries
 // of its own, timeouts for waiting and running.
 func Job(p *dsl.Pipeline, name string, job Single, opts ...dsl.StepOption) Outputs {
-	return add(p, name, kind{command: "job", name: "Job", single: true}, Spec(job), nil, opts)
+	return add(p, name, kind{command: "job", name: "Job"}, Spec(job), nil, opts)
 }
 
 // add records a step that runs the launcher.

@@ -139,6 +139,18 @@ type Toleration struct {
 	Effect string
 }
 
+// text is the toleration as the launcher reads it, KEY[=VALUE][:EFFECT].
+func (t Toleration) text() dsl.Value[string] {
+	text := dsl.Lit(t.Key)
+	if t.Value.IsSet() {
+		text = dsl.Sprintf("%s=%v", t.Key, t.Value)
+	}
+	if t.Effect != "" {
+		text = dsl.Sprintf("%v:%s", text, t.Effect)
+	}
+	return text
+}
+
 // Network is how pods are connected.
 type Network string
 

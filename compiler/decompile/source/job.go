@@ -7,6 +7,7 @@ import (
 
 	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 	"github.com/argosy-ml/argosy/sdk/train"
+	"github.com/argosy-ml/argosy/sdk/train/option"
 )
 
 // job is a step of package train, read from the launcher's command line that the package wrote.
@@ -20,20 +21,20 @@ type job struct {
 // jobKind is a kind of jobs.
 type jobKind struct {
 	command, function, goType string
-	embedded, single, slots   bool
+	embedded                  bool
 	roles                     []string // the fields of roles; nil where tasks have names of the user's, or there are none
 }
 
 var jobKinds = []jobKind{
-	{command: "mpijob", function: "MPIJob", goType: "MPI", slots: true},
-	{command: "pytorchjob", function: "PyTorchJob", goType: "PyTorch", slots: true},
+	{command: "mpijob", function: "MPIJob", goType: "MPI"},
+	{command: "pytorchjob", function: "PyTorchJob", goType: "PyTorch"},
 	{command: "xgboostjob", function: "XGBoostJob", goType: "XGBoost"},
 	{command: "paddlejob", function: "PaddleJob", goType: "Paddle"},
 	{command: "jaxjob", function: "JAXJob", goType: "JAX"},
 	{command: "tfjob", function: "TFJob", goType: "TF", embedded: true, roles: []string{"ps", "chief", "evaluator", "worker"}},
 	{command: "mxjob", function: "MXJob", goType: "MX", embedded: true, roles: []string{"server", "scheduler"}},
 	{command: "volcanojob", function: "VolcanoJob", goType: "Volcano", embedded: true},
-	{command: "job", function: "Job", goType: "Single", single: true},
+	{command: "job", function: "Job", goType: "Single"},
 }
 
 // jobValue is an argument of the launcher: the value of a field, with a key where the field is a map, and a role where
@@ -45,78 +46,45 @@ type jobValue struct {
 	text graph.Text
 }
 
-// jobFlag is one of the launcher's flags, in the order in which package train writes them.
+// jobFlag is one of the launcher's flags.
 type jobFlag struct {
-	prefix, field, goType string
-	always                bool   // also where the field is not set, with this value
-	unset                 string // of always
-	many, keyed, role     bool
+	*option.Option
+	goType string // of the field's values
 }
 
-// envSecret begins a variable whose value is an entry of a secret.
-const envSecret = "--env-secret="
+// jobFlags are in the order in which package train writes them.
+var jobFlags = func() (flags []jobFlag) {
+	for i := range option.Table {
+		if o := &option.Table[i]; o.Flag != "" && o.Flag != "name" {
+			flags = append(flags, jobFlag{o, goType(o)})
+		}
+	}
+	return flags
+}()
 
-var jobFlags = []jobFlag{
-	{prefix: "--image=", field: "Image", goType: "string", always: true},
-	{prefix: "--workers=", field: "Workers", goType: "int", always: true, unset: "1"},
-	{prefix: "--slots=", field: "Slots", goType: "int", always: true},
-	{prefix: "--gpus=", field: "GPUs", goType: "int", always: true, unset: "0"},
-	{prefix: "--gputopology=", field: "GPUTopology", goType: "bool"},
-	{prefix: "--cpu=", field: "CPU", goType: "string", always: true},
-	{prefix: "--memory=", field: "Memory", goType: "string", always: true},
-	{prefix: "--shm=", field: "SharedMemory", goType: "string"},
-	{prefix: "--device=", field: "Devices", goType: "int", keyed: true},
-	{prefix: "--rdma=", field: "RDMA", goType: "bool"},
-	{prefix: "--role-replicas=", field: "Replicas", goType: "int", role: true},
-	{prefix: "--role-image=", field: "Image", goType: "string", role: true},
-	{prefix: "--role-command=", field: "Command", goType: "string", role: true},
-	{prefix: "--role-gpus=", field: "GPUs", goType: "int", role: true},
-	{prefix: "--role-cpu=", field: "CPU", goType: "string", role: true},
-	{prefix: "--role-memory=", field: "Memory", goType: "string", role: true},
-	{prefix: "--role-selector=", field: "NodeSelector", goType: "string", role: true, keyed: true},
-	{prefix: "--role-ends=", field: "Ends", role: true},
-	{prefix: "--env=", field: "Env", goType: "string", keyed: true},
-	{prefix: envSecret, field: "Env", goType: "string", keyed: true},
-	{prefix: "--data=", field: "Data", goType: "string", many: true},
-	{prefix: "--mounts-on-launcher=", field: "MountsOnLauncher", goType: "bool"},
-	{prefix: "--annotation=", field: "Annotations", goType: "string", keyed: true},
-	{prefix: "--label=", field: "Labels", goType: "string", keyed: true},
-	{prefix: "--sync-mode=", field: "sync"},
-	{prefix: "--sync-source=", field: "source", goType: "string"},
-	{prefix: "--git-branch=", field: "Git.Branch", goType: "string"},
-	{prefix: "--git-revision=", field: "Git.Revision", goType: "string"},
-	{prefix: "--sync-image=", field: "image", goType: "string"},
-	{prefix: "--working-dir=", field: "WorkingDir", goType: "string"},
-	{prefix: "--shell=", field: "Shell", goType: "string"},
-	{prefix: "--image-pull-policy=", field: "ImagePullPolicy"},
-	{prefix: "--image-pull-secret=", field: "ImagePullSecrets", goType: "string", many: true},
-	{prefix: "--service-account=", field: "ServiceAccount", goType: "string"},
-	{prefix: "--selector=", field: "NodeSelector", goType: "string", keyed: true},
-	{prefix: "--toleration=", field: "Tolerations", many: true},
-	{prefix: "--network=", field: "Network", goType: "train.Network"},
-	{prefix: "--ssh-port=", field: "SSHPort", goType: "int"},
-	{prefix: "--host-ipc=", field: "HostIPC", goType: "bool"},
-	{prefix: "--host-pid=", field: "HostPID", goType: "bool"},
-	{prefix: "--gang=", field: "Gang", goType: "bool"},
-	{prefix: "--queue=", field: "Queue", goType: "string"},
-	{prefix: "--priority=", field: "Priority", goType: "string"},
-	{prefix: "--scheduler=", field: "Scheduler", goType: "string"},
-	{prefix: "--affinity=", field: "Topology.Affinity"},
-	{prefix: "--anti-affinity=", field: "Topology.AntiAffinity"},
-	{prefix: "--task-order=", field: "Topology.Order"},
-	{prefix: "--tensorboard=", field: "TensorBoard.Enabled", goType: "bool"},
-	{prefix: "--tensorboard-image=", field: "TensorBoard.Image", goType: "string"},
-	{prefix: "--logdir=", field: "TensorBoard.LogDir", goType: "string"},
-	{prefix: "--metric=", field: "Metrics", many: true},
-	{prefix: "--pending-timeout=", field: "PendingTimeout", goType: "time.Duration"},
-	{prefix: "--running-timeout=", field: "RunningTimeout", goType: "time.Duration"},
-	{prefix: "--silence-timeout=", field: "SilenceTimeout", goType: "time.Duration"},
-	{prefix: "--allow-fewer-ranks=", field: "AllowFewerRanks", goType: "bool"},
-	{prefix: "--ttl-after-finished=", field: "TTL", goType: "time.Duration"},
-	{prefix: "--clean-pod-policy=", field: "CleanPodPolicy"},
-	{prefix: "--restart-policy=", field: "RestartPolicy"},
-	{prefix: "--retries=", field: "Retries", goType: "int"},
+// goType is the type of an option's values: int where the field is a dsl.Value[int], or a list or map of such.
+func goType(o *option.Option) string {
+	of := reflect.ValueOf(train.Spec{})
+	if o.Role {
+		of = reflect.ValueOf(train.Task{})
+	}
+	field, ok := option.FieldOf(of, o.Field)
+	if !ok {
+		return ""
+	}
+	t := field.Type()
+	if t.Kind() == reflect.Map || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	_, name, _ := strings.Cut(strings.TrimSuffix(t.Name(), "]"), "[")
+	return name[strings.LastIndex(name, "/")+1:]
 }
+
+// prefix is how arguments of the flag begin.
+func (f *jobFlag) prefix() string { return "--" + f.Flag + "=" }
+
+// secret tells whether values are entries of secrets.
+func (f *jobFlag) secret() bool { return f.Flag == "env-secret" }
 
 // jobOf reads a step as a distributed job. It returns nil for other steps, and for jobs that package train would write differently.
 func jobOf(n graph.Node) *job {
@@ -135,10 +103,10 @@ func jobOf(n graph.Node) *job {
 	if constantOf(c.Args[len(c.Args)-2]) != "--" || !j.read(flags) {
 		return nil
 	}
-	command := &jobFlag{field: "Command", goType: "string"}
+	command := &jobFlag{&option.Option{Field: "Command"}, "string"}
 	j.values = slices.Insert(j.values, 1, jobValue{flag: command, text: c.Args[len(c.Args)-1]})
 	if constantOf(c.Image) != train.LauncherImage {
-		j.values = append(j.values, jobValue{flag: &jobFlag{field: "LauncherImage", goType: "string"}, text: c.Image})
+		j.values = append(j.values, jobValue{flag: &jobFlag{&option.Option{Field: "LauncherImage"}, "string"}, text: c.Image})
 	}
 	return j
 }
@@ -151,50 +119,51 @@ func (j *job) read(args []graph.Text) bool {
 		v := jobValue{}
 		for k := at; k < len(jobFlags) && v.flag == nil; k++ {
 			f := &jobFlags[k]
-			if text, ok := cut(arg, f.prefix); ok {
+			if text, ok := cut(arg, f.prefix()); ok && !j.elsewhere(f) {
 				v.flag, v.text, at = f, text, k
-			} else if f.always && k > at && !j.lacks(f) || f.always && k == at && last.flag != f && !j.lacks(f) {
+			} else if f.Always && f.Of(j.command) && (k > at || last.flag != f) {
 				return false // it is written always
 			}
 		}
 		if v.flag == nil || !j.take(&v, last) {
 			return false
 		}
-		if v.flag.role { // the flags of the next role come after those of this one
-			at = slices.IndexFunc(jobFlags, func(f jobFlag) bool { return f.role })
+		if v.flag.Role { // the flags of the next role come after those of this one
+			at = slices.IndexFunc(jobFlags, func(f jobFlag) bool { return f.Role })
 		}
-		if !v.flag.always || constantOrHole(v.text) != v.flag.unset {
+		if !v.flag.Always || constantOrHole(v.text) != v.flag.Unset {
 			j.values = append(j.values, v)
 		}
 		last = v
 	}
-	return len(j.values) > 0 && j.values[0].flag.field == "Image"
+	return len(j.values) > 0 && j.values[0].flag.Field == "Image"
 }
 
-// lacks says whether jobs of the kind have not a flag that others always have.
-func (j *job) lacks(f *jobFlag) bool {
-	return f.field == "Workers" && j.single || f.field == "Slots" && !j.slots
+// elsewhere tells whether a flag is that of a field of Git's where code comes by rsync, or the other way round.
+func (j *job) elsewhere(f *jobFlag) bool {
+	rsync := slices.ContainsFunc(j.values, func(v jobValue) bool { return v.flag.Flag == "sync-mode" && constantOf(v.text) == "rsync" })
+	return rsync && strings.HasPrefix(f.Field, "Git.") || !rsync && strings.HasPrefix(f.Field, "Rsync.")
 }
 
 // take reads the role and the key of a value, and says whether it may stand behind the last one.
 func (j *job) take(v *jobValue, last jobValue) bool {
-	if v.flag.role {
+	if v.flag.Role {
 		var ok bool
 		if v.role, v.text, ok = cutKey(v.text); !ok || !j.roleInOrder(v.role, v.flag, last) {
 			return false
 		}
 	}
-	if v.flag.keyed {
+	if v.flag.Form.Keyed() {
 		var ok bool
 		if v.key, v.text, ok = cutKey(v.text); !ok {
 			return false
 		}
 	}
-	if v.flag.prefix == envSecret && !j.takesSecret(v) {
+	if v.flag.secret() && !j.takesSecret(v) {
 		return false
 	}
 	if last.flag == v.flag && last.role == v.role {
-		return v.flag.many || v.flag.keyed && last.key < v.key
+		return v.flag.Form.Many || v.flag.Form.Keyed() && last.key < v.key
 	}
 	return true
 }
@@ -204,14 +173,14 @@ func (j *job) takesSecret(v *jobValue) bool {
 	secret, key, ok := strings.Cut(constantOf(v.text), "/")
 	return ok && secret != "" && key != "" && !strings.Contains(key, "/") &&
 		!slices.ContainsFunc(j.values, func(other jobValue) bool {
-			return other.flag.field == v.flag.field && other.flag != v.flag && other.key == v.key
+			return other.flag.Field == v.flag.Field && other.flag != v.flag && other.key == v.key
 		})
 }
 
 func (j *job) roleInOrder(role string, f *jobFlag, last jobValue) bool {
-	if last.flag != nil && last.flag.role && last.role == role {
-		return slices.IndexFunc(jobFlags, func(o jobFlag) bool { return o.prefix == last.flag.prefix }) <=
-			slices.IndexFunc(jobFlags, func(o jobFlag) bool { return o.prefix == f.prefix })
+	if last.flag != nil && last.flag.Role && last.role == role {
+		return slices.IndexFunc(jobFlags, func(o jobFlag) bool { return o.Flag == last.flag.Flag }) <=
+			slices.IndexFunc(jobFlags, func(o jobFlag) bool { return o.Flag == f.Flag })
 	}
 	if slices.Contains(j.roles, role) {
 		return false

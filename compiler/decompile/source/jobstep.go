@@ -46,20 +46,17 @@ func (w steps) jobFields(j *job) []string {
 	var order []string
 	for i := 0; i < len(j.values); i++ {
 		v := j.values[i]
-		if v.flag.role {
+		if v.flag.Role {
 			continue
 		}
 		same := []jobValue{v}
-		for i+1 < len(j.values) && !j.values[i+1].flag.role && j.values[i+1].flag.field == v.flag.field {
+		for i+1 < len(j.values) && !j.values[i+1].flag.Role && j.values[i+1].flag.Field == v.flag.Field {
 			i++
 			same = append(same, j.values[i])
 		}
-		field := v.flag.field
-		switch field {
-		case "sync":
-			continue
-		case "source", "image":
-			field = j.codeField(field)
+		field := v.flag.Field
+		if v.flag.Flag == "sync-mode" {
+			continue // the group of the other fields says it
 		}
 		code := w.jobField(v.flag, field, same)
 		if group, inner, ok := strings.Cut(field, "."); ok {
@@ -79,28 +76,14 @@ func (w steps) jobFields(j *job) []string {
 	return fields
 }
 
-// codeField is the field of what is fetched, or with which image, by where it comes from.
-func (j *job) codeField(what string) string {
-	rsync := slices.ContainsFunc(j.values, func(v jobValue) bool { return v.flag.field == "sync" && constantOf(v.text) == "rsync" })
-	switch {
-	case what == "image" && rsync:
-		return "Rsync.Image"
-	case what == "image":
-		return "Git.Image"
-	case rsync:
-		return "Rsync.Source"
-	}
-	return "Git.Repo"
-}
-
 // jobField is the value of a field.
 func (w steps) jobField(f *jobFlag, field string, values []jobValue) string {
 	parts := make([]string, len(values))
 	switch {
-	case f.keyed:
+	case f.Form.Keyed():
 		for i, v := range values {
 			code := w.as(v.text, f.goType)
-			if v.flag.prefix == envSecret {
+			if v.flag.secret() {
 				code = w.secretOf(v.text)
 			}
 			parts[i] = fmt.Sprintf("%q: %s", v.key, code)
@@ -120,7 +103,7 @@ func (w steps) jobField(f *jobFlag, field string, values []jobValue) string {
 			parts[i] = "{" + w.jobToleration(v.text) + "}"
 		}
 		return "[]train.Toleration{" + lines(parts) + "}"
-	case f.many:
+	case f.Form.Many:
 		for i, v := range values {
 			parts[i] = w.as(v.text, f.goType)
 		}
@@ -240,11 +223,11 @@ func (w steps) jobRoles(j *job) string {
 				i++
 				same = append(same, j.values[i])
 			}
-			if v.flag.field == "Ends" {
+			if v.flag.Field == "Ends" {
 				ends = ", Ends: true"
 				continue
 			}
-			fields = append(fields, v.flag.field+": "+w.jobField(v.flag, v.flag.field, same))
+			fields = append(fields, v.flag.Field+": "+w.jobField(v.flag, v.flag.Field, same))
 		}
 		code := "train.Role{" + lines(fields) + "}"
 		if j.jobKind.roles != nil {

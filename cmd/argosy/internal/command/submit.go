@@ -89,7 +89,7 @@ func (c submissions) kind(kind *submit.Kind) *cobra.Command {
 	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
 	f.VisitAll(func(flag *pflag.Flag) {
 		if flag.Name != "output" && flag.Name != "experiment" {
-			must(cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(submit.Choices[flag.Name], cobra.ShellCompDirectiveNoFileComp)))
+			must(cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(submit.Choices(flag.Name), cobra.ShellCompDirectiveNoFileComp)))
 		}
 	})
 	return cmd

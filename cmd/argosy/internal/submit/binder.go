@@ -2,18 +2,19 @@ package submit
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
+	"reflect"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/spf13/pflag"
 
+	"github.com/argosy-ml/argosy/launcher/scrape"
 	"github.com/argosy-ml/argosy/sdk/dsl"
+	"github.com/argosy-ml/argosy/sdk/train"
+	"github.com/argosy-ml/argosy/sdk/train/option"
 )
 
-// binder adds flags that set values of the DSL.
+// binder adds flags that set fields of package train's structs.
 type binder struct{ *pflag.FlagSet }
 
 // value is a flag that hands each text it is given to a function.
@@ -26,102 +27,108 @@ func (v *value) Set(text string) error { return v.set(text) }
 func (v *value) Type() string          { return v.name }
 func (*value) String() string          { return "" }
 
-func (b *binder) each(name, usage string, set func(string) error) *pflag.Flag {
-	return b.VarPF(&value{set, "string"}, name, "", usage)
+func (b *binder) each(name, short, usage string, set func(string) error) *pflag.Flag {
+	return b.VarPF(&value{set, "string"}, name, short, usage)
 }
 
-func (b *binder) text(v *dsl.Value[string], name, usage string) { b.textShort(v, name, "", usage) }
-
-func (b *binder) textShort(v *dsl.Value[string], name, short, usage string) {
-	b.VarP(&value{func(text string) error { *v = dsl.Lit(text); return nil }, "string"}, name, short, usage)
+// option adds a flag for the field of an option in a struct, to which in points.
+func (b *binder) option(o *option.Option, in any, name, usage string) {
+	field, _ := option.FieldOf(reflect.ValueOf(in).Elem(), o.Field)
+	short := ""
+	if name == o.Submit {
+		short = o.Short
+	}
+	f := b.each(name, short, usage, func(text string) error { return set(o, field, text) })
+	if t := reflect.TypeFor[dsl.Value[bool]](); field.Type() == t {
+		b.needsNoValue(f)
+	}
 }
 
-func (b *binder) whole(v *dsl.Value[int], name, usage string) {
-	b.each(name, usage, func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return errors.New("want a whole number")
-		}
-		*v = dsl.Lit(n)
-		return nil
-	})
-}
-
-func (b *binder) time(v *dsl.Value[time.Duration], name, usage string) {
-	b.each(name, usage, func(text string) error {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return errors.New("want a time such as 90s, 30m or 12h")
-		}
-		*v = dsl.Lit(d)
-		return nil
-	})
-}
-
-func (b *binder) truth(v *dsl.Value[bool], name, usage string) {
-	b.switchOn(name, usage, func(on bool) { *v = dsl.Lit(on) })
-}
-
-// switchOn adds a flag that needs no value.
-func (b *binder) switchOn(name, usage string, set func(bool)) {
-	f := b.each(name, usage, func(text string) error {
-		on, err := strconv.ParseBool(strings.ToLower(text))
-		if err != nil {
-			return errors.New("want true or false")
-		}
-		set(on)
-		return nil
-	})
+func (*binder) needsNoValue(f *pflag.Flag) {
 	f.NoOptDefVal = "true"
 	f.Value.(*value).name = "bool"
 }
 
-func (b *binder) list(v *[]dsl.Value[string], name, short, usage string) {
-	b.VarP(&value{func(text string) error { *v = append(*v, dsl.Lit(text)); return nil }, "string"}, name, short, usage)
-}
-
-func (b *binder) pairs(m *map[string]dsl.Value[string], name, short, usage string) {
-	b.VarP(&value{func(text string) error {
-		key, v, err := pair(text)
-		put(m, key, v)
-		return err
-	}, "string"}, name, short, usage)
-}
-
-func (b *binder) wholes(m *map[string]dsl.Value[int], name, usage string) {
-	b.each(name, usage, func(text string) error {
-		key, v, err := pair(text)
-		if err != nil {
-			return err
-		}
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			return fmt.Errorf("the count of %s is %q: want a whole number", key, v)
-		}
-		put(m, key, n)
-		return nil
-	})
-}
-
 // refuse answers to a flag with the reason why it is not there.
 func (b *binder) refuse(name, why string) {
-	f := b.each(name, "", func(string) error { return errors.New(why) })
+	f := b.each(name, "", "", func(string) error { return errors.New(why) })
 	f.Hidden = true
 }
 
-func pair(text string) (key, value string, err error) {
-	key, value, ok := strings.Cut(text, "=")
-	if !ok || key == "" {
-		return "", "", errors.New("want key=value")
+// set sets a field of a Spec or a Role to a text, or adds it to what the field has.
+func set(o *option.Option, field reflect.Value, text string) error {
+	lit := func(text string, like reflect.Type) reflect.Value {
+		return reflect.ValueOf(dsl.Lit(text)).Convert(like)
 	}
-	return key, value, nil
+	if o.Form.Keyed() {
+		key, text, err := o.Form.ReadPair(text)
+		if field.IsNil() {
+			field.Set(reflect.MakeMap(field.Type()))
+		}
+		if err == nil {
+			field.SetMapIndex(reflect.ValueOf(key), lit(text, field.Type().Elem()))
+		}
+		return err
+	}
+	text, err := o.Form.Read(text)
+	if err != nil {
+		return err
+	}
+	switch to := field.Addr().Interface().(type) {
+	case *[]train.Metric:
+		m, err := metric(text)
+		*to = append(*to, m)
+		return err
+	case *[]train.Toleration:
+		*to = append(*to, toleration(text))
+	case *[]dsl.Value[string]:
+		*to = append(*to, dsl.Lit(text))
+	default:
+		if field.Kind() == reflect.String {
+			field.SetString(text)
+		} else {
+			field.Set(lit(text, field.Type()))
+		}
+	}
+	return nil
 }
 
-func put[T any](m *map[string]dsl.Value[T], key string, v T) {
-	if *m == nil {
-		*m = map[string]dsl.Value[T]{}
+func toleration(text string) train.Toleration {
+	t, _ := option.ReadToleration(text) // the form is checked
+	made := train.Toleration{Key: t.Key, Effect: t.Effect}
+	if t.Key == "" {
+		made.Key = "all"
 	}
-	(*m)[key] = dsl.Lit(v)
+	if t.Operator == "Equal" {
+		made.Value = dsl.Lit(t.Value)
+	}
+	return made
+}
+
+// metric reads a rule with the parser that reads what the job prints.
+func metric(text string) (train.Metric, error) {
+	if text == "" {
+		return train.Metric{}, nil
+	}
+	rule, err := scrape.ParseRule(text)
+	if err != nil {
+		return train.Metric{}, err
+	}
+	m := train.Metric{Name: rule.Name}
+	if rule.Format != scrape.Raw {
+		m.Format = train.Format(rule.Format)
+	}
+	switch rule.Reduce {
+	case scrape.Last:
+	case scrape.Sum:
+		m.Reduce = train.SumOverRanks
+	default:
+		m.Reduce = train.Reduce(rule.Reduce)
+	}
+	if rule.Pattern != nil {
+		m.Pattern = rule.Pattern.String()
+	}
+	return m, nil
 }
 
 // dashed is the name of a flag as it is written now: sync-mode for syncMode, host-ipc for hostIPC.

@@ -33,7 +33,7 @@ type Kind struct {
 // Kinds are all kinds, by the names of Arena and of the launcher.
 var Kinds = []*Kind{
 	{
-		Name: "mpijob", Aliases: []string{"mpi", "horovodjob", "hj"}, Short: "Run an MPIJob: mpirun starts processes on the workers", flags: (*Job).mpiFlags,
+		Name: "mpijob", Aliases: []string{"mpi", "horovodjob", "hj"}, Short: "Run an MPIJob: mpirun starts processes on the workers",
 		add: func(j *Job, p *dsl.Pipeline) train.Outputs { return train.MPIJob(p, j.Name, train.MPI(j.spec)) },
 	},
 	{
@@ -97,7 +97,7 @@ type Job struct {
 	spec                         train.Spec
 	ps, chief, evaluator, worker train.Role
 	syncMode                     string
-	syncSource, syncImage        dsl.Value[string]
+	syncSource, syncImage        string
 	hostNetwork                  bool
 }
 
@@ -184,7 +184,7 @@ func (j *Job) settleNetwork() {
 
 // settleCode reads where code comes from. Branch and commit are variables of the environment with Arena.
 func (j *Job) settleCode() error {
-	source := j.syncSource.IsSet()
+	source := j.syncSource != ""
 	switch mode := j.syncMode; {
 	case mode == "hdfs":
 		return errors.New("--sync-mode hdfs: no image of Argosy has Hadoop's client: copy the code in the command, or use git or rsync")
@@ -192,15 +192,23 @@ func (j *Job) settleCode() error {
 		return fmt.Errorf("--sync-mode %s: want git or rsync", mode)
 	case mode != "" && !source:
 		return fmt.Errorf("--sync-mode %s needs --sync-source, the place to fetch code from", mode)
-	case !source && j.syncImage.IsSet():
+	case !source && j.syncImage != "":
 		return errors.New("--sync-image needs --sync-source, the place to fetch code from")
 	case !source:
 	case mode == "rsync":
-		j.spec.Rsync = train.Rsync{Source: j.syncSource, Image: j.syncImage}
+		j.spec.Rsync = train.Rsync{Source: dsl.Lit(j.syncSource), Image: given(j.syncImage)}
 	default:
-		j.spec.Git = train.Git{Repo: j.syncSource, Image: j.syncImage, Branch: j.takeEnv("GIT_SYNC_BRANCH"), Revision: j.takeEnv("GIT_SYNC_REV")}
+		j.spec.Git = train.Git{Repo: dsl.Lit(j.syncSource), Image: given(j.syncImage), Branch: j.takeEnv("GIT_SYNC_BRANCH"), Revision: j.takeEnv("GIT_SYNC_REV")}
 	}
 	return nil
+}
+
+// given is a text that is set unless it is empty.
+func given(text string) dsl.Value[string] {
+	if text == "" {
+		return dsl.Value[string]{}
+	}
+	return dsl.Lit(text)
 }
 
 func (j *Job) takeEnv(name string) dsl.Value[string] {
@@ -213,9 +221,8 @@ func (j *Job) takeEnv(name string) dsl.Value[string] {
 func (j *Job) Bind(f *pflag.FlagSet) {
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName { return pflag.NormalizedName(dashed(name)) })
 	b := &binder{f}
-	j.podFlags(b)
-	j.placeFlags(b)
-	j.lifeFlags(b)
+	j.fieldFlags(b)
+	j.otherFlags(b)
 	b.leftOut()
 	if j.kind.flags != nil {
 		j.kind.flags(j, b)

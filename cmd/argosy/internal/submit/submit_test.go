@@ -13,10 +13,11 @@ import (
 	"github.com/argosy-ml/argosy/compiler"
 	"github.com/argosy-ml/argosy/compiler/decompile"
 	"github.com/argosy-ml/argosy/launcher/job"
+	"github.com/argosy-ml/argosy/sdk/dsl/graph"
 )
 
-// launched are the arguments of the launcher in the step that a command line becomes.
-func launched(line string) ([]string, error) {
+// step is the container of the step that a command line becomes.
+func step(line string) (*graph.Container, error) {
 	j, command, err := submit.ParseLine(line)
 	if err != nil {
 		return nil, err
@@ -25,8 +26,17 @@ func launched(line string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return g.Nodes[0].Container, nil
+}
+
+// launched are the arguments of the launcher in that step.
+func launched(line string) ([]string, error) {
+	c, err := step(line)
+	if err != nil {
+		return nil, err
+	}
 	var args []string
-	for _, a := range g.Nodes[0].Container.Args {
+	for _, a := range c.Args {
 		text, _ := a.Constant()
 		args = append(args, text)
 	}
@@ -37,6 +47,7 @@ func launched(line string) ([]string, error) {
 type flag struct {
 	kind, given string
 	want        []string // arguments of the launcher
+	image       string   // of the step, if it is another one
 	refused     string   // what the answer says instead
 }
 
@@ -63,9 +74,9 @@ var flags = map[string]flag{
 	"--selector":          {given: "--selector gpu=v100", want: []string{"--selector=gpu=v100"}},
 	"--image-pull-secret": {given: "--image-pull-secret=registry", want: []string{"--image-pull-secret=registry"}},
 	"--image-pull-policy": {given: "--image-pull-policy=Always", want: []string{"--image-pull-policy=Always"}},
-	"--hostNetwork":       {given: "--hostNetwork", want: []string{"--network=Host"}},
-	"--hostIPC":           {given: "--hostIPC", want: []string{"--host-ipc=true"}},
-	"--hostPID":           {given: "--hostPID=true", want: []string{"--host-pid=true"}},
+	"--host-network":      {given: "--hostNetwork", want: []string{"--network=Host"}},
+	"--host-ipc":          {given: "--hostIPC", want: []string{"--host-ipc=true"}},
+	"--host-pid":          {given: "--hostPID=true", want: []string{"--host-pid=true"}},
 	"--tensorboard":       {given: "--tensorboard", want: []string{"--tensorboard=true"}},
 	"--tensorboard-image": {given: "--tensorboard --tensorboardImage=tb:1", want: []string{"--tensorboard-image=tb:1"}},
 	"--logdir":            {given: "--tensorboard --logdir=/logs", want: []string{"--logdir=/logs"}},
@@ -73,29 +84,29 @@ var flags = map[string]flag{
 		given: "--syncMode=git --syncSource=https://h/r.git -e GIT_SYNC_BRANCH=main -e GIT_SYNC_REV=v1",
 		want:  []string{"--sync-mode=git", "--sync-source=https://h/r.git", "--git-branch=main", "--git-revision=v1"},
 	},
-	"--sync-mode=git --sync-image":           {given: "--sync-mode git --sync-source=https://h/r.git --syncImage=git-sync:4", want: []string{"--sync-image=git-sync:4"}},
-	"--sync-mode=rsync --sync-source":        {given: "--sync-mode=rsync --sync-source=rsync://h/code/", want: []string{"--sync-mode=rsync", "--sync-source=rsync://h/code/"}},
-	"--sync-mode=rsync --sync-image":         {given: "--sync-mode=rsync --sync-source=rsync://h/code/ --sync-image=rsync:3", want: []string{"--sync-image=rsync:3"}},
-	"mpijob --cpu":                           {given: "--cpu=50", want: []string{"--cpu=50"}},
-	"mpijob --memory":                        {given: "--memory=200Gi", want: []string{"--memory=200Gi"}},
-	"mpijob --gputopology":                   {given: "--gputopology", want: []string{"--gputopology=true"}},
-	"mpijob --mounts-on-launcher":            {given: "--mounts-on-launcher=false", want: []string{"--mounts-on-launcher=false"}},
-	"mpijob --clean-task-policy":             {given: "--cleanTaskPolicy=All", want: []string{"--clean-pod-policy=All"}},
-	"tfjob, pytorchjob --running-timeout":    {given: "--running-timeout=2h22m", want: []string{"--running-timeout=2h22m0s"}},
-	"tfjob, pytorchjob --starting-timeout":   {given: "--starting-timeout=10m", want: []string{"--pending-timeout=10m0s"}},
-	"tfjob, pytorchjob --ttl-after-finished": {given: "--ttl-after-finished=24h", want: []string{"--ttl-after-finished=24h0m0s"}},
-	"tfjob, pytorchjob --share-memory":       {given: "--share-memory=2Gi", want: []string{"--shm=2Gi"}},
-	"pytorchjob --nproc-per-node":            {given: "--nproc-per-node=2", want: []string{"--slots=2"}},
-	"horovodjob --ssh-port":                  {given: "--ssh-port=2222", want: []string{"--ssh-port=2222"}},
-	"tfjob --ps":                             {given: "--ps=2", want: []string{"--role-replicas=ps=2"}},
-	"tfjob --ps-image":                       {given: "--ps=1 --psImage=ps:1", want: []string{"--role-image=ps=ps:1"}},
-	"tfjob --ps-cpu":                         {given: "--ps=1 --psCpu=8", want: []string{"--role-cpu=ps=8"}},
-	"tfjob --ps-memory":                      {given: "--ps=1 --ps-memory=32Gi", want: []string{"--role-memory=ps=32Gi"}},
-	"tfjob --ps-gpus":                        {given: "--ps=1 --ps-gpus=1", want: []string{"--role-gpus=ps=1"}},
-	"tfjob --ps-selector":                    {given: "--ps=1 --ps-selector=net=fast", want: []string{"--role-selector=ps=net=fast"}},
-	"tfjob --chief":                          {given: "--chief --ChiefCpu=2", want: []string{"--role-replicas=chief=1", "--role-cpu=chief=2"}},
-	"tfjob --evaluator":                      {given: "--evaluator", want: []string{"--role-replicas=evaluator=1"}},
-	"tfjob --role-sequence":                  {given: "--ps=1 --role-sequence=Worker,p", want: []string{"--task-order=worker,ps"}},
+	"--sync-mode=git --sync-image":    {given: "--sync-mode git --sync-source=https://h/r.git --syncImage=git-sync:4", want: []string{"--sync-image=git-sync:4"}},
+	"--sync-mode=rsync --sync-source": {given: "--sync-mode=rsync --sync-source=rsync://h/code/", want: []string{"--sync-mode=rsync", "--sync-source=rsync://h/code/"}},
+	"--sync-mode=rsync --sync-image":  {given: "--sync-mode=rsync --sync-source=rsync://h/code/ --sync-image=rsync:3", want: []string{"--sync-image=rsync:3"}},
+	"--cpu":                           {given: "--cpu=50", want: []string{"--cpu=50"}},
+	"--memory":                        {given: "--memory=200Gi", want: []string{"--memory=200Gi"}},
+	"--gputopology":                   {given: "--gputopology", want: []string{"--gputopology=true"}},
+	"--mounts-on-launcher":            {given: "--mounts-on-launcher=false", want: []string{"--mounts-on-launcher=false"}},
+	"--clean-task-policy":             {given: "--cleanTaskPolicy=All", want: []string{"--clean-pod-policy=All"}},
+	"--running-timeout":               {given: "--running-timeout=2h22m", want: []string{"--running-timeout=2h22m0s"}},
+	"--starting-timeout":              {given: "--starting-timeout=10m", want: []string{"--pending-timeout=10m0s"}},
+	"--ttl-after-finished":            {given: "--ttl-after-finished=24h", want: []string{"--ttl-after-finished=24h0m0s"}},
+	"--share-memory":                  {given: "--share-memory=2Gi", want: []string{"--shm=2Gi"}},
+	"pytorchjob --nproc-per-node":     {given: "--nproc-per-node=2", want: []string{"--slots=2"}},
+	"--ssh-port":                      {given: "--ssh-port=2222", want: []string{"--ssh-port=2222"}},
+	"tfjob --ps":                      {given: "--ps=2", want: []string{"--role-replicas=ps=2"}},
+	"tfjob --ps-image":                {given: "--ps=1 --psImage=ps:1", want: []string{"--role-image=ps=ps:1"}},
+	"tfjob --ps-cpu":                  {given: "--ps=1 --psCpu=8", want: []string{"--role-cpu=ps=8"}},
+	"tfjob --ps-memory":               {given: "--ps=1 --ps-memory=32Gi", want: []string{"--role-memory=ps=32Gi"}},
+	"tfjob --ps-gpus":                 {given: "--ps=1 --ps-gpus=1", want: []string{"--role-gpus=ps=1"}},
+	"tfjob --ps-selector":             {given: "--ps=1 --ps-selector=net=fast", want: []string{"--role-selector=ps=net=fast"}},
+	"tfjob --chief":                   {given: "--chief --ChiefCpu=2", want: []string{"--role-replicas=chief=1", "--role-cpu=chief=2"}},
+	"tfjob --evaluator":               {given: "--evaluator", want: []string{"--role-replicas=evaluator=1"}},
+	"tfjob --role-sequence":           {given: "--ps=1 --role-sequence=Worker,p", want: []string{"--task-order=worker,ps"}},
 
 	"--config-file":                      {given: "--config-file=a:/b", refused: "a run has no files of the machine that submits it"},
 	"--model-name":                       {given: "--model-name=m", refused: "there is no serving to register a model for"},
@@ -103,9 +114,15 @@ var flags = map[string]flag{
 	"--sync-mode=hdfs":                   {given: "--sync-mode=hdfs --sync-source=hdfs://x", refused: "has Hadoop's client"},
 	"etjob, deepspeedjob --ssh-secret":   {given: "--ssh-secret=s", refused: "the operator makes a key for each job"},
 	"tfjob --worker-port (in no table)":  {kind: "tfjob", given: "--workerPort=1", refused: "gives every pod the port 2222"},
-	"--env-secret (not Arena's)":         {given: "-e A=1 --env-secret TOKEN=login/token", want: []string{"--env=A=1", "--env-secret=TOKEN=login/token"}},
-	"--restart-policy (not Arena's)":     {kind: "tfjob", given: "--restart-policy=OnFailure --retry=2", want: []string{"--restart-policy=OnFailure", "--retries=2"}},
-	"--metric (not Arena's)":             {given: "--metric loss:raw:min --metric 'speed:::^S +([0-9.]+)' --metric acc:PERCENTAGE", want: []string{"--metric=loss:RAW:min", "--metric=speed:::^S +([0-9.]+)", "--metric=acc:PERCENTAGE"}},
+	"--env-secret":                       {given: "-e A=1 --env-secret TOKEN=login/token", want: []string{"--env=A=1", "--env-secret=TOKEN=login/token"}},
+	"--restart-policy":                   {kind: "tfjob", given: "--restart-policy=OnFailure --retry=2", want: []string{"--restart-policy=OnFailure", "--retries=2"}},
+	"--metric":                           {given: "--metric loss:raw:min --metric 'speed:::^S +([0-9.]+)' --metric acc:PERCENTAGE", want: []string{"--metric=loss:RAW:min", "--metric=speed:::^S +([0-9.]+)", "--metric=acc:PERCENTAGE"}},
+	"--service-account":                  {given: "--service-account=trainer", want: []string{"--service-account=trainer"}},
+	"--network":                          {given: "--network=eni", want: []string{"--network=ENI"}},
+	"--slots":                            {given: "--slots=2", want: []string{"--slots=2"}},
+	"--silence-timeout":                  {given: "--silence-timeout=30m", want: []string{"--silence-timeout=30m0s"}},
+	"--allow-fewer-ranks":                {given: "--allow-fewer-ranks", want: []string{"--allow-fewer-ranks=true"}},
+	"--launcher-image":                   {given: "--launcher-image=r/launcher:1", image: "r/launcher:1"},
 	"no metric (not Arena's)":            {want: []string{"--metric=images/sec"}},
 	"no network but ENI (not Arena's)":   {given: "--hostNetwork -a k8s.aliyun.com/eni=true", want: []string{"--network=ENI"}},
 	"a variable for the job (no flag)":   {given: "-e HOME2=$HOME", want: []string{"--env=HOME2=$HOME"}},
@@ -139,6 +156,12 @@ func TestDocumentedFlags(t *testing.T) {
 					require.Contains(t, args, want)
 				}
 				require.Equal(t, "python train.py", args[len(args)-1])
+				if f.image != "" {
+					c, err := step("arena submit " + kind + " --image=img:1 " + f.given + " x")
+					require.NoError(t, err)
+					image, _ := c.Image.Constant()
+					require.Equal(t, f.image, image)
+				}
 			}
 		})
 	}
@@ -222,23 +245,23 @@ func TestRefusedLines(t *testing.T) {
 		"arena submit mpijob 'x'":                                                 "say in which image the job runs: --image IMAGE",
 		"arena submit mpijob --image=i 'x":                                        "a quote is opened and not closed: 'x",
 		"arena submit mpijob --image=i --gpu=1 x":                                 "unknown flag: --gpu",
-		"arena submit tfjob --image=i --gpus=a x":                                 `invalid argument "a" for "--gpus" flag: want a whole number`,
-		"arena submit mpijob --image=i --cpu=a x":                                 `CPU is "a": it must be a quantity`,
-		"arena submit mpijob --image=i -e A x":                                    `"-e, --env" flag: want key=value`,
-		"arena submit mpijob --image=i --rdma=no x":                               "want true or false",
+		"arena submit tfjob --image=i --gpus=a x":                                 `invalid argument "a" for "--gpus" flag: "a" is not a whole number`,
+		"arena submit mpijob --image=i --cpu=a x":                                 `invalid argument "a" for "--cpu" flag: "a" is not a quantity`,
+		"arena submit mpijob --image=i -e A x":                                    `"-e, --env" flag: "A" has no value: write KEY=VALUE`,
+		"arena submit mpijob --image=i --rdma=no x":                               `"no" is neither true nor false`,
 		"arena submit mpijob --image=i --sync-mode=git x":                         "--sync-mode git needs --sync-source",
 		"arena submit mpijob --image=i --sync-image=g x":                          "--sync-image needs --sync-source",
 		"arena submit mpijob --image=i --sync-mode=scp --sync-source=a x":         "--sync-mode scp: want git or rsync",
-		"arena submit mpijob --image=i --running-timeout=5 x":                     "want a time such as 90s, 30m or 12h",
+		"arena submit mpijob --image=i --running-timeout=5 x":                     `"5" is not a duration: write it as 90s, 30m or 12h`,
 		"arena submit mpijob --image=i --toleration=a=b,Like x":                   `the operator "Like" is neither Exists nor Equal`,
-		"arena submit mpijob --image=i --network=VPN x":                           "want CNI, Host or ENI",
+		"arena submit mpijob --image=i --network=VPN x":                           `"VPN" is none of CNI, Host and ENI`,
 		"arena submit mpijob --image=i --metric=a:median x":                       `unknown format "median"`,
 		"arena submit tfjob --image=i --role-sequence=w,x y":                      `"x" is not one of worker, ps, chief and evaluator`,
 		"arena submit mpijob --image=i -d a:/d -d b:/d x":                         "--data: two volumes are to be mounted on /d",
-		"arena submit job --image=i --workers=2 x":                                "unknown flag: --workers",
-		"arena submit mpijob --image=i --clean-task-policy=running x":             "CleanPodPolicy",
+		"arena submit job --image=i --workers=2 x":                                `"--workers" flag: a job does not have it: it has one pod`,
+		"arena submit mpijob --image=i --clean-task-policy=running x":             `"running" is none of Running, All and None`,
 		"arena submit mpijob --image=i --namespace=team x":                        "runs go to the namespace of the server",
-		"arena submit pytorchjob --image=i --nproc-per-node=auto 'torchrun x.py'": "want a whole number",
+		"arena submit pytorchjob --image=i --nproc-per-node=auto 'torchrun x.py'": `"auto" is not a whole number`,
 	} {
 		_, err := launched(line)
 		require.ErrorContains(t, err, want, line)
