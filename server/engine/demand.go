@@ -29,14 +29,15 @@ type stepDemand struct {
 
 // demandsOf gives what the steps of a Workflow will need, as far as it is known before they run: not that of steps whose resources
 // are outputs of others, or items of a loop, and of steps that run on a condition.
-func demandsOf(wf *wfv1.Workflow) *walker {
+func demandsOf(wf *wfv1.Workflow, runID string) *walker {
 	w := &walker{wf: wf, seen: map[string]bool{}, globals: scope{map[string]string{}, map[string]string{}}}
 	w.globals.set("workflow.name", wf.Name, "")
 	w.globals.set("workflow.namespace", wf.Namespace, "")
+	w.globals.set("workflow.uid", runID, "")
 	var given wfv1.Arguments // what the first template is given: the pipeline's parameters, by their names
 	for _, p := range wf.Spec.Arguments.Parameters {
 		if p.Value != nil {
-			w.globals.set("workflow.parameters."+p.Name, p.Value.String(), p.Name)
+			w.globals.set("workflow.parameters."+p.Name, strings.ReplaceAll(p.Value.String(), uid, runID), p.Name)
 			given.Parameters = append(given.Parameters, wfv1.Parameter{Name: p.Name, Value: wfv1.AnyStringPtr("{{workflow.parameters." + p.Name + "}}")})
 		}
 	}

@@ -245,6 +245,7 @@ func TestInspectRefuses(t *testing.T) {
 		"tab":                     {"a:\n\t- b", "it is not valid YAML: line 2"},
 		"no kind":                 {"a: 1", "apiVersion and kind are missing"},
 		"another kind":            {"apiVersion: v1\nkind: Pod", `it is of kind "Pod"; it must be of kind Workflow`},
+		"another kind's fields":   {"spec: {templates: 5}\napiVersion: v1\nkind: PodTemplate", `it is of kind "PodTemplate"`},
 		"another version":         {"apiVersion: argoproj.io/v2\nkind: Workflow", `its apiVersion is "argoproj.io/v2"; it must be argoproj.io/v1alpha1`},
 		"KFP v2":                  {`{"pipelineInfo": {"name": "x"}, "root": {}}`, "compiled for KFP v2, as a pipeline spec or in the v2-compatible mode"},
 		"KFP v2, with a platform": {"pipelineInfo: {name: x}\nroot: {}\n---\nplatforms: {}", "compiled for KFP v2"},

@@ -9,7 +9,6 @@ import (
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"gopkg.in/yaml.v3"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/argosy-ml/argosy/server/apierr"
@@ -40,32 +39,29 @@ func Read(manifest []byte) (*wfv1.Workflow, error) {
 	if err != nil {
 		return nil, err
 	}
-	var head struct {
-		metav1.TypeMeta
+	var wf struct {
+		wfv1.Workflow
 		PipelineInfo json.RawMessage `json:"pipelineInfo"`
 		PipelineSpec json.RawMessage `json:"pipelineSpec"`
 	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, refuse("it is not a Workflow, which is a mapping with apiVersion, kind, metadata and spec").Because(err)
-	}
+	err = json.Unmarshal(text, &wf) // a value of a wrong type does not keep it from reading the others
 	switch {
-	case head.PipelineInfo != nil || head.PipelineSpec != nil:
+	case wf.PipelineInfo != nil || wf.PipelineSpec != nil:
 		return nil, refuse(forV2)
-	case head.Kind == "" && head.APIVersion == "":
+	case wf.Kind == "" && wf.APIVersion == "" && err != nil:
+		return nil, refuse("it is not a Workflow, which is a mapping with apiVersion, kind, metadata and spec").Because(err)
+	case wf.Kind == "" && wf.APIVersion == "":
 		return nil, refuse("it is not a Workflow: apiVersion and kind are missing")
-	case head.Kind != workflowKind:
-		return nil, refuse("it is of kind %q; it must be of kind %s", head.Kind, workflowKind)
-	case head.APIVersion != workflowAPI:
-		return nil, refuse("its apiVersion is %q; it must be %s", head.APIVersion, workflowAPI)
-	}
-	wf := &wfv1.Workflow{}
-	if err := json.Unmarshal(text, wf); err != nil {
+	case wf.Kind != workflowKind:
+		return nil, refuse("it is of kind %q; it must be of kind %s", wf.Kind, workflowKind)
+	case wf.APIVersion != workflowAPI:
+		return nil, refuse("its apiVersion is %q; it must be %s", wf.APIVersion, workflowAPI)
+	case err != nil:
 		return nil, refuse("it does not fit Argo's Workflow: %s", fieldOf(err)).Because(err)
-	}
-	if wf.Annotations[annotationV2] == "true" {
+	case wf.Annotations[annotationV2] == "true":
 		return nil, refuse(forV2)
 	}
-	return wf, nil
+	return &wf.Workflow, nil
 }
 
 func toJSON(manifest []byte) ([]byte, error) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -48,19 +49,16 @@ func (e *Engine) Prepare(ctx context.Context, manifest []byte, o run.Options) (r
 	}
 	name(wf, o)
 	setMetadata(wf, o)
-	if wf, err = replaceUID(wf, o.RunID); err != nil {
-		return run.Prepared{}, err
-	}
 	keepPods(wf)
 	setTimeToLive(wf)
-	steps := demandsOf(wf)
+	steps := demandsOf(wf, o.RunID)
 	nameParameters(wf, steps.found)
 	if err := e.validate(ctx, wf.DeepCopy(), validate.ValidateOpts{}); err != nil {
 		return run.Prepared{}, err
 	}
-	prepared, err := json.Marshal(wf)
+	prepared, err := write(wf, o.RunID)
 	if err != nil {
-		return run.Prepared{}, apierr.New(apierr.Internal, "the workflow cannot be written").Because(err)
+		return run.Prepared{}, err
 	}
 	p := run.Prepared{
 		Name: wf.Name, ServiceAccount: wf.Spec.ServiceAccountName, Workflow: prepared, Parameters: given, Defaults: defaults, Labels: labels,
@@ -194,17 +192,16 @@ func name(wf *wfv1.Workflow, o run.Options) {
 	wf.GenerateName, wf.Name = "", base+"-"+rand.String(suffixLength)
 }
 
-// replaceUID writes the run's id wherever the manifest asks for the Workflow's uid, which does not exist yet.
-func replaceUID(wf *wfv1.Workflow, runID string) (*wfv1.Workflow, error) {
+// uid asks for the Workflow's uid, which does not exist before the Workflow does: the run's id stands in for it.
+const uid = "{{workflow.uid}}"
+
+// write gives the Workflow as the store keeps it and the cluster gets it.
+func write(wf *wfv1.Workflow, runID string) ([]byte, error) {
 	text, err := json.Marshal(wf)
 	if err != nil {
 		return nil, apierr.New(apierr.Internal, "the workflow cannot be written").Because(err)
 	}
-	replaced := &wfv1.Workflow{}
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), "{{workflow.uid}}", runID)), replaced); err != nil {
-		return nil, apierr.New(apierr.Internal, "the workflow cannot be read back").Because(err)
-	}
-	return replaced, nil
+	return bytes.ReplaceAll(text, []byte(uid), []byte(runID)), nil
 }
 
 // keepPods delays the removal of pods that the manifest asks for until their logs are safe.
