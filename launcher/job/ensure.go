@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 )
 
@@ -155,10 +156,10 @@ func (l *Launcher) noted() int {
 // of it: a request can be lost.
 func (l *Launcher) remove(ctx context.Context, job *unstructured.Unstructured) error {
 	name, uid := job.GetName(), job.GetUID()
-	for {
+	err := wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		have, err := l.Jobs.Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && have.GetUID() != uid {
-			return nil
+			return true, nil
 		}
 		if err == nil && have.GetDeletionTimestamp() == nil {
 			err = l.Jobs.Delete(ctx, name, metav1.DeleteOptions{
@@ -167,14 +168,14 @@ func (l *Launcher) remove(ctx context.Context, job *unstructured.Unstructured) e
 			})
 		}
 		if err != nil && !apierrors.IsNotFound(err) && !transient(err) && ctx.Err() == nil {
-			return fmt.Errorf("delete %s %s: %w", l.Spec.Kind.Title, name, err)
+			return false, fmt.Errorf("delete %s %s: %w", l.Spec.Kind.Title, name, err)
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s %s is being deleted but not gone yet: %w", l.Spec.Kind.Title, name, context.Cause(ctx))
-		case <-time.After(200 * time.Millisecond):
-		}
+		return false, nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%s %s is being deleted but not gone yet: %w", l.Spec.Kind.Title, name, context.Cause(ctx))
 	}
+	return err
 }
 
 // removeOwn deletes the job of this step, known or not: its creation may have

@@ -53,32 +53,38 @@ var (
 func (l *podLog) copy(ctx context.Context) error {
 	retry := backoff.NewExponentialBackOff()
 	retry.InitialInterval, retry.MaxInterval = 200*time.Millisecond, 5*time.Second
-	for {
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		before := l.at
-		err := l.stream(ctx, true)
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case errors.Is(err, errWrite), errors.Is(err, errStamp):
-			return err
-		case apierrors.IsForbidden(err):
-			return fmt.Errorf("read the log of pod %s: %w: the launcher's service account needs the right to get pods/log", l.pod, err)
-		}
-		// The stream ends with the container, but also with the connection: look which it was.
-		if ended, gone := l.ended(ctx); gone {
-			return fmt.Errorf("pod %s is gone, and the rest of its log with it", l.pod)
-		} else if ended && err == nil && l.stream(ctx, false) == nil {
-			return nil
-		}
+		err := l.pass(ctx)
 		if l.at != before {
 			retry.Reset()
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(retry.NextBackOff()):
-		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(retry), backoff.WithMaxElapsedTime(0))
+	return err
+}
+
+// errBroken is a connection that broke before the container ended.
+var errBroken = errors.New("the connection broke")
+
+// pass reads the log to where its stream ends.
+func (l *podLog) pass(ctx context.Context) error {
+	err := l.stream(ctx, true)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, errWrite), errors.Is(err, errStamp):
+		return backoff.Permanent(err)
+	case apierrors.IsForbidden(err):
+		return backoff.Permanent(fmt.Errorf("read the log of pod %s: %w: the launcher's service account needs the right to get pods/log", l.pod, err))
 	}
+	// The stream ends with the container, but also with the connection: look which it was.
+	if ended, gone := l.ended(ctx); gone {
+		return backoff.Permanent(fmt.Errorf("pod %s is gone, and the rest of its log with it", l.pod))
+	} else if ended && err == nil && l.stream(ctx, false) == nil {
+		return nil
+	}
+	return errBroken
 }
 
 func (l *podLog) ended(ctx context.Context) (ended, gone bool) {

@@ -32,14 +32,6 @@ func (a *App) ensureRunner(ctx context.Context) error {
 func (a *App) keepTrying(ctx context.Context) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.MaxInterval = runnerPause
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(pause.NextBackOff()):
-		}
-		if a.ensureRunner(ctx) == nil {
-			return nil
-		}
-	}
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, a.ensureRunner(ctx) }, backoff.WithBackOff(pause), backoff.WithMaxElapsedTime(0))
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/run"
@@ -223,20 +224,13 @@ func (e *Engine) clearAway(ctx context.Context, wf *wfv1.Workflow) error {
 // awaitLabel waits until Argo has labelled a pod as completed: it would label the next one of its name instead, and then
 // never look at it.
 func (e *Engine) awaitLabel(ctx context.Context, namespace, name string) error {
-	for {
+	return wait.PollUntilContextCancel(ctx, pollGone, true, func(ctx context.Context) (bool, error) {
 		pod, err := e.kube.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || err == nil && pod.Labels[common.LabelKeyCompleted] == "true" {
-			return nil
+		if apierrors.IsNotFound(err) {
+			return true, nil
 		}
-		if err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pollGone):
-		}
-	}
+		return err == nil && pod.Labels[common.LabelKeyCompleted] == "true", err
+	})
 }
 
 // deletePods removes the pod of a step that runs again, under either name: that of a step which stayed in the attempt before
@@ -259,18 +253,11 @@ func (e *Engine) deletePods(ctx context.Context, there, wf *wfv1.Workflow, n wfv
 // deletePod returns when the pod is gone.
 func (e *Engine) deletePod(ctx context.Context, namespace, name string) error {
 	pods := e.kube.CoreV1().Pods(namespace)
-	for {
+	return wait.PollUntilContextCancel(ctx, pollGone, true, func(ctx context.Context) (bool, error) {
 		err := pods.Delete(ctx, name, metav1.DeleteOptions{})
 		if apierrors.IsNotFound(err) {
-			return nil
+			return true, nil
 		}
-		if err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pollGone):
-		}
-	}
+		return false, err
+	})
 }

@@ -56,24 +56,15 @@ func (c *workqueue) wait() { c.wg.Wait() }
 func (c *workqueue) run(ctx context.Context, key string, j *job) {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = firstPause, maxPause
-	for attempt := 0; ; {
-		err := c.once(ctx, key, attempt)
-		if ctx.Err() != nil || err == nil && c.done(key, j) {
-			return
-		}
-		if err == nil {
-			attempt = 0
-			pause.Reset()
-			continue
-		}
-		attempt++
-		wait := pause.NextBackOff()
-		c.log.Warn(c.name+" failed; will try again", "run", key, "attempt", attempt, "pause", wait, "error", err)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
+	for more := true; more; {
+		attempt := 0
+		_, err := backoff.Retry(ctx, func() (struct{}, error) {
+			attempt++
+			return struct{}{}, c.once(ctx, key, attempt-1)
+		}, backoff.WithBackOff(pause), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
+			c.log.Warn(c.name+" failed; will try again", "run", key, "attempt", attempt, "pause", wait, "error", err)
+		}))
+		more = err == nil && ctx.Err() == nil && !c.done(key, j)
 	}
 }
 

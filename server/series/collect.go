@@ -117,18 +117,15 @@ func (c *Collector) follow(ctx context.Context, id string, n run.Node) {
 	}
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = firstPause, lastPause
-	for {
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
 		err := c.once(ctx, id, n)
-		if kind := apierr.KindOf(err); err == nil || ctx.Err() != nil || kind == apierr.NotFound || kind == apierr.Aborted {
-			return
+		if kind := apierr.KindOf(err); err != nil && (kind == apierr.NotFound || kind == apierr.Aborted) {
+			err = backoff.Permanent(err)
 		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(pause), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
 		c.c.Log.Debug("metrics broke off; will go on", "run", id, "step", n.DisplayName, "error", err)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause.NextBackOff()):
-		}
-	}
+	}))
 }
 
 // once scans the log from where it was left.

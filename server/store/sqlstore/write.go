@@ -27,17 +27,15 @@ const (
 func (s *db) alone(ctx context.Context, f func(*query.Queries) error) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = 10*time.Millisecond, 500*time.Millisecond
-	for begun := time.Now(); ; {
-		again, err := s.transaction(ctx, f)
-		if !again || time.Since(begun) > patience {
-			return err
+	var err error
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+		var again bool
+		if again, err = s.transaction(ctx, f); again {
+			return struct{}{}, err
 		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(pause.NextBackOff()):
-		}
-	}
+		return struct{}{}, backoff.Permanent(err)
+	}, backoff.WithBackOff(pause), backoff.WithMaxElapsedTime(patience))
+	return err
 }
 
 // transaction runs f in a transaction and tells, when that fails, whether it may be tried again.
