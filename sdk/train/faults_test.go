@@ -94,10 +94,10 @@ func TestFaults(t *testing.T) {
 			train.JAXJob(p, "jax", train.JAX(job))
 		}, []string{
 			"jax: Devices amd.com/gpu: must be at least 0, not -1", `jax: Devices: "x/y/z" is not a resource such as example.com/gpu`, "jax: Devices x/y/z is not set",
-			`jax: ImagePullPolicy: "always" is none of Always, IfNotPresent and Never`,
+			`jax: ImagePullPolicy: "always" is not one of Always, IfNotPresent and Never`,
 			`jax: NodeSelector: "a b" is not a Kubernetes name such as example.com/key`, `jax: NodeSelector gpu is not set: use dsl.Lit("") for an empty value`,
 			`jax: Tolerations: ":Never": "" is not the key of a taint, such as example.com/key`,
-			`jax: Network: "VPN" is none of CNI, Host and ENI`, `jax: Queue: "My Queue" is not the name of an object: use lower-case letters, digits, - and .`,
+			`jax: Network: "VPN" is not one of CNI, Host and ENI`, `jax: Queue: "My Queue" is not the name of an object: use lower-case letters, digits, - and .`,
 		}},
 		"code and metrics": {func(p *dsl.Pipeline) {
 			job := ok

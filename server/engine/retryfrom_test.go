@@ -94,7 +94,7 @@ func TestRewind(t *testing.T) {
 	}
 	for says, from := range map[string]run.From{
 		"did not get to it":            {Step: "nowhere"},
-		"of an exit handler":           {Step: "onExit"},
+		"to an exit handler":           {Step: "onExit"},
 		"Unrecognized input parameter": {Step: "pick", Parameters: []run.Parameter{{Name: "x"}}},
 	} {
 		_, err := b.Engine.Again(text, 1, from)

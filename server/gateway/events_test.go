@@ -317,7 +317,7 @@ func TestEventsRefusals(t *testing.T) {
 	id := s.run(t)
 	for path, says := range map[string]string{
 		"/apis/argosy/v1/runs/" + id + "/events?nodes=some":                                                                 "it can be all or changed",
-		"/apis/argosy/v1/runs/" + id + "/events?last_event_id=x":                                                            "no id of an event",
+		"/apis/argosy/v1/runs/" + id + "/events?last_event_id=x":                                                            "not an id of an event",
 		"/apis/argosy/v1/runs/" + id + "/events?node_id=a":                                                                  "ask for these too",
 		"/apis/argosy/v1/runs/" + id + "/events?logs=perhaps":                                                               "the query cannot be read",
 		"/apis/argosy/v1/events?filter=%7Bx":                                                                                "filter cannot be read",

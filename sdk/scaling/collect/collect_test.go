@@ -61,7 +61,7 @@ func TestOf(t *testing.T) {
 
 	r.Status = client.Running
 	_, err = collect.Of(r, collect.Metric{Name: "loss", Step: "probe"})
-	require.ErrorContains(t, err, "goes on")
+	require.ErrorContains(t, err, "has not ended")
 	r.Status, r.Error = client.Failed, "worker 1 was lost\nand more"
 	runs, err = collect.Of(r, collect.Metric{Name: "loss", Step: "probe"})
 	require.NoError(t, err)

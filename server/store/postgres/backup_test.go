@@ -125,7 +125,7 @@ func TestRestoreRefusals(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.ErrorContains(t, postgres.Restore(ctx, backup, address), "it holds 1 pipelines, experiments, runs and jobs")
 	require.NoError(t, os.WriteFile(bad, []byte(strings.Repeat("no database ", 1000)), 0o600))
-	require.ErrorContains(t, postgres.Restore(ctx, bad, address), "no readable SQLite database")
+	require.ErrorContains(t, postgres.Restore(ctx, bad, address), "not a readable SQLite database")
 	p, err := open(t, address).Runs(ctx, listing.Query{Size: 10}, run.Scope{})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, p.Total)
