@@ -62,7 +62,7 @@ func (r *roles) read(o *option.Option) {
 	}
 }
 
-// number is the number that a text is, or what holds where it is none.
+// number reads a whole number. It returns unset for any other text.
 func number(text string, unset int) int {
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
 		return n
