@@ -34,8 +34,27 @@ test('the run page shows what was measured, the graph, the steps and the log', a
 
   await page.getByRole('tab', { name: 'Steps' }).click();
   await expect(page.getByRole('table', { name: 'Steps of the run' }).getByRole('row')).not.toHaveCount(0);
-  await page.getByRole('tab', { name: 'YAML' }).click();
-  await expect(page.getByRole('region', { name: /\.yaml$/ })).toContainText('entrypoint: ');
+});
+
+test('the YAML of a run is searched and folded, and typing does not change it', async ({ page }) => {
+  await prefer(page, {});
+  await page.goto(`/runs/${required('RUN_ID')}?tab=yaml&node=none`);
+  const text = page.getByRole('textbox', { name: /\.yaml$/ });
+  await text.focus();
+  await page.keyboard.press('Control+f');
+  await page.keyboard.type('entrypoint');
+  await page.keyboard.press('Enter');
+  await expect(text.locator('.cm-searchMatch-selected')).toHaveText('entrypoint');
+  const axe = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']).analyze();
+  expect(axe.violations).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Fold all' }).click();
+  await expect(text).not.toContainText('entrypoint');
+  await text.focus();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type('typed');
+  await expect(text).toContainText('kind: Workflow');
+  await expect(text).not.toContainText('typed');
 });
 
 test('a large loop is one step of the graph, which opens by keyboard and stays open in the address', async ({

@@ -1,10 +1,19 @@
+import { foldAll, unfoldAll } from '@codemirror/language';
+import { openSearchPanel } from '@codemirror/search';
+import { EditorView } from '@codemirror/view';
 import { Button, CopyButton, Group } from '@mantine/core';
-import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import {
+  IconCheck,
+  IconCopy,
+  IconDownload,
+  IconFold,
+  IconSearch,
+  IconArrowsVertical as IconUnfold,
+} from '@tabler/icons-react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { VList } from 'virtua';
 import { parse, stringify } from 'yaml';
-import { colourYAML } from './colour';
+import { difference, manifestState } from './editor';
 import classes from './YAMLView.module.css';
 
 interface YAMLViewProps {
@@ -14,43 +23,39 @@ interface YAMLViewProps {
   file: string;
 }
 
-// Up to here all lines are in the page, where the browser's own search finds them.
-const virtualFrom = 3000;
-
-/** A manifest with line numbers and colours. */
+/** A manifest with line numbers and colours, to search and to fold. */
 export default function YAMLView({ text, file }: YAMLViewProps) {
   const { t } = useTranslation();
   const yaml = useMemo(() => asYAML(text), [text]);
-  const lines = useMemo(() => yaml.replace(/\n$/, '').split('\n'), [yaml]);
-  const width = `${String(lines.length).length + 2}ch`;
-  const line = (content: string, index: number) => (
-    <div key={index} className={classes.line}>
-      <span className={classes.number} style={{ width }} aria-hidden>
-        {index + 1}
-      </span>
-      <span>
-        {colourYAML(content).map(({ text: piece, kind }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other name
-          <span key={i} className={kind && classes[kind]}>
-            {piece}
-          </span>
-        ))}
-      </span>
-    </div>
-  );
+  const place = useRef<HTMLElement>(null);
+  const view = useRef<EditorView>(null);
+  useEffect(() => {
+    if (!place.current) return;
+    const made = new EditorView({ parent: place.current, state: manifestState(file, t) });
+    view.current = made;
+    return () => made.destroy();
+  }, [file, t]);
+  // The Workflow of a live run changes every few seconds: what the reader has folded, found and scrolled to stays.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a view that was made anew is empty
+  useEffect(() => {
+    view.current?.dispatch({ changes: difference(view.current.state.doc.toString(), yaml) });
+  }, [yaml, file, t]);
+  const act = (command: (view: EditorView) => boolean) => () => {
+    if (view.current) command(view.current);
+  };
   return (
     <div className={classes.view}>
       <Group gap="xs" p="xs" justify="flex-end">
+        <Tool icon={IconSearch} label={t('yaml.find')} onClick={act(openSearchPanel)} />
+        <Tool icon={IconFold} label={t('yaml.foldAll')} onClick={act(foldAll)} />
+        <Tool icon={IconUnfold} label={t('yaml.unfoldAll')} onClick={act(unfoldAll)} />
         <CopyButton value={yaml}>
           {({ copied, copy }) => (
-            <Button
-              size="compact-sm"
-              variant="default"
-              leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+            <Tool
+              icon={copied ? IconCheck : IconCopy}
+              label={copied ? t('action.copied') : t('action.copy')}
               onClick={copy}
-            >
-              {copied ? t('action.copied') : t('action.copy')}
-            </Button>
+            />
           )}
         </CopyButton>
         <Button
@@ -64,16 +69,16 @@ export default function YAMLView({ text, file }: YAMLViewProps) {
           {t('action.download')}
         </Button>
       </Group>
-      <section className={classes.text} aria-label={file} tabIndex={0}>
-        {lines.length < virtualFrom ? (
-          lines.map(line)
-        ) : (
-          <VList data={lines} style={{ position: 'absolute', inset: 0, height: '100%' }}>
-            {line}
-          </VList>
-        )}
-      </section>
+      <section ref={place} className={classes.text} aria-label={file} />
     </div>
+  );
+}
+
+function Tool({ icon: Icon, label, onClick }: { icon: typeof IconCopy; label: string; onClick: () => void }) {
+  return (
+    <Button size="compact-sm" variant="default" leftSection={<Icon size={14} aria-hidden />} onClick={onClick}>
+      {label}
+    </Button>
   );
 }
 
