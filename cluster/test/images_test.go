@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -254,8 +256,9 @@ func (i imageTest) testUnreachable(t *testing.T) {
 // image runs `argosy-cluster image` as the user that the cluster belongs to.
 func (i imageTest) image(t *testing.T, args ...string) (code int, out string) {
 	t.Helper()
-	cmd := command(append(append([]string{"image"}, args...), "--home", string(i.home))...)
-	cmd.Path = i.cmd.Path
+	words := slices.Clone(i.cmd.Args[:slices.Index(i.cmd.Args, "up")]) // the program, behind what becomes its user
+	words = append(append(append(words, "image"), args...), "--home", string(i.home))
+	cmd := exec.Command(i.cmd.Path, words[1:]...)
 	cmd.Dir, cmd.SysProcAttr = i.cmd.Dir, i.cmd.SysProcAttr
 	b, err := cmd.CombinedOutput()
 	if err != nil {

@@ -369,5 +369,5 @@ func (c *cluster) testRefused(t *testing.T) {
 		s.Volumes = []corev1.Volume{{Name: "n", VolumeSource: corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/"}}}}
 	}))
 	require.Equal(t, corev1.PodFailed, p.Status.Phase)
-	require.Contains(t, p.Status.Message, "volume n: the embedded cluster has emptyDir")
+	require.Contains(t, p.Status.Message, "volume n: the embedded cluster supports only emptyDir")
 }

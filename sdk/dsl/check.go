@@ -14,7 +14,7 @@ var (
 )
 
 func badName(name string) string {
-	return fmt.Sprintf("%q is not the name of an object in Kubernetes: use lower-case letters, digits, - and .", name)
+	return fmt.Sprintf("%q is not the name of an object in Kubernetes: use lower-case letters, digits, . and -", name)
 }
 
 func checkKey(what, key string, fault func(string, ...any)) {

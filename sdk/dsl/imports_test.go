@@ -15,7 +15,7 @@ func base(file string) string { return filepath.Base(file) }
 func TestOnlyTheStandardLibraryIsImported(t *testing.T) {
 	t.Parallel()
 	const sdk = "github.com/argosy-ml/argosy/sdk/"
-	packages := []string{sdk + "client", sdk + "draw", sdk + "dsl", sdk + "dsl/dsltest", sdk + "dsl/graph", sdk + "scaling/plan", sdk + "train"}
+	packages := []string{sdk + "client", sdk + "draw", sdk + "dsl", sdk + "dsl/dsltest", sdk + "dsl/graph", sdk + "scaling/plan", sdk + "train", sdk + "train/option"}
 	args := append([]string{"list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}"}, packages...)
 	out, err := exec.Command("go", args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)

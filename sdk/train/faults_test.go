@@ -97,7 +97,7 @@ func TestFaults(t *testing.T) {
 			`jax: ImagePullPolicy: "always" is not one of Always, IfNotPresent and Never`,
 			`jax: NodeSelector: "a b" is not a Kubernetes name such as example.com/key`, `jax: NodeSelector gpu is not set: use dsl.Lit("") for an empty value`,
 			`jax: Tolerations: ":Never": "" is not the key of a taint, such as example.com/key`,
-			`jax: Network: "VPN" is not one of CNI, Host and ENI`, `jax: Queue: "My Queue" is not the name of an object: use lower-case letters, digits, - and .`,
+			`jax: Network: "VPN" is not one of CNI, Host and ENI`, `jax: Queue: "My Queue" is not the name of an object: use lower-case letters, digits, . and -`,
 		}},
 		"code and metrics": {func(p *dsl.Pipeline) {
 			job := ok

@@ -187,7 +187,7 @@ var (
 
 func objectName(text string) error {
 	if len(text) > 253 || !subdomain.MatchString(text) {
-		return fmt.Errorf("%q is not the name of an object: use lower-case letters, digits, - and .", text)
+		return fmt.Errorf("%q is not the name of an object: use lower-case letters, digits, . and -", text)
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func ReadVolume(text string) (Volume, error) {
 	case path.IsAbs(name):
 		return Volume{Host: path.Clean(name), Path: path.Clean(dir)}, nil
 	case objectName(name) != nil:
-		return Volume{}, fmt.Errorf("%q is not the name of a volume claim: use lower-case letters, digits, - and .", name)
+		return Volume{}, fmt.Errorf("%q is not the name of a volume claim: use lower-case letters, digits, . and -", name)
 	}
 	return Volume{Claim: name, Path: path.Clean(dir)}, nil
 }
