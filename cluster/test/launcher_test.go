@@ -294,11 +294,14 @@ func TestLauncherFetchesCode(t *testing.T) {
 		"git":   {source, "sh code/" + c.namespace + "/hello.sh"},
 		"rsync": {source + "/", "sh code/hello.sh"},
 	} {
-		l := c.launcher(t, "paddlejob", j.script, "--sync-mode="+mode, "--sync-source="+j.source)
+		l := c.launcher(t, "paddlejob", j.script, "--sync-mode="+mode, "--sync-source="+j.source, "--cpu=100m", "--memory=256Mi")
 		l.args[1] = "--name=" + mode
 		l.node = mode
 		l.start(t)
 		require.Contains(t, l.ends(t, 0), "hello from "+strings.Fields(j.script)[1], mode)
+		for _, pod := range c.podsOf(t, l.output(t, "job-name")) {
+			require.Equal(t, corev1.PodQOSGuaranteed, pod.Status.QOSClass, "only such pods get CPUs of their own")
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -245,6 +246,18 @@ func TestBuildEnv(t *testing.T) {
 	init := made.Spec.MPIReplicaSpecs[kubeflow.MPIReplicaTypeWorker].Template.Spec.InitContainers[0]
 	require.Equal(t, train.LauncherImage, init.Image)
 	require.Contains(t, init.Env, corev1.EnvVar{Name: "GIT_SYNC_USERNAME", Value: "ada"})
+}
+
+// A pod is of the class Guaranteed, which gets CPUs of its own, only if its init container has the limits too. Devices stay with the
+// container that works.
+func TestBuildLimitsOfCode(t *testing.T) {
+	t.Parallel()
+	o := job.Options{"name": {"x"}, "image": {"i"}, "cpu": {"4"}, "memory": {"8Gi"}, "gpus": {"1"}, "sync-source": {"/r"}}
+	spec, err := o.Spec(kind(t, "mpijob"), "c")
+	require.NoError(t, err)
+	pod := mpi(t, spec, step()).Spec.MPIReplicaSpecs[kubeflow.MPIReplicaTypeWorker].Template.Spec
+	require.Equal(t, corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi")}, pod.InitContainers[0].Resources.Limits)
+	require.Contains(t, pod.Containers[0].Resources.Limits, corev1.ResourceName("nvidia.com/gpu"))
 }
 
 // mpi is the job as mpi-operator reads it.

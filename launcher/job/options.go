@@ -30,6 +30,9 @@ func (o Options) Spec(kind *Kind, command string) (*Spec, error) {
 	s.Roles = r.all
 	r.refuseOthers()
 	p.topology(s)
+	if err := option.AllowRestarts(s.RestartPolicy, given.Text("retries")); err != nil {
+		p.faults = append(p.faults, option.Fault("restart-policy", err))
+	}
 	s.Code = p.code(s.Env)
 	if err := errors.Join(p.faults...); err != nil {
 		return nil, err

@@ -87,6 +87,21 @@ func TestOptionsFaults(t *testing.T) {
 	require.Equal(t, 39, strings.Count(err.Error(), "\n")+1, "%v", err)
 }
 
+// Pods that restart in their place need retries, which limit the restarts.
+func TestOptionsOfRestarts(t *testing.T) {
+	t.Parallel()
+	for _, retries := range []string{"", " 0", "1"} {
+		o := job.Options{"name": {"x"}, "image": {"i"}, "restart-policy": {"OnFailure"}, "retries": {retries}}
+		s, err := o.Spec(kind(t, "pytorchjob"), "c")
+		if retries == "1" {
+			require.NoError(t, err)
+			require.Equal(t, "OnFailure", s.RestartPolicy)
+			continue
+		}
+		require.EqualError(t, err, "--restart-policy: OnFailure restarts a failed pod as often as the retries allow, and there are none: allow at least 1 retry, or leave the restart policy at Never")
+	}
+}
+
 // What an MPIJob alone has is refused elsewhere, and empty is not set.
 func TestOptionsOfAnMPIJob(t *testing.T) {
 	t.Parallel()

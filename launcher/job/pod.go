@@ -96,6 +96,23 @@ func computes(s *Spec, role *Role, t *corev1.PodTemplateSpec) {
 	if len(limits) > 0 {
 		c.Resources.Limits = limits
 	}
+	limitInit(t, limits)
+}
+
+// limitInit gives the containers that run first the CPU and memory of the one that works. They cost nothing, since they end before
+// it starts. Without them the pod is not of the class Guaranteed, and the kubelet gives its CPUs to other pods too.
+func limitInit(t *corev1.PodTemplateSpec, limits corev1.ResourceList) {
+	for i := range t.Spec.InitContainers {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			if q, ok := limits[name]; ok {
+				c := &t.Spec.InitContainers[i]
+				if c.Resources.Limits == nil {
+					c.Resources.Limits = corev1.ResourceList{}
+				}
+				c.Resources.Limits[name] = q
+			}
+		}
+	}
 }
 
 // podTemplate is what all pods of a job have in common.

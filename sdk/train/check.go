@@ -27,6 +27,9 @@ func (job Spec) check(step *dsl.Step, k kind) {
 			}
 		}
 	}
+	if retries, known := dsl.Known(job.Retries); known || !job.Retries.IsSet() {
+		report(step, "RestartPolicy", option.AllowRestarts(string(job.RestartPolicy), strings.TrimSpace(retries)))
+	}
 	job.checkCode(step)
 	job.checkTopology(step, k)
 	for _, m := range job.Metrics {

@@ -85,6 +85,18 @@ func TestFaults(t *testing.T) {
 			"one: Workers: a Job does not have it: it has one pod", "one: Slots: a Job does not have it: each of its pods is one process, as far as its operator knows",
 			"one: Topology.Order: a Job does not have it: no scheduler learns of it", "one: CleanPodPolicy: a Job does not have it: it keeps its ended pods until it goes itself, when its TTL ends",
 		}},
+		"restarts": {func(p *dsl.Pipeline) {
+			job := ok
+			job.RestartPolicy = train.RestartOnFailure
+			train.TFJob(p, "never", train.TF{Spec: job})
+			job.Retries = dsl.Lit(0)
+			train.JAXJob(p, "none", train.JAX(job))
+			job.Retries = dsl.Param(p, "retries", 1)
+			train.PyTorchJob(p, "some", train.PyTorch(job))
+		}, []string{
+			"never: RestartPolicy: OnFailure restarts a failed pod as often as the retries allow, and there are none: allow at least 1 retry, or leave the restart policy at Never",
+			"none: RestartPolicy: OnFailure restarts a failed pod as often as the retries allow, and there are none: allow at least 1 retry, or leave the restart policy at Never",
+		}},
 		"places": {func(p *dsl.Pipeline) {
 			job := ok
 			job.Network, job.Queue, job.ImagePullPolicy = dsl.Param(p, "network", train.Network("VPN")), dsl.Lit("My Queue"), "always"

@@ -6,6 +6,7 @@
 package option
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,6 +49,14 @@ func (o *Option) Allow(kind, title, text string) error {
 		return nil
 	}
 	return fmt.Errorf("%s does not have it: %s", Article(title), o.Why)
+}
+
+// AllowRestarts refuses pods that are to restart in their place but never may: the retries limit their restarts.
+func AllowRestarts(policy, retries string) error {
+	if policy != "OnFailure" || retries != "" && retries != "0" {
+		return nil
+	}
+	return errors.New("OnFailure restarts a failed pod as often as the retries allow, and there are none: allow at least 1 retry, or leave the restart policy at Never")
 }
 
 // Article is the title of a kind of job with the article that goes before it in a sentence: an MPIJob, a TFJob.
