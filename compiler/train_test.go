@@ -31,6 +31,7 @@ func jobs() *dsl.Pipeline {
 	train.PaddleJob(p, "paddle", train.Paddle(base))
 	train.JAXJob(p, "jax", train.JAX(base))
 	train.MXJob(p, "mx", train.MX{Spec: base, Server: train.Role{CPU: dsl.Lit("4")}})
+	train.TrainJob(p, "trainer", train.TrainSpec(base))
 	train.VolcanoJob(p, "volcano", train.Volcano{Spec: base, Tasks: []train.Task{{Name: "master", Ends: true}, {Name: "worker", Role: train.Role{Replicas: dsl.Lit(2)}}}})
 	single := base
 	single.Workers, single.Retries = dsl.Value[int]{}, dsl.Lit(3)

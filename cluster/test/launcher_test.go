@@ -473,7 +473,11 @@ func TestLauncherCleans(t *testing.T) {
 // A step of a kind that the cluster lacks fails with that reason.
 func TestLauncherMissesKind(t *testing.T) {
 	t.Parallel()
-	l := shared(t).launcher(t, "mxjob", "true").start(t)
-	l.ends(t, 1)
-	require.Contains(t, l.output(t, "termination"), "this cluster has no MXJob of version kubeflow.org/v1")
+	for kind, says := range map[string]string{
+		"mxjob": "this cluster has no MXJob of version kubeflow.org/v1", "trainjob": "this cluster has no TrainJob of version trainer.kubeflow.org/v1alpha1",
+	} {
+		l := shared(t).launcher(t, kind, "true").start(t)
+		l.ends(t, 1)
+		require.Contains(t, l.output(t, "termination"), says)
+	}
 }

@@ -67,6 +67,11 @@ func everyKind() []kindOfJob {
 	}
 	tf.Topology = train.Topology{Affinity: [][]string{{"ps", "worker"}}, AntiAffinity: [][]string{{"ps"}, {"worker", "chief"}}, Order: []string{"ps", "worker", "chief"}}
 	mx := train.MX{Spec: everything(), Server: train.Role{Replicas: dsl.Lit(2)}, Scheduler: train.Role{Replicas: dsl.Lit(1), CPU: text("1")}}
+	trainer := train.TrainSpec(everything())
+	trainer.Runtime, trainer.Slots, trainer.Topology, trainer.Rsync = text("TrainingRuntime/torch"), dsl.Lit(2), train.Topology{}, train.Rsync{}
+	trainer.RDMA, trainer.HostIPC, trainer.HostPID, trainer.Gang = dsl.Value[bool]{}, dsl.Value[bool]{}, dsl.Value[bool]{}, dsl.Value[bool]{}
+	trainer.Network, trainer.Priority, trainer.Scheduler, trainer.TTL = dsl.Value[train.Network]{}, dsl.Value[string]{}, dsl.Value[string]{}, dsl.Value[time.Duration]{}
+	trainer.ImagePullPolicy, trainer.CleanPodPolicy, trainer.RestartPolicy = "", "", ""
 	volcano := train.Volcano{Spec: everything(), Tasks: []train.Task{
 		{Name: "master", Role: train.Role{Replicas: dsl.Lit(1), Command: text("python master.py")}, Ends: true}, {Name: "worker", Role: train.Role{Replicas: dsl.Lit(3)}},
 	}}
@@ -80,6 +85,7 @@ func everyKind() []kindOfJob {
 		{"jaxjob", &jax, func(p *dsl.Pipeline) train.Outputs { return train.JAXJob(p, "train", jax) }},
 		{"tfjob", &tf, func(p *dsl.Pipeline) train.Outputs { return train.TFJob(p, "train", tf) }},
 		{"mxjob", &mx, func(p *dsl.Pipeline) train.Outputs { return train.MXJob(p, "train", mx) }},
+		{"trainjob", &trainer, func(p *dsl.Pipeline) train.Outputs { return train.TrainJob(p, "train", trainer) }},
 		{"volcanojob", &volcano, func(p *dsl.Pipeline) train.Outputs { return train.VolcanoJob(p, "train", volcano) }},
 		{"job", &single, func(p *dsl.Pipeline) train.Outputs { return train.Job(p, "train", single) }},
 	}

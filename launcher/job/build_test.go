@@ -120,6 +120,15 @@ func unplaced(o job.Options) job.Options {
 	return o
 }
 
+// ofRuntime leaves out what only the runtime of a TrainJob can set, and names one.
+func ofRuntime(o job.Options) job.Options {
+	for _, flag := range []string{"rdma", "sync-mode", "sync-source", "sync-image", "image-pull-policy", "network", "host-ipc", "host-pid", "gang", "priority", "scheduler", "ttl-after-finished", "clean-pod-policy", "restart-policy"} {
+		delete(o, flag)
+	}
+	o["runtime"] = []string{"TrainingRuntime/torch"}
+	return o
+}
+
 // everything sets all that jobs of all kinds can have.
 func everything() job.Options {
 	return job.Options{
@@ -157,11 +166,13 @@ func TestBuildKinds(t *testing.T) {
 			case "volcanojob":
 				o = unplaced(o)
 				maps.Copy(o, job.Options{"clean-pod-policy": nil, "restart-policy": {"Never"}, "role-replicas": {"master=1", "worker=3"}, "role-command": {"master=python master.py"}, "role-ends": {"master=true"}})
+			case "trainjob":
+				o = unplaced(ofRuntime(o))
 			case "job":
 				o = unplaced(o)
 				maps.Copy(o, job.Options{"workers": nil, "clean-pod-policy": nil, "restart-policy": nil})
 			}
-			if k.Command != "pytorchjob" {
+			if k.Command != "pytorchjob" && k.Command != "trainjob" {
 				delete(o, "slots")
 			}
 			golden(t, k.Command, o, "python train.py --pid $$", k, inPod)

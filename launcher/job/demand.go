@@ -29,8 +29,12 @@ const (
 // room.
 func (s *Spec) Demand(job *unstructured.Unstructured) capacity.Demand {
 	d := capacity.Demand{Together: s.Gang == nil || *s.Gang}
-	spec, _, _ := unstructured.NestedMap(job.Object, "spec")
-	d.Groups = groups("", spec)
+	if s.Kind == &trainJob {
+		d.Groups = s.nodes()
+	} else {
+		spec, _, _ := unstructured.NestedMap(job.Object, "spec")
+		d.Groups = groups("", spec)
+	}
 	if len(d.Groups) == 1 && d.Groups[0].Replicas == 1 { // the only pod needs no name
 		d.Groups[0].Name = ""
 	}

@@ -111,6 +111,7 @@ func TestDemand(t *testing.T) {
 		"jaxjob":     {"worker": 3},
 		"tfjob":      {"worker": 3, "ps": 2},
 		"mxjob":      {"worker": 3, "server": 1, "scheduler": 1},
+		"trainjob":   {"node": 3},
 		"volcanojob": {"worker": 3},
 		"job":        {"": 1},
 	}

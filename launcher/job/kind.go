@@ -57,7 +57,7 @@ type Kind struct {
 
 // Kinds are all kinds of job.
 func Kinds() []*Kind {
-	return []*Kind{&mpiJob, &tfJob, &pyTorchJob, &xgBoostJob, &paddleJob, &jaxJob, &mxJob, &volcanoJob, &singleJob}
+	return []*Kind{&mpiJob, &tfJob, &pyTorchJob, &xgBoostJob, &paddleJob, &jaxJob, &mxJob, &trainJob, &volcanoJob, &singleJob}
 }
 
 // Article is the title with the article that goes before it in a sentence: an MPIJob, a TFJob.

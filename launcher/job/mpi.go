@@ -18,11 +18,7 @@ var mpiJob = Kind{
 	version: kubeflow.SchemeGroupVersion, resource: "mpijobs", operator: "mpi-operator",
 	roles: func(r *roles) {
 		r.add("worker", r.workers, true)
-		gpus := 0
-		if len(r.all) > 0 {
-			gpus = r.all[0].GPUs
-		}
-		r.ranks(max(gpus, 1))
+		r.ranksOfGPUs()
 	},
 	build: func(s *Spec, id Identity) any { return mpiSpec(s, id) },
 	read:  readConditions,

@@ -76,7 +76,7 @@ func TestOptionsFaults(t *testing.T) {
 		"--name: must be set", "--image: must be set", "COMMAND: must be set", `--workers: "two" is not a whole number`, "--slots: must be at least 1, not -1", `--gpus: "1.5"`,
 		`--cpu: "many" is not a quantity`, "--memory: must not be negative", "--working-dir", `--env: "A" has no value`, `--env: "B C" is not the name`, `--env-secret: T: "login" is not an entry of a secret`, `--env-secret: "T" has no value: write KEY=VALUE`,
 		`--data: "claim": write CLAIM:/PATH`, `--data: "Claim" is not the name`, "--data: two volumes are to be mounted on /d", `--annotation: "no value" has no value`, "--label", "--metric",
-		`--pending-timeout: "5" is not a duration`, "--running-timeout: must not be negative", "--clean-pod-policy", "--restart-policy: an MPIJob does not have it: its pods do not start again by themselves", "--retries", "--sync-mode: \"scp\" is neither git nor rsync",
+		`--pending-timeout: "5" is not a duration`, "--running-timeout: must not be negative", "--clean-pod-policy", "--restart-policy: an MPIJob does not have it: the step cannot say whether its pods start again", "--retries", "--sync-mode: \"scp\" is neither git nor rsync",
 		`--network: "VPN" is not one of`, `--gang: "maybe" is neither true nor false`, `--queue: "a b"`, `--image-pull-policy: "Sometimes"`, `--ttl-after-finished: "1" is not`, `--device: gpu: "x" is not a whole`,
 		`--toleration: "a=b:Never": the effect "Never"`, `--toleration: "=x": "" is not the key of a taint`, `--toleration: "a,Like": the operator`,
 		"--affinity: an MPIJob does not have it: no scheduler learns of it",

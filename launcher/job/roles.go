@@ -112,6 +112,15 @@ func (r *roles) add(name string, replicas int, trains bool) {
 // ranks settles how many ranks each pod that trains has.
 func (r *roles) ranks(unset int) { r.s.Slots = cmp.Or(r.s.Slots, unset) }
 
+// ranksOfGPUs gives each pod as many ranks as it has GPUs, or one.
+func (r *roles) ranksOfGPUs() {
+	gpus := 0
+	if len(r.all) > 0 {
+		gpus = r.all[0].GPUs
+	}
+	r.ranks(max(gpus, 1))
+}
+
 // masterAndWorkers is how PyTorchJob and XGBoostJob split their workers.
 func (r *roles) masterAndWorkers() {
 	r.add("master", 1, true)

@@ -141,7 +141,7 @@ func usersOf(name string, pods []corev1.Pod, own map[string]bool) string {
 
 // userOf names who a pod works for: its job, its workflow, or itself.
 func userOf(p *corev1.Pod) string {
-	for _, label := range []string{"training.kubeflow.org/job-name", "volcano.sh/job-name", "batch.kubernetes.io/job-name", "workflows.argoproj.io/workflow"} {
+	for _, label := range []string{"training.kubeflow.org/job-name", "volcano.sh/job-name", labelJobSet, "batch.kubernetes.io/job-name", "workflows.argoproj.io/workflow"} {
 		if name := p.Labels[label]; name != "" {
 			return name
 		}

@@ -83,7 +83,7 @@ func TestFaults(t *testing.T) {
 			train.Job(p, "one", train.Single(job))
 		}, []string{
 			"one: Workers: a Job does not have it: it has one pod", "one: Slots: a Job does not have it: each of its pods is one process, as far as its operator knows",
-			"one: Topology.Order: a Job does not have it: no scheduler learns of it", "one: CleanPodPolicy: a Job does not have it: it keeps its ended pods until it goes itself, when its TTL ends",
+			"one: Topology.Order: a Job does not have it: no scheduler learns of it", "one: CleanPodPolicy: a Job does not have it: it keeps its ended pods until it goes itself",
 		}},
 		"restarts": {func(p *dsl.Pipeline) {
 			job := ok

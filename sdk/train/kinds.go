@@ -13,6 +13,8 @@ type (
 	Paddle Spec
 	// JAX is a JAXJob: workers; the first is the coordinator.
 	JAX Spec
+	// TrainSpec is a TrainJob of Kubeflow Trainer: as many nodes as Workers says, with pods of which Runtime says the rest.
+	TrainSpec Spec
 	// Single is a Job: one pod.
 	Single Spec
 )
@@ -93,6 +95,11 @@ func TFJob(p *dsl.Pipeline, name string, job TF, opts ...dsl.StepOption) Outputs
 func MXJob(p *dsl.Pipeline, name string, job MX, opts ...dsl.StepOption) Outputs {
 	k := kind{command: "mxjob", name: "MXJob", roles: []string{"server", "scheduler", "worker"}}
 	return add(p, name, k, job.Spec, []Task{{Name: "server", Role: job.Server}, {Name: "scheduler", Role: job.Scheduler}}, opts)
+}
+
+// TrainJob adds a step that runs a TrainJob of Kubeflow Trainer on several nodes, in pods that the cluster's runtime describes.
+func TrainJob(p *dsl.Pipeline, name string, job TrainSpec, opts ...dsl.StepOption) Outputs {
+	return add(p, name, kind{command: "trainjob", name: "TrainJob", roles: []string{"node"}}, Spec(job), nil, opts)
 }
 
 // VolcanoJob adds a step that runs a Job of Volcano's.

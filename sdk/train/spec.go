@@ -21,8 +21,11 @@ type Spec struct {
 	// Workers is the number of pods that compute: 1 unless set. Where the kind has a master, it is one of them.
 	Workers dsl.Value[int]
 	// Slots is the number of processes on each worker: of an MPIJob those that mpirun starts, as many as the worker
-	// has GPUs unless set; of a PyTorchJob those of torchrun, 1 unless set.
+	// has GPUs unless set; of a PyTorchJob those of torchrun, 1 unless set; of a TrainJob those of torchrun, as many as GPUs unless set.
 	Slots dsl.Value[int]
+	// Runtime is the ClusterTrainingRuntime of a TrainJob, or TrainingRuntime/NAME for one of the job's namespace: torch-distributed
+	// unless set.
+	Runtime dsl.Value[string]
 	// GPUs is the number of NVIDIA's GPUs of each worker: none unless set.
 	GPUs dsl.Value[int]
 	// GPUTopology has Alibaba Cloud's scheduler choose GPUs of an MPIJob's workers that are linked fast, NVLink before

@@ -115,7 +115,7 @@ func typeOf(t *wfv1.Template) string {
 // jobKinds are the launcher's commands and the kinds of job that they run.
 var jobKinds = map[string]string{
 	"mpijob": "MPIJob", "tfjob": "TFJob", "pytorchjob": "PyTorchJob", "xgboostjob": "XGBoostJob", "paddlejob": "PaddleJob",
-	"jaxjob": "JAXJob", "mxjob": "MXJob", "volcanojob": "VolcanoJob", "job": "Job",
+	"jaxjob": "JAXJob", "mxjob": "MXJob", "trainjob": "TrainJob", "volcanojob": "VolcanoJob", "job": "Job",
 }
 
 // jobKind tells steps that run distributed jobs by the image and the first argument that the compiler writes; it is

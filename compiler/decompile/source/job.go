@@ -33,6 +33,7 @@ var jobKinds = []jobKind{
 	{command: "jaxjob", function: "JAXJob", goType: "JAX"},
 	{command: "tfjob", function: "TFJob", goType: "TF", embedded: true, roles: []string{"ps", "chief", "evaluator", "worker"}},
 	{command: "mxjob", function: "MXJob", goType: "MX", embedded: true, roles: []string{"server", "scheduler"}},
+	{command: "trainjob", function: "TrainJob", goType: "TrainSpec"},
 	{command: "volcanojob", function: "VolcanoJob", goType: "Volcano", embedded: true},
 	{command: "job", function: "Job", goType: "Single"},
 }

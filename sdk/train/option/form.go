@@ -126,6 +126,8 @@ var (
 	}}
 	// Object is the name of an object of Kubernetes, a DNS subdomain (RFC 1123).
 	Object = checked(objectName)
+	// Runtime is a ClusterTrainingRuntime of Kubeflow Trainer, or a TrainingRuntime, which is of a namespace.
+	Runtime = checked(func(text string) error { return objectName(strings.TrimPrefix(text, NamespacedRuntime)) })
 	// Label is the value of a label.
 	Label = checked(labelValue)
 	// Entry is an entry of a secret, SECRET/KEY.
@@ -137,6 +139,9 @@ var (
 		return nil
 	})
 )
+
+// NamespacedRuntime is how texts of the form Runtime begin that name a TrainingRuntime.
+const NamespacedRuntime = "TrainingRuntime/"
 
 // Whole is a whole number of at least so much, in 32 bits. Where 0 is too little, the launcher takes it for not set.
 func Whole(least int) Form {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,18 +65,18 @@ func fields(of reflect.Type, prefix string) (paths []string) {
 // The guide's table, in both languages, is this one.
 func TestGuideHasTheTable(t *testing.T) {
 	t.Parallel()
-	var rows strings.Builder
-	for i := range option.Table {
-		if o := &option.Table[i]; o.Submit != "" {
-			unset := o.Unset
-			if unset != "" {
-				unset = "`" + unset + "`"
-			}
-			fmt.Fprintf(&rows, "| `--%s` | `%s` | %s | %s |\n", o.Submit, o.Field, unset, strings.Join(o.Kinds, ", "))
-		}
-	}
 	table := regexp.MustCompile(`(?m)^(\| --- \| --- \| --- \| --- \|\n)((?:\|.*\n)*)`)
-	for _, page := range []string{"../../../docs/jobs.md", "../../../docs/zh/jobs.md"} {
+	for page, allBut := range map[string]string{"../../../docs/jobs.md": "all but %s", "../../../docs/zh/jobs.md": "除 %s 外都有"} {
+		var rows strings.Builder
+		for i := range option.Table {
+			if o := &option.Table[i]; o.Submit != "" {
+				unset := o.Unset
+				if unset != "" {
+					unset = "`" + unset + "`"
+				}
+				fmt.Fprintf(&rows, "| `--%s` | `%s` | %s | %s |\n", o.Submit, o.Field, unset, kindsOf(o, allBut))
+			}
+		}
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		if *update {
@@ -86,6 +87,16 @@ func TestGuideHasTheTable(t *testing.T) {
 		require.NotNil(t, found, page)
 		require.Equal(t, rows.String(), string(found[2]), "%s: go test ./sdk/train/option -update writes it", page)
 	}
+}
+
+// kindsOf lists the kinds that have an option, or those that lack it where they are one.
+func kindsOf(o *option.Option, allBut string) string {
+	all := append(slices.Clone(option.ByFlag("workers").Kinds), "job")
+	lack := slices.DeleteFunc(all, o.Of)
+	if len(lack) == 1 {
+		return fmt.Sprintf(allBut, lack[0])
+	}
+	return strings.Join(o.Kinds, ", ")
 }
 
 // kubernetes are the rules that the forms repeat without Kubernetes' libraries.

@@ -65,6 +65,10 @@ var Kinds = []*Kind{
 		},
 	},
 	{
+		Name: "trainjob", Short: "Run a TrainJob of Kubeflow Trainer: nodes as a runtime of the cluster describes them",
+		add: func(j *Job, p *dsl.Pipeline) train.Outputs { return train.TrainJob(p, j.Name, train.TrainSpec(j.spec)) },
+	},
+	{
 		Name: "volcanojob", Aliases: []string{"vj"}, Short: "Run a Volcano Job: workers that are scheduled together",
 		add: func(j *Job, p *dsl.Pipeline) train.Outputs {
 			return train.VolcanoJob(p, j.Name, train.Volcano{Spec: j.spec})

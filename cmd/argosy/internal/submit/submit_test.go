@@ -127,6 +127,7 @@ var flags = map[string]flag{
 	"no network but ENI (not Arena's)":   {given: "--hostNetwork -a k8s.aliyun.com/eni=true", want: []string{"--network=ENI"}},
 	"a variable for the job (no flag)":   {given: "-e HOME2=$HOME", want: []string{"--env=HOME2=$HOME"}},
 	"mxjob --servers (not Arena's)":      {kind: "mxjob", given: "--servers=2", want: []string{"--role-replicas=server=2"}},
+	"--runtime":                          {kind: "trainjob", given: "--runtime=TrainingRuntime/torch --slots=2", want: []string{"--slots=2", "--runtime=TrainingRuntime/torch"}},
 	"an abbreviation of the kind":        {kind: "hj", want: []string{"mpijob"}},
 	"the command's other kinds (no arg)": {kind: "xgboostjob", want: []string{"xgboostjob", "--workers=1", "python train.py"}},
 }
