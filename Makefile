@@ -162,6 +162,7 @@ test-cluster: cluster-assets ## unit tests of the embedded cluster, and the buil
 	cd cluster && go tool -modfile=../tools/go.mod gotestsum --format pkgname -- -race -timeout 15m $$(go list ./... | grep -vE '$(WHOLE_KUBERNETES)')
 	@echo "building the last operator of MXJobs (docs/adr/0022)" # before the tests' time begins
 	@cd cluster/test/mxoperator && CGO_ENABLED=0 go build -trimpath -o /dev/null github.com/kubeflow/training-operator/cmd/training-operator.v1
+	cd cluster/test/trainer && CGO_ENABLED=0 go tool -modfile=../../../tools/go.mod gotestsum --format pkgname -- -count=1 -timeout 15m .
 	cd cluster && CGO_ENABLED=0 go tool -modfile=../tools/go.mod gotestsum --format pkgname -- $(BESIDE) -count=1 -timeout 30m $$(go list ./... | grep -E '$(WHOLE_KUBERNETES)')
 
 .PHONY: test-frontend

@@ -15,7 +15,7 @@ import (
 )
 
 // trainJob is Kubeflow Trainer's. A runtime, which is an object of the cluster's, describes the pods; the job says how many there
-// are, what they run, and what is to be put over the runtime's template. JobSet makes the pods, by way of Jobs.
+// are, what they run, and what is to be put over the runtime's template. JobSet makes the pods, through Jobs.
 // Source: https://github.com/kubeflow/trainer/blob/v2.1.0/pkg/apis/trainer/v1alpha1/trainjob_types.go
 var trainJob = Kind{
 	Command: "trainjob", Name: "TrainJob", Title: "TrainJob",

@@ -13,7 +13,7 @@ type (
 	Paddle Spec
 	// JAX is a JAXJob: workers; the first is the coordinator.
 	JAX Spec
-	// TrainSpec is a TrainJob of Kubeflow Trainer: as many nodes as Workers says, with pods of which Runtime says the rest.
+	// TrainSpec is a TrainJob of Kubeflow Trainer: as many nodes as Workers says. Runtime describes their pods.
 	TrainSpec Spec
 	// Single is a Job: one pod.
 	Single Spec

@@ -75,8 +75,8 @@ func TestTrainerRefuses(t *testing.T) {
 			s.Trainer.Env = append(s.Trainer.Env, corev1.EnvVar{Name: "PET_NNODES", Value: "1"})
 		},
 		"targetJob that doesn't exist": func(s *v1alpha1.TrainJobSpec) { s.PodTemplateOverrides[0].TargetJobs[0].Name = "worker" },
-		"initContainer that doesn't exist": func(s *v1alpha1.TrainJobSpec) {
-			s.PodTemplateOverrides[0].Spec.InitContainers = []v1alpha1.ContainerOverride{{Name: "init-code"}}
+		"must not have envs for": func(s *v1alpha1.TrainJobSpec) {
+			s.PodTemplateOverrides[0].Spec.Containers[0].Env = s.Trainer.Env
 		},
 		"must be created before": func(s *v1alpha1.TrainJobSpec) { s.RuntimeRef.Name = "horovod" },
 	} {
