@@ -6,15 +6,13 @@ go 1.26.0
 require (
 	github.com/kubeflow/trainer/v2 v2.1.0
 	k8s.io/api v0.34.4
+	k8s.io/apimachinery v0.34.4
+	sigs.k8s.io/controller-runtime v0.22.4
 	sigs.k8s.io/jobset v0.10.1
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require (
-	github.com/onsi/gomega v1.38.2 // indirect
-	k8s.io/apimachinery v0.34.4 // indirect
-	sigs.k8s.io/controller-runtime v0.22.4 // indirect
-)
+require github.com/onsi/gomega v1.38.2 // indirect
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -73,7 +71,7 @@ require (
 	gopkg.in/evanphx/json-patch.v4 v4.12.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/apiextensions-apiserver v0.34.4 // indirect
-	k8s.io/client-go v0.34.4 // indirect
+	k8s.io/client-go v0.34.4
 	k8s.io/component-helpers v0.34.4 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
 	k8s.io/kube-openapi v0.0.0-20250910181357-589584f1c912 // indirect
