@@ -1,18 +1,21 @@
 /// <reference types="vitest/config" />
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { budget } from './bench/budget';
 
 // `npm run dev` serves the UI with hot reload and sends API calls to a running `argosy up`.
 const server = process.env.ARGOSY_URL ?? 'http://127.0.0.1:8888';
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), budget(180)],
   server: { proxy: { '/apis': { target: server, changeOrigin: true } } },
   build: {
     target: 'es2023',
+    // Every browser of that target loads modules ahead by itself.
+    modulePreload: { polyfill: false },
     // The binary embeds what is built: no source maps, and a hash in every asset's name so that it may be cached for ever.
     sourcemap: false,
-    chunkSizeWarningLimit: 900,
+    chunkSizeWarningLimit: 600,
     // What every page needs is one file: as many as have it in common would be dozens of requests.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shell', tags: ['$initial'] }] } } },
   },

@@ -124,6 +124,36 @@ test('lists are filtered and sorted by URL', async ({ page }) => {
   await expect(page.locator('tbody tr').first()).toBeVisible();
 });
 
+test('the list of runs loads no more script than its budget, and its controls when they are pressed', async ({
+  page,
+}) => {
+  await prefer(page, {});
+  await page.goto('/runs');
+  await settled(page);
+  const scripts = await page.evaluate(() =>
+    (performance.getEntriesByType('resource') as PerformanceResourceTiming[])
+      .filter(({ name }) => name.endsWith('.js'))
+      .map(({ name, encodedBodySize }) => ({ name, encodedBodySize })),
+  );
+  const sum = scripts.reduce((all, { encodedBodySize }) => all + encodedBodySize, 0);
+  expect(sum, JSON.stringify(scripts)).toBeLessThan(180_000);
+  expect(sum).toBeGreaterThan(50_000);
+
+  await page.getByRole('button', { name: 'Filter by status' }).click();
+  await page.getByRole('option', { name: 'Succeeded' }).click();
+  await expect(page).toHaveURL(/status=Succeeded/);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Columns' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('menu')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('button', { name: 'Columns' })).toBeFocused();
+  await page.getByRole('combobox', { name: 'Search runs' }).fill('status:succ');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('combobox', { name: 'Search runs' })).toHaveValue(/^status:succeeded /i);
+});
+
 test('a line of the log can be linked', async ({ page }) => {
   await prefer(page, {});
   const id = required('RUN_ID');

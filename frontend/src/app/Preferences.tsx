@@ -1,36 +1,28 @@
-import { SegmentedControl, Stack, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
+import { Stack, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Segments } from '../feedback/Segments';
 import { chooseLanguage, type Language } from '../i18n';
 import classes from './Shell.module.css';
-
-const look = {
-  fullWidth: true,
-  withItemsBorders: false,
-  size: 'xs',
-  classNames: { root: classes.choice, indicator: classes.choiceIndicator, label: classes.choiceLabel },
-} as const;
 
 /** Theme and language, for the foot of the navigation. */
 export function Preferences() {
   return (
     <Stack gap="xs" p="sm" className={classes.preferences}>
-      <ThemeChoice look={look} />
-      <LanguageChoice look={look} />
+      <ThemeChoice on="dark" />
+      <LanguageChoice on="dark" />
     </Stack>
   );
 }
 
-type Look = Partial<typeof look>;
-
 /** Light, dark, or as the system has it; remembered by the browser. */
-export function ThemeChoice({ look }: { look?: Look }) {
+export function ThemeChoice({ on }: { on?: 'dark' }) {
   const { t } = useTranslation();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
-    <SegmentedControl
-      {...look}
+    <Segments
+      on={on}
       aria-label={t('app.theme')}
       value={colorScheme}
       onChange={setColorScheme}
@@ -44,11 +36,11 @@ export function ThemeChoice({ look }: { look?: Look }) {
 }
 
 /** The language, remembered by the browser. Chinese is named in Latin letters too, for machines without its letters. */
-export function LanguageChoice({ look }: { look?: Look }) {
+export function LanguageChoice({ on }: { on?: 'dark' }) {
   const { t, i18n } = useTranslation();
   return (
-    <SegmentedControl
-      {...look}
+    <Segments
+      on={on}
       aria-label={t('app.language')}
       value={i18n.language as Language}
       onChange={(language) => void chooseLanguage(language)}

@@ -1,4 +1,4 @@
-import { AppShell, Burger, Group, NavLink, Stack, Text } from '@mantine/core';
+import { Burger, Group, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
   IconCalendarRepeat,
@@ -23,7 +23,12 @@ type NavProps = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'color' | 'onChang
   leftSection: ReactNode;
 };
 
-const NavItem = createLink((props: NavProps) => <NavLink {...props} classNames={{ root: classes.item }} />);
+const NavItem = createLink(({ label, leftSection, ...rest }: NavProps) => (
+  <a {...rest} className={classes.item}>
+    {leftSection}
+    {label}
+  </a>
+));
 
 /** The frame around every page: navigation, preferences, and the place where announcements are spoken. */
 export function Shell() {
@@ -36,26 +41,22 @@ export function Shell() {
   useEffect(close, [path]);
 
   const items = [
-    { to: '/', label: t('home.title'), icon: <IconHome size={18} aria-hidden /> },
-    { to: '/pipelines', label: t('pipelines.title'), icon: <IconSitemap size={18} aria-hidden /> },
-    { to: '/experiments', label: t('experiments.title'), icon: <IconFlask2 size={18} aria-hidden /> },
-    { to: '/runs', label: t('runs.title'), icon: <IconPlayerPlay size={18} aria-hidden /> },
-    { to: '/schedules', label: t('schedules.title'), icon: <IconCalendarRepeat size={18} aria-hidden /> },
-    { to: '/scaling', label: t('scaling.title'), icon: <IconChartLine size={18} aria-hidden /> },
-    { to: '/cluster', label: t('cluster.title'), icon: <IconServer2 size={18} aria-hidden /> },
-    { to: '/settings', label: t('settings.title'), icon: <IconSettings size={18} aria-hidden /> },
+    { to: '/', label: t('pages.home'), icon: <IconHome size={18} aria-hidden /> },
+    { to: '/pipelines', label: t('pages.pipelines'), icon: <IconSitemap size={18} aria-hidden /> },
+    { to: '/experiments', label: t('pages.experiments'), icon: <IconFlask2 size={18} aria-hidden /> },
+    { to: '/runs', label: t('pages.runs'), icon: <IconPlayerPlay size={18} aria-hidden /> },
+    { to: '/schedules', label: t('pages.schedules'), icon: <IconCalendarRepeat size={18} aria-hidden /> },
+    { to: '/scaling', label: t('pages.scaling'), icon: <IconChartLine size={18} aria-hidden /> },
+    { to: '/cluster', label: t('pages.cluster'), icon: <IconServer2 size={18} aria-hidden /> },
+    { to: '/settings', label: t('pages.settings'), icon: <IconSettings size={18} aria-hidden /> },
   ] as const;
 
   return (
-    <AppShell
-      layout="alt"
-      header={{ height: { base: 52, sm: 0 } }}
-      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !open } }}
-    >
+    <>
       <a href="#content" className={classes.skip}>
         {t('app.skip')}
       </a>
-      <AppShell.Header hiddenFrom="sm" className={classes.header} withBorder={false}>
+      <header className={classes.header}>
         <Group h="100%" px="md" gap="sm">
           <Burger
             opened={open}
@@ -66,8 +67,8 @@ export function Shell() {
           />
           <Brand />
         </Group>
-      </AppShell.Header>
-      <AppShell.Navbar className={classes.navbar} withBorder={false} aria-label={t('app.navigation')}>
+      </header>
+      <nav className={classes.navbar} data-open={open || undefined} aria-label={t('app.navigation')}>
         <Group px="md" pt="lg" pb="xl" justify="space-between" wrap="nowrap">
           <Brand />
           <Burger
@@ -92,13 +93,13 @@ export function Shell() {
           ))}
         </Stack>
         <Preferences />
-      </AppShell.Navbar>
-      <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
+      </nav>
+      <main id="content" tabIndex={-1} className={classes.main}>
         <Outlet />
-      </AppShell.Main>
+      </main>
       <Announcer />
       <Keys />
-    </AppShell>
+    </>
   );
 }
 

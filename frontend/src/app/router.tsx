@@ -17,13 +17,13 @@ import { many, parseSearch, stringifySearch } from '../api/url';
 import { readCompareSearch } from '../compare/compareSearch';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
+import { withTexts } from '../i18n';
 import { readNewRunSearch } from '../newrun/newRunSearch';
 import { readPipelineSearch } from '../pipelines/pipelineSearch';
 import { RunsPage } from '../runs/RunsPage';
 import { readRunSearch } from '../runs/runSearch';
 import { readPins } from '../runs/views';
 import { readScalingSearch } from '../scaling/scalingSearch';
-import { kfpTarget } from './kfpLinks';
 import { ButtonLink } from './links';
 import { Page } from './Page';
 import { Shell } from './Shell';
@@ -47,7 +47,9 @@ const readExperimentsSearch = (raw: Record<string, unknown>): ExperimentsSearch 
 });
 
 /** Leads a link of KFP's interface to the same thing here. */
-function followKFP({ location }: { location: { hash: string } }) {
+async function followKFP({ location }: { location: { hash: string } }) {
+  if (!location.hash) return;
+  const { kfpTarget } = await import('./kfpLinks');
   const target = kfpTarget(location.hash);
   if (target) throw redirect({ ...target, hash: '', replace: true } as never);
 }
@@ -64,21 +66,23 @@ const readClusterSearch = (raw: Record<string, unknown>): { q?: string } => ({
 const readRulesSearch = (raw: Record<string, unknown>): { rule?: string[] } => ({ rule: many(raw.rule) });
 
 // The list of runs is what most readers open first. The other pages are loaded when they are opened.
-const ClusterPage = lazyRouteComponent(() => import('../cluster/ClusterPage'), 'ClusterPage');
-const ComparePage = lazyRouteComponent(() => import('../compare/ComparePage'), 'ComparePage');
-const ExperimentPage = lazyRouteComponent(() => import('../experiments/ExperimentPage'), 'ExperimentPage');
-const ExperimentsPage = lazyRouteComponent(() => import('../experiments/ExperimentsPage'), 'ExperimentsPage');
-const HomePage = lazyRouteComponent(() => import('../home/HomePage'), 'HomePage');
-const NewRunPage = lazyRouteComponent(() => import('../newrun/NewRunPage'), 'NewRunPage');
-const DiffPage = lazyRouteComponent(() => import('../pipelines/DiffPage'), 'DiffPage');
-const PipelinePage = lazyRouteComponent(() => import('../pipelines/PipelinePage'), 'PipelinePage');
-const PipelinesPage = lazyRouteComponent(() => import('../pipelines/PipelinesPage'), 'PipelinesPage');
-const RulesPage = lazyRouteComponent(() => import('../rules/RulesPage'), 'RulesPage');
-const RunPage = lazyRouteComponent(() => import('../runs/RunPage'), 'RunPage');
-const ScalingPage = lazyRouteComponent(() => import('../scaling/ScalingPage'), 'ScalingPage');
-const SchedulePage = lazyRouteComponent(() => import('../schedules/SchedulePage'), 'SchedulePage');
-const SchedulesPage = lazyRouteComponent(() => import('../schedules/SchedulesPage'), 'SchedulesPage');
-const SettingsPage = lazyRouteComponent(() => import('../settings/SettingsPage'), 'SettingsPage');
+const page: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(withTexts(load), name);
+
+const ClusterPage = page(() => import('../cluster/ClusterPage'), 'ClusterPage');
+const ComparePage = page(() => import('../compare/ComparePage'), 'ComparePage');
+const ExperimentPage = page(() => import('../experiments/ExperimentPage'), 'ExperimentPage');
+const ExperimentsPage = page(() => import('../experiments/ExperimentsPage'), 'ExperimentsPage');
+const HomePage = page(() => import('../home/HomePage'), 'HomePage');
+const NewRunPage = page(() => import('../newrun/NewRunPage'), 'NewRunPage');
+const DiffPage = page(() => import('../pipelines/DiffPage'), 'DiffPage');
+const PipelinePage = page(() => import('../pipelines/PipelinePage'), 'PipelinePage');
+const PipelinesPage = page(() => import('../pipelines/PipelinesPage'), 'PipelinesPage');
+const RulesPage = page(() => import('../rules/RulesPage'), 'RulesPage');
+const RunPage = page(() => import('../runs/RunPage'), 'RunPage');
+const ScalingPage = page(() => import('../scaling/ScalingPage'), 'ScalingPage');
+const SchedulePage = page(() => import('../schedules/SchedulePage'), 'SchedulePage');
+const SchedulesPage = page(() => import('../schedules/SchedulesPage'), 'SchedulesPage');
+const SettingsPage = page(() => import('../settings/SettingsPage'), 'SettingsPage');
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
@@ -200,7 +204,7 @@ function NotFound() {
   return (
     <Page title={t('app.notFoundTitle')}>
       <Empty icon={<IconMapOff aria-hidden />} title={t('app.notFoundTitle')} text={t('app.notFoundText', { path })}>
-        <ButtonLink to="/runs">{t('runs.title')}</ButtonLink>
+        <ButtonLink to="/runs">{t('pages.runs')}</ButtonLink>
       </Empty>
     </Page>
   );

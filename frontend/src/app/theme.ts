@@ -1,4 +1,4 @@
-import { Anchor, type CSSVariablesResolver, createTheme, type MantineColorsTuple, Modal } from '@mantine/core';
+import { Anchor, type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
 
 const tide: MantineColorsTuple = [
   '#e7f6f8',
@@ -43,7 +43,8 @@ export const theme = createTheme({
   focusRing: 'auto',
   components: {
     Anchor: Anchor.extend({ defaultProps: { inherit: true } }),
-    Modal: Modal.extend({ styles: { title: { fontSize: 'var(--mantine-font-size-lg)', fontWeight: 620 } } }),
+    // Not by Modal.extend: dialogs are loaded when one is opened.
+    Modal: { styles: { title: { fontSize: 'var(--mantine-font-size-lg)', fontWeight: 620 } } },
   },
 });
 

@@ -25,7 +25,7 @@ export function ClusterPage() {
   const { t } = useTranslation();
   const { data, error, isPending, refetch } = useQuery(clusterQuery);
   return (
-    <Page title={t('cluster.title')}>
+    <Page title={t('pages.cluster')}>
       {error && (
         <Failure
           title={t('failure.title', { what: t('cluster.await') })}

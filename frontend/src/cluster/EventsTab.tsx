@@ -98,7 +98,7 @@ function useColumns(onShowStep: (node: string) => void): Column<ClusterEvent>[] 
       {
         id: 'type',
         header: t('field.type'),
-        cell: ({ row: { original: event } }) => (
+        cell: (event) => (
           <span className={classes.eventType} data-tone={isWarning(event) ? 'warn' : 'idle'}>
             {isWarning(event) ? (
               <IconAlertTriangleFilled size={15} aria-hidden />
@@ -112,7 +112,7 @@ function useColumns(onShowStep: (node: string) => void): Column<ClusterEvent>[] 
       {
         id: 'message',
         header: t('field.message'),
-        cell: ({ row: { original: event } }) => (
+        cell: (event) => (
           <div className={classes.eventMessage}>
             {event.message}
             <Text size="xs" c="dimmed" className="break">
@@ -125,7 +125,7 @@ function useColumns(onShowStep: (node: string) => void): Column<ClusterEvent>[] 
       {
         id: 'step',
         header: t('field.step'),
-        cell: ({ row: { original: event } }) =>
+        cell: (event) =>
           event.node_id ? (
             <UnstyledButton
               className={`${runClasses.stepButton} ${classes.step}`}
@@ -140,13 +140,13 @@ function useColumns(onShowStep: (node: string) => void): Column<ClusterEvent>[] 
       {
         id: 'count',
         header: t('events.count'),
-        meta: { align: 'right' },
-        cell: ({ row }) => row.original.count ?? 1,
+        align: 'right',
+        cell: (row) => row.count ?? 1,
       },
       {
         id: 'last',
         header: t('events.last'),
-        cell: ({ row: { original: event } }) => (
+        cell: (event) => (
           <>
             <Ago at={event.last_at} />
             {event.first_at !== event.last_at && (

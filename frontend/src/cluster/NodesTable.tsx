@@ -32,7 +32,7 @@ function useColumns(resources: string[]): Column<ClusterNode>[] {
       {
         id: 'name',
         header: t('cluster.node'),
-        cell: ({ row: { original: node } }) => (
+        cell: (node) => (
           <>
             <Text size="sm" fw={550} className="name">
               {node.name}
@@ -50,13 +50,13 @@ function useColumns(resources: string[]): Column<ClusterNode>[] {
         (resource): Column<ClusterNode> => ({
           id: resource,
           header: resource === 'memory' || resource === 'pods' ? t(`cluster.${resource}`) : shortName(resource),
-          cell: ({ row: { original: node } }) => <Use use={node.resources?.find((one) => one.resource === resource)} />,
+          cell: (node) => <Use use={node.resources?.find((one) => one.resource === resource)} />,
         }),
       ),
       {
         id: 'holders',
         header: t('cluster.heldBy'),
-        cell: ({ row }) => <Holders holders={row.original.holders} />,
+        cell: (row) => <Holders holders={row.holders} />,
       },
     ],
     [t, names],

@@ -30,8 +30,8 @@ function useColumns(): Column<Queue>[] {
       {
         id: 'name',
         header: t('cluster.queue'),
-        meta: { lead: true },
-        cell: ({ row: { original: queue } }) => (
+        lead: true,
+        cell: (queue) => (
           <>
             <Text size="sm" fw={550} className="name">
               {queue.name}
@@ -47,15 +47,15 @@ function useColumns(): Column<Queue>[] {
           </>
         ),
       },
-      { id: 'weight', header: t('cluster.weight'), meta: { align: 'right' }, cell: ({ row }) => row.original.weight },
-      { id: 'use', header: t('cluster.allocated'), cell: ({ row }) => <Allocated queue={row.original} /> },
+      { id: 'weight', header: t('cluster.weight'), align: 'right', cell: (row) => row.weight },
+      { id: 'use', header: t('cluster.allocated'), cell: (row) => <Allocated queue={row} /> },
       {
         id: 'running',
         header: t('cluster.gangsRun'),
-        meta: { align: 'right' },
-        cell: ({ row }) => row.original.running ?? 0,
+        align: 'right',
+        cell: (row) => row.running ?? 0,
       },
-      { id: 'waiting', header: t('cluster.gangsWait'), cell: ({ row }) => <Waiting gangs={row.original.waiting} /> },
+      { id: 'waiting', header: t('cluster.gangsWait'), cell: (row) => <Waiting gangs={row.waiting} /> },
     ],
     [t],
   );

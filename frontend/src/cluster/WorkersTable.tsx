@@ -46,8 +46,8 @@ function useColumns(speeds: Map<string, Speed>, metric: string | undefined): Col
       {
         id: 'worker',
         header: t('job.worker'),
-        meta: { lead: true },
-        cell: ({ row: { original: worker } }) => (
+        lead: true,
+        cell: (worker) => (
           <>
             <Text size="sm" fw={550}>
               {worker.role} {worker.index ?? 0}
@@ -61,7 +61,7 @@ function useColumns(speeds: Map<string, Speed>, metric: string | undefined): Col
       {
         id: 'state',
         header: t('field.status'),
-        cell: ({ row: { original: worker } }) => (
+        cell: (worker) => (
           <>
             <StateBadge state={worker.state} />
             {worker.message && (
@@ -72,33 +72,33 @@ function useColumns(speeds: Map<string, Speed>, metric: string | undefined): Col
           </>
         ),
       },
-      { id: 'ranks', header: t('job.ranks'), meta: { align: 'right' }, cell: ({ row }) => ranksOf(row.original) },
+      { id: 'ranks', header: t('job.ranks'), align: 'right', cell: (row) => ranksOf(row) },
       ...(metric
         ? [
             {
               id: 'speed',
               header: metric,
-              meta: { align: 'right' },
-              cell: ({ row }) => <SpeedCell speed={speeds.get(row.original.pod ?? '')} />,
+              align: 'right',
+              cell: (row) => <SpeedCell speed={speeds.get(row.pod ?? '')} />,
             } satisfies Column<Worker>,
           ]
         : []),
-      { id: 'node', header: t('cluster.node'), cell: ({ row }) => row.original.node || t('field.none') },
+      { id: 'node', header: t('cluster.node'), cell: (row) => row.node || t('field.none') },
       {
         id: 'address',
         header: t('job.address'),
-        cell: ({ row }) => <span className={`mono ${classes.address}`}>{row.original.address || t('field.none')}</span>,
+        cell: (row) => <span className={`mono ${classes.address}`}>{row.address || t('field.none')}</span>,
       },
       {
         id: 'restarts',
         header: t('job.restarts'),
-        meta: { align: 'right' },
-        cell: ({ row }) => row.original.restarts ?? 0,
+        align: 'right',
+        cell: (row) => row.restarts ?? 0,
       },
       {
         id: 'time',
         header: t('field.duration'),
-        cell: ({ row: { original: worker } }) =>
+        cell: (worker) =>
           worker.started_at ? (
             <Duration start={worker.started_at} end={worker.finished_at} live={worker.state === 'Running'} />
           ) : (

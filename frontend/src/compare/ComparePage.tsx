@@ -30,8 +30,8 @@ export function ComparePage() {
   const what = t('compare.await');
   return (
     <Page
-      title={t('compare.title')}
-      trail={<TextLink to="/runs">{t('runs.title')}</TextLink>}
+      title={t('pages.compare')}
+      trail={<TextLink to="/runs">{t('pages.runs')}</TextLink>}
       actions={
         ids.length >= 2 && (
           <ButtonLink
@@ -47,7 +47,7 @@ export function ComparePage() {
     >
       {ids.length < 2 && (
         <Empty icon={<IconArrowsDiff aria-hidden />} title={t('compare.emptyTitle')} text={t('compare.emptyText')}>
-          <ButtonLink to="/runs">{t('runs.title')}</ButtonLink>
+          <ButtonLink to="/runs">{t('pages.runs')}</ButtonLink>
         </Empty>
       )}
       {error && <Failure title={t('failure.title', { what })} error={error} onRetry={() => void refetch()} />}

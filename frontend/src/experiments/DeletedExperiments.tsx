@@ -58,33 +58,35 @@ function useColumns(): Column<DeletedExperiment>[] {
   const { t } = useTranslation();
   return useMemo(
     () => [
-      { id: 'name', header: t('field.name'), cell: ({ row }) => row.original.name },
+      { id: 'name', header: t('field.name'), cell: (row) => row.name },
       {
         id: 'description',
         header: t('field.description'),
-        cell: ({ row }) => (
+        cell: (row) => (
           <Text size="sm" c="dimmed" lineClamp={2} maw={520}>
-            {row.original.description || t('field.none')}
+            {row.description || t('field.none')}
           </Text>
         ),
       },
       {
         id: 'runs',
-        header: t('runs.title'),
-        meta: { align: 'right', width: 90 },
-        cell: ({ row }) => row.original.runs ?? 0,
+        header: t('pages.runs'),
+        align: 'right',
+        width: 90,
+        cell: (row) => row.runs ?? 0,
       },
       {
         id: 'deleted_at',
         header: t('experiments.deletedAt'),
-        meta: { width: 130 },
-        cell: ({ row }) => <Ago at={row.original.deleted_at} />,
+        width: 130,
+        cell: (row) => <Ago at={row.deleted_at} />,
       },
       {
         id: 'actions',
         header: t('pipelines.actions'),
-        meta: { align: 'right', width: 170 },
-        cell: ({ row }) => <RestoreDeleted experiment={row.original} />,
+        align: 'right',
+        width: 170,
+        cell: (row) => <RestoreDeleted experiment={row} />,
       },
     ],
     [t],

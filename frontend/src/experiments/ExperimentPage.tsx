@@ -26,7 +26,7 @@ export function ExperimentPage() {
   return (
     <Page
       title={experiment?.name ?? t('field.experiment')}
-      trail={<TextLink to="/experiments">{t('experiments.title')}</TextLink>}
+      trail={<TextLink to="/experiments">{t('pages.experiments')}</TextLink>}
       actions={
         settled && (
           <>
@@ -45,7 +45,7 @@ export function ExperimentPage() {
               variant="default"
               leftSection={<IconChartLine size={16} aria-hidden />}
             >
-              {t('scaling.title')}
+              {t('pages.scaling')}
             </ButtonLink>
             <ExperimentMenu experiment={experiment} deleted={deleted} />
           </>

@@ -47,7 +47,7 @@ export function ExperimentsPage() {
   );
 
   return (
-    <Page title={t('experiments.title')} actions={createButton}>
+    <Page title={t('pages.experiments')} actions={createButton}>
       <FilterBar q={search.q} onFilter={(q) => change({ q }, true)}>
         <SegmentedControl
           aria-label={t('experiments.archive')}
@@ -74,7 +74,7 @@ export function ExperimentsPage() {
       {!search.deleted && data && data.items.length > 0 && (
         <Stack gap="sm">
           <DataTable
-            caption={t('list.caption', { what: t('experiments.title'), count: data.items.length })}
+            caption={t('list.caption', { what: t('pages.experiments'), count: data.items.length })}
             columns={columns}
             rows={data.items}
             rowID={(experiment) => experiment.id}
@@ -115,50 +115,46 @@ function useColumns(newest: ListPage<Run> | undefined, archived: boolean): Colum
       {
         id: 'name',
         header: t('field.name'),
-        enableSorting: true,
-        cell: ({ row }) => (
-          <TextLink
-            to="/experiments/$experimentId"
-            params={{ experimentId: row.original.id }}
-            fw={550}
-            className="name"
-          >
-            {row.original.name}
+        sorts: true,
+        cell: (row) => (
+          <TextLink to="/experiments/$experimentId" params={{ experimentId: row.id }} fw={550} className="name">
+            {row.name}
           </TextLink>
         ),
       },
       {
         id: 'description',
         header: t('field.description'),
-        enableSorting: true,
-        cell: ({ row }) => (
+        sorts: true,
+        cell: (row) => (
           <Text size="sm" c="dimmed" lineClamp={2} maw={520}>
-            {row.original.description || t('field.none')}
+            {row.description || t('field.none')}
           </Text>
         ),
       },
       {
         id: 'last',
         header: t('experiments.lastRuns'),
-        cell: ({ row }) => <LastRuns experimentID={row.original.id} newest={newest} />,
+        cell: (row) => <LastRuns experimentID={row.id} newest={newest} />,
       },
       {
         id: 'created_at',
         header: t('field.created'),
-        enableSorting: true,
-        meta: { width: 130 },
-        cell: ({ row }) => <Ago at={row.original.created_at} />,
+        sorts: true,
+        width: 130,
+        cell: (row) => <Ago at={row.created_at} />,
       },
       {
         id: 'actions',
         header: t('pipelines.actions'),
-        meta: { align: 'right', width: 150 },
-        cell: ({ row }) => (
+        align: 'right',
+        width: 150,
+        cell: (row) => (
           <Group justify="flex-end">
             {archived ? (
-              <RestoreExperiment experiment={row.original} />
+              <RestoreExperiment experiment={row} />
             ) : (
-              <ButtonLink to="/runs/new" search={{ experiment: row.original.id }} size="compact-sm" variant="light">
+              <ButtonLink to="/runs/new" search={{ experiment: row.id }} size="compact-sm" variant="light">
                 {t('runs.createRun')}
               </ButtonLink>
             )}

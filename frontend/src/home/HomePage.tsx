@@ -35,7 +35,7 @@ export function HomePage() {
   const what = t('home.await');
   const ready = open.data && recent.data && jobs.data;
   return (
-    <Page title={t('home.title')} actions={<ButtonLink to="/runs/new">{t('runs.createRun')}</ButtonLink>}>
+    <Page title={t('pages.home')} actions={<ButtonLink to="/runs/new">{t('runs.createRun')}</ButtonLink>}>
       {error && (
         <Failure
           title={t('failure.title', { what })}

@@ -1,7 +1,6 @@
 /** English texts of what is shown of the cluster: nodes and queues, and the jobs and events of a run. */
 export const enCluster = {
   cluster: {
-    title: 'Nodes and queues',
     await: 'the nodes and queues',
     node: 'Node',
     nodes: 'Nodes',

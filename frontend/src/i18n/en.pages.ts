@@ -1,7 +1,6 @@
 /** English texts of the pages around runs: schedules, the search line, the archive, comparisons, home, settings and the palette. */
 export const enPages = {
   schedules: {
-    title: 'Schedules',
     one: 'Schedule',
     create: 'New schedule',
     await: 'the list of schedules',
@@ -48,15 +47,6 @@ export const enPages = {
     catchUpAll: 'Each missed time gets its run later, one after the other.',
     catchUpNewest: 'Of the missed times only the newest gets its run.',
   },
-  search: {
-    label: 'Search runs',
-    placeholder: 'status:failed  experiment:Default  workers>=4  images/sec>1000  or any text',
-    badStatus: 'Character {{at}}, {{word}}: there is no such status.',
-    badOrder: 'Character {{at}}, {{word}}: labels are compared with =, != and ~ (contains). They have no order.',
-    badNumber: 'Character {{at}}, {{word}}: write a number after the comparison.',
-    unknown: 'Character {{at}}, {{word}}: no run has a parameter, label or metric of this name.',
-    noValue: 'Character {{at}}, {{word}}: a value is missing.',
-  },
   preflight: {
     checking: 'Asking the server whether the cluster can hold this run.',
     fits: 'The cluster can hold every step of this run.',
@@ -71,7 +61,6 @@ export const enPages = {
     refused: 'The server would refuse this run',
   },
   views: {
-    title: 'Views',
     saved: 'The view “{{name}}” was saved.',
     remove: 'Remove the view “{{name}}”',
     kept: 'Views are kept in this browser. Share one by its address.',
@@ -79,14 +68,7 @@ export const enPages = {
     name: 'Name of this view',
     save: 'Save',
   },
-  pins: {
-    pin: 'Pin {{name}} to the top',
-    unpin: 'Unpin {{name}}',
-    baseline: 'Unpin {{name}}, the baseline',
-    against: 'Difference from {{name}}',
-  },
   groups: {
-    by: 'Group by a parameter',
     stop: 'Stop grouping',
     caption: 'Runs by {{by}}, {{count}} groups',
     what: 'All runs of the search: the mean of each metric ± its standard deviation, and below it the range.',
@@ -98,8 +80,6 @@ export const enPages = {
     label: 'Chosen runs',
     chosen_one: '{{count}} run chosen',
     chosen_other: '{{count}} runs chosen',
-    all: 'Choose all runs on this page',
-    one: 'Choose {{name}}',
     none: 'Choose none',
     compare: 'Compare',
     scaling: 'Scaling',
@@ -148,7 +128,6 @@ export const enPages = {
     wrong: 'The trigger is wrong.',
   },
   compare: {
-    title: 'Compare runs',
     scaling: 'Scaling report',
     await: 'the comparison',
     emptyTitle: 'Choose what to compare',
@@ -188,7 +167,6 @@ export const enPages = {
     seconds: 'Seconds since the run began',
   },
   home: {
-    title: 'Home',
     await: 'what goes on',
     running: 'Running now ({{count}})',
     noneRunning: 'Nothing runs at the moment.',
@@ -211,7 +189,6 @@ export const enPages = {
     wayAPIText: 'Everything that KFP v1beta1 clients do works, by REST and gRPC. In Python:',
   },
   settings: {
-    title: 'Settings',
     look: 'Look',
     timeZone: 'Time zone',
     timeZoneHint: 'That of the browser. Cron expressions are in UTC.',
@@ -250,7 +227,6 @@ export const enPages = {
     help: 'Keys',
   },
   diff: {
-    title: 'Compare versions',
     await: 'the differences',
     from: 'From',
     to: 'To',

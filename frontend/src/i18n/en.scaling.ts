@@ -1,7 +1,6 @@
 /** English texts of the scaling report, and of the page that tries rules for metrics. */
 export const enScaling = {
   scaling: {
-    title: 'Scaling',
     titleOf: 'Scaling: {{name}}',
     await: 'the scaling report',
     emptyTitle: 'Choose the runs of a report',
@@ -72,7 +71,6 @@ export const enScaling = {
     exportFailed: 'The report was not written',
   },
   rules: {
-    title: 'Rule tester',
     text: 'Paste what a job prints. The server tries rules on it with the parser that runs use; nothing of it is kept.',
     log: 'Log',
     logHint: 'At most 4 MiB; of a longer log only the end is sent.',

@@ -1,10 +1,12 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
-import { en, type Translation } from './en';
+import { loadChinese } from '../waiting/useSentence';
+import { en } from './en';
+import type { enMore } from './en.more';
 
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: typeof en };
+    resources: { translation: typeof en & typeof enMore };
   }
 }
 
@@ -25,16 +27,30 @@ export function preferredLanguage(): Language {
   return (chosen ?? navigator.language ?? 'en').toLowerCase().startsWith('zh') ? 'zh-CN' : 'en';
 }
 
-// English is built in, so that there is always something to fall back on; others are loaded when they are asked for.
-const loaders: Record<Exclude<Language, 'en'>, () => Promise<Translation>> = {
-  'zh-CN': async () => (await import('./zh-CN')).zhCN,
+// The English of the list of runs is built in; what else there is, is loaded when it is asked for.
+const loaders: Record<Language, () => Promise<object>> = {
+  en: async () => (await import('./en.more')).enMore,
+  'zh-CN': async () => {
+    const [{ zhCN }] = await Promise.all([import('./zh-CN'), loadChinese()]);
+    return zhCN;
+  },
 };
 
+const loaded = new Set<Language>();
+
 async function load(language: Language) {
-  if (language !== 'en' && !i18next.hasResourceBundle(language, 'translation')) {
-    i18next.addResourceBundle(language, 'translation', await loaders[language]());
-  }
+  if (loaded.has(language)) return;
+  i18next.addResourceBundle(language, 'translation', await loaders[language](), true);
+  loaded.add(language);
 }
+
+/** Loads code that says more than the list of runs, together with the texts for it. */
+export const withTexts =
+  <M>(code: () => Promise<M>) =>
+  async (): Promise<M> => {
+    const [module] = await Promise.all([code(), load(i18next.language as Language)]);
+    return module;
+  };
 
 /** Makes the texts ready in a language, before the first render. */
 export async function startI18n(language: Language) {
@@ -46,7 +62,7 @@ export async function startI18n(language: Language) {
     // React escapes by itself.
     interpolation: { escapeValue: false },
   });
-  await show(language);
+  if (language !== 'en') await show(language);
 }
 
 async function show(language: Language) {

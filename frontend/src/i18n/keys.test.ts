@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { en } from './en';
+import { en as enShell } from './en';
+import { enMore } from './en.more';
 import { zhCN } from './zh-CN';
+
+const en = { ...enShell, ...enMore };
 
 type Tree = { [key: string]: string | Tree };
 
@@ -52,3 +55,30 @@ describe('every text', () => {
     expect(unused).toEqual([]);
   });
 });
+
+describe('the texts that are loaded at once', () => {
+  it('are all that the frame and the list of runs need', () => {
+    const sources = import.meta.glob<string>('../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true });
+    const files = new Set(['../main.tsx']);
+    for (const file of files) {
+      const folder = file.startsWith('./') ? './' : file.replace(/[^/]*$/, '');
+      for (const [, path = ''] of (sources[file] ?? '').matchAll(/^(?:import(?! type)|\}) .*from '(\.[^']*)';$/gm)) {
+        const wanted = new URL(path, `file:///src/i18n/${folder}`).pathname.replace('/src/', '../');
+        const found = [`${wanted}.ts`, `${wanted}.tsx`, `${wanted}/index.ts`].find((name) => relative(name) in sources);
+        if (found) files.add(relative(found));
+      }
+    }
+    expect(files).toContain('../runs/RunsTable.tsx');
+    const here = new Set(leaves(enShell).map(([key]) => key.replace(/_(one|other)$/, '')));
+    const missing = [...files].flatMap((file) =>
+      [...(sources[file] ?? '').matchAll(/\bt\([^)]*?'(\w+\.\w+)'(?:[^)]*?: '(\w+\.\w+)')?/g)]
+        .flatMap(([, one, other]) => [one, other])
+        .filter((key) => key && !here.has(key))
+        .map((key) => `${file}: ${key}`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+/** The name that import.meta.glob gives to a file of this folder. */
+const relative = (name: string) => name.replace('../i18n/', './');

@@ -1,9 +1,9 @@
-import type { ClusterTranslation } from './en';
+import type { Texts } from './en';
+import type { enCluster } from './en.cluster';
 
 /** 集群部分的中文：节点与队列，以及运行的作业和事件。 */
-export const zhCNCluster: ClusterTranslation = {
+export const zhCNCluster: Texts<typeof enCluster> = {
   cluster: {
-    title: '节点与队列',
     await: '节点与队列',
     node: '节点',
     nodes: '节点',

@@ -1,9 +1,9 @@
-import type { PagesTranslation } from './en';
+import type { Texts } from './en';
+import type { enPages } from './en.pages';
 
 /** Chinese texts of the pages around runs. */
-export const zhCNPages: PagesTranslation = {
+export const zhCNPages: Texts<typeof enPages> = {
   schedules: {
-    title: '定时运行',
     one: '定时任务',
     create: '新建定时任务',
     await: '定时任务列表',
@@ -48,15 +48,6 @@ export const zhCNPages: PagesTranslation = {
     catchUpAll: '每个错过的时间都会依次补上运行。',
     catchUpNewest: '错过的时间中只补最近的一次。',
   },
-  search: {
-    label: '搜索运行',
-    placeholder: 'status:failed  experiment:Default  workers>=4  images/sec>1000  或任意文字',
-    badStatus: '第 {{at}} 个字符，{{word}}：没有这种状态。',
-    badOrder: '第 {{at}} 个字符，{{word}}：标签只能用 =、!= 和 ~（包含）比较，没有大小之分。',
-    badNumber: '第 {{at}} 个字符，{{word}}：比较符号后要写数字。',
-    unknown: '第 {{at}} 个字符，{{word}}：没有运行有这个名称的参数、标签或指标。',
-    noValue: '第 {{at}} 个字符，{{word}}：缺少值。',
-  },
   preflight: {
     checking: '正在询问服务器，集群能否容纳此运行。',
     fits: '集群可以容纳此运行的每个步骤。',
@@ -70,7 +61,6 @@ export const zhCNPages: PagesTranslation = {
     refused: '服务器会拒绝此运行',
   },
   views: {
-    title: '视图',
     saved: '视图“{{name}}”已保存。',
     remove: '删除视图“{{name}}”',
     kept: '视图保存在此浏览器中。用网址分享视图。',
@@ -78,14 +68,7 @@ export const zhCNPages: PagesTranslation = {
     name: '此视图的名称',
     save: '保存',
   },
-  pins: {
-    pin: '将 {{name}} 固定在顶部',
-    unpin: '取消固定 {{name}}',
-    baseline: '取消固定基准 {{name}}',
-    against: '与 {{name}} 的差',
-  },
   groups: {
-    by: '按参数分组',
     stop: '停止分组',
     caption: '按 {{by}} 分组的运行，{{count}} 组',
     what: '搜索到的全部运行：每个指标的平均值 ± 标准差，下方是范围。',
@@ -97,8 +80,6 @@ export const zhCNPages: PagesTranslation = {
     label: '已选择的运行',
     chosen_one: '已选择 {{count}} 个运行',
     chosen_other: '已选择 {{count}} 个运行',
-    all: '选择本页所有运行',
-    one: '选择 {{name}}',
     none: '取消选择',
     compare: '比较',
     scaling: '扩展性',
@@ -146,7 +127,6 @@ export const zhCNPages: PagesTranslation = {
     wrong: '触发条件有误。',
   },
   compare: {
-    title: '比较运行',
     scaling: '扩展性报告',
     await: '比较结果',
     emptyTitle: '选择要比较的运行',
@@ -186,7 +166,6 @@ export const zhCNPages: PagesTranslation = {
     seconds: '运行开始后的秒数',
   },
   home: {
-    title: '首页',
     await: '当前状况',
     running: '正在运行（{{count}}）',
     noneRunning: '当前没有运行。',
@@ -209,7 +188,6 @@ export const zhCNPages: PagesTranslation = {
     wayAPIText: 'KFP v1beta1 客户端的操作都可通过 REST 和 gRPC 使用。用 Python：',
   },
   settings: {
-    title: '设置',
     look: '外观',
     timeZone: '时区',
     timeZoneHint: '取自浏览器。cron 表达式使用 UTC。',
@@ -248,7 +226,6 @@ export const zhCNPages: PagesTranslation = {
     help: '快捷键',
   },
   diff: {
-    title: '比较版本',
     await: '差异',
     from: '原版本',
     to: '新版本',

@@ -1,7 +1,8 @@
-import type { RunTranslation } from './en';
+import type { Texts } from './en';
+import type { enRun } from './en.run';
 
 /** Chinese texts of the page of a run. */
-export const zhCNRun: RunTranslation = {
+export const zhCNRun: Texts<typeof enRun> = {
   graph: {
     label: '步骤流程图',
     hint: '方向键在步骤之间移动。步骤表中有相同的步骤。',

@@ -1,9 +1,9 @@
-import type { ScalingTranslation } from './en';
+import type { Texts } from './en';
+import type { enScaling } from './en.scaling';
 
 /** Chinese texts of the scaling report, and of the page that tries rules for metrics. */
-export const zhCNScaling: ScalingTranslation = {
+export const zhCNScaling: Texts<typeof enScaling> = {
   scaling: {
-    title: '扩展性',
     titleOf: '扩展性：{{name}}',
     await: '扩展性报告',
     emptyTitle: '请选择报告的运行',
@@ -74,7 +74,6 @@ export const zhCNScaling: ScalingTranslation = {
     exportFailed: '报告未能写出',
   },
   rules: {
-    title: '规则测试',
     text: '粘贴作业打印的内容。服务器用运行所用的解析器测试规则，不保留任何内容。',
     log: '日志',
     logHint: '最多 4 MiB；更长的日志只发送末尾部分。',

@@ -2,7 +2,8 @@ import { Table, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatMetric, formatNumber, formatTime } from '../format/format';
-import { type Axis, type Curve, placesOf, spread } from './curves';
+import type { Axis } from './axis';
+import { type Curve, placesOf, spread } from './curves';
 import classes from './Metrics.module.css';
 
 // Nobody reads more in a page; the whole is in the CSV.

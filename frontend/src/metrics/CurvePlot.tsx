@@ -5,8 +5,9 @@ import { type CSSProperties, type RefObject, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import uPlot from 'uplot';
 import { formatMetric, numberFormat } from '../format/format';
+import type { Axis } from './axis';
 import classes from './CurvePlot.module.css';
-import { type Axis, type Curve, placesOf, smoothed, spread } from './curves';
+import { type Curve, placesOf, smoothed, spread } from './curves';
 import { seriesDash, seriesVariable } from './look';
 
 export interface CurvePlotProps {

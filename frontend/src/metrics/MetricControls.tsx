@@ -3,7 +3,7 @@ import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type RunSearch, readZoom, type ShowPatch } from '../runs/runSearch';
 import { SearchField } from '../table/SearchField';
-import { type Axis, axes } from './curves';
+import { type Axis, axes } from './axis';
 import classes from './Metrics.module.css';
 
 interface MetricControlsProps {

@@ -1,5 +1,6 @@
 import type { Series } from '../api/series';
-import { type Axis, type Curve, curveOf, meanOf } from './curves';
+import type { Axis } from './axis';
+import { type Curve, curveOf, meanOf } from './curves';
 
 /** More lines than this are a tangle. */
 export const mostCurves = 12;

@@ -1,8 +1,5 @@
 import type { Point, Series } from '../api/series';
-
-export const axes = ['step', 'time', 'relative'] as const;
-/** What lies along the x-axis: training steps, the time of day, or the time since the run began. */
-export type Axis = (typeof axes)[number];
+import type { Axis } from './axis';
 
 /** One line of a chart. */
 export interface Curve {

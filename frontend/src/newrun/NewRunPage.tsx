@@ -23,9 +23,9 @@ export function NewRunPage() {
     ? t('newRun.changeSchedule')
     : search.recurring
       ? t('newRun.titleRecurring')
-      : t('newRun.title');
+      : t('pages.newRun');
   return (
-    <Page title={title} trail={<TextLink to="/runs">{t('runs.title')}</TextLink>}>
+    <Page title={title} trail={<TextLink to="/runs">{t('pages.runs')}</TextLink>}>
       {error && <Failure title={t('failure.title', { what })} error={error} onRetry={refetch} />}
       {waits ? (
         <Awaiting what={what} />

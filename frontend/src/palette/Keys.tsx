@@ -1,9 +1,10 @@
-import { Kbd, Modal, Table } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
-import { Palette } from './Palette';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { withTexts } from '../i18n';
 import { usePages } from './pages';
+
+const Palette = lazy(withTexts(() => import('./Palette')));
+const Help = lazy(withTexts(() => import('./Help')));
 
 // How long a g waits for the letter of a page.
 const pairMs = 1_500;
@@ -38,10 +39,10 @@ export function Keys() {
 
   const close = () => setShown(undefined);
   return (
-    <>
+    <Suspense>
       {shown === 'palette' && <Palette onClose={close} />}
       {shown === 'help' && <Help onClose={close} />}
-    </>
+    </Suspense>
   );
 }
 
@@ -54,35 +55,4 @@ function focusSearch(event: globalThis.KeyboardEvent) {
   if (!search) return;
   event.preventDefault();
   search.focus();
-}
-
-function Help({ onClose }: { onClose: () => void }) {
-  const { t } = useTranslation();
-  const pages = usePages();
-  const rows: [string[], string][] = [
-    [['Ctrl', 'K'], t('palette.title')],
-    [['/'], t('palette.toSearch')],
-    [['?'], t('palette.help')],
-    ...pages.flatMap(({ key, label }): [string[], string][] => (key ? [[['g', key], label]] : [])),
-  ];
-  return (
-    <Modal opened onClose={onClose} title={t('palette.help')} closeButtonProps={{ 'aria-label': t('action.close') }}>
-      <Table>
-        <Table.Tbody>
-          {rows.map(([keys, what]) => (
-            <Table.Tr key={keys.join()}>
-              <Table.Td w={120}>
-                {keys.map((key) => (
-                  <Kbd key={key} mr={4}>
-                    {key}
-                  </Kbd>
-                ))}
-              </Table.Td>
-              <Table.Td>{what}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Modal>
-  );
 }

@@ -21,7 +21,7 @@ interface Entry {
 const shownOfKind = 6;
 
 /** Goes to any page, run or pipeline by a part of its name. */
-export function Palette({ onClose }: { onClose: () => void }) {
+export default function Palette({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const listID = useId();
   const [text, setText] = useState('');

@@ -23,17 +23,17 @@ export interface PageEntry {
 export function usePages(): PageEntry[] {
   const { t } = useTranslation();
   return [
-    { to: '/', label: t('home.title'), key: 'h' },
-    { to: '/pipelines', label: t('pipelines.title'), key: 'p' },
-    { to: '/experiments', label: t('experiments.title'), key: 'e' },
-    { to: '/runs', label: t('runs.title'), key: 'r' },
-    { to: '/runs/new', label: t('newRun.title'), key: 'n' },
-    { to: '/schedules', label: t('schedules.title'), key: 's' },
-    { to: '/compare', label: t('compare.title') },
-    { to: '/scaling', label: t('scaling.title') },
-    { to: '/metrics/test', label: t('rules.title') },
-    { to: '/diff', label: t('diff.title') },
-    { to: '/cluster', label: t('cluster.title'), key: 'c' },
-    { to: '/settings', label: t('settings.title') },
+    { to: '/', label: t('pages.home'), key: 'h' },
+    { to: '/pipelines', label: t('pages.pipelines'), key: 'p' },
+    { to: '/experiments', label: t('pages.experiments'), key: 'e' },
+    { to: '/runs', label: t('pages.runs'), key: 'r' },
+    { to: '/runs/new', label: t('pages.newRun'), key: 'n' },
+    { to: '/schedules', label: t('pages.schedules'), key: 's' },
+    { to: '/compare', label: t('pages.compare') },
+    { to: '/scaling', label: t('pages.scaling') },
+    { to: '/metrics/test', label: t('pages.rules') },
+    { to: '/diff', label: t('pages.diff') },
+    { to: '/cluster', label: t('pages.cluster'), key: 'c' },
+    { to: '/settings', label: t('pages.settings') },
   ];
 }

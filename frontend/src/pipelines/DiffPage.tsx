@@ -25,7 +25,7 @@ export function DiffPage() {
   const { data: changes, error, refetch } = useQuery(diffQuery(from ?? '', to ?? ''));
   const what = t('diff.await');
   return (
-    <Page title={t('diff.title')} trail={<TextLink to="/pipelines">{t('pipelines.title')}</TextLink>}>
+    <Page title={t('pages.diff')} trail={<TextLink to="/pipelines">{t('pages.pipelines')}</TextLink>}>
       <div className={classes.sides}>
         <Side title={t('diff.from')} versionID={from} onVersion={(id) => choose({ from: id })} />
         <Side title={t('diff.to')} versionID={to} onVersion={(id) => choose({ to: id })} />

@@ -28,7 +28,7 @@ export function PipelinePage() {
   const { t } = useTranslation();
   const { pipelineId } = route.useParams();
   const { data: pipeline, error, refetch } = useQuery(pipelineQuery(pipelineId));
-  const trail = <TextLink to="/pipelines">{t('pipelines.title')}</TextLink>;
+  const trail = <TextLink to="/pipelines">{t('pages.pipelines')}</TextLink>;
   if (!pipeline) {
     return (
       <Page title={t('field.pipeline')} trail={trail}>

@@ -41,7 +41,7 @@ export function PipelinesPage() {
   );
 
   return (
-    <Page title={t('pipelines.title')} actions={uploadButton}>
+    <Page title={t('pages.pipelines')} actions={uploadButton}>
       <DropTarget label={t('pipelines.drop')} disabled={Boolean(uploading)} onFile={(file) => setUploading({ file })} />
       <FilterBar q={search.q} onFilter={(q) => change({ q }, true)} />
       {error && (
@@ -55,7 +55,7 @@ export function PipelinesPage() {
       {data && data.items.length > 0 && (
         <Stack gap="sm">
           <DataTable
-            caption={t('list.caption', { what: t('pipelines.title'), count: data.items.length })}
+            caption={t('list.caption', { what: t('pages.pipelines'), count: data.items.length })}
             columns={columns}
             rows={data.items}
             rowID={(pipeline) => pipeline.id}
@@ -86,51 +86,48 @@ function useColumns(onDelete: (pipeline: Pipeline) => void): Column<Pipeline>[] 
       {
         id: 'name',
         header: t('field.name'),
-        enableSorting: true,
-        cell: ({ row }) => (
-          <TextLink to="/pipelines/$pipelineId" params={{ pipelineId: row.original.id }} fw={550} className="name">
-            {row.original.name}
+        sorts: true,
+        cell: (row) => (
+          <TextLink to="/pipelines/$pipelineId" params={{ pipelineId: row.id }} fw={550} className="name">
+            {row.name}
           </TextLink>
         ),
       },
       {
         id: 'description',
         header: t('field.description'),
-        enableSorting: true,
-        cell: ({ row }) => (
+        sorts: true,
+        cell: (row) => (
           <Text size="sm" c="dimmed" lineClamp={2} maw={560}>
-            {row.original.description || t('field.none')}
+            {row.description || t('field.none')}
           </Text>
         ),
       },
       {
         id: 'default_version',
         header: t('field.defaultVersion'),
-        cell: ({ row }) => <span className="name">{row.original.default_version?.name ?? t('field.none')}</span>,
+        cell: (row) => <span className="name">{row.default_version?.name ?? t('field.none')}</span>,
       },
       {
         id: 'created_at',
         header: t('field.uploaded'),
-        enableSorting: true,
-        meta: { width: 130 },
-        cell: ({ row }) => <Ago at={row.original.created_at} />,
+        sorts: true,
+        width: 130,
+        cell: (row) => <Ago at={row.created_at} />,
       },
       {
         id: 'actions',
         header: t('pipelines.actions'),
-        meta: { width: 190, align: 'right' },
-        cell: ({ row }) => (
+        width: 190,
+        align: 'right',
+        cell: (row) => (
           <Group gap={6} wrap="nowrap" justify="flex-end">
-            <ButtonLink to="/runs/new" search={{ pipeline: row.original.id }} size="compact-sm" variant="light">
+            <ButtonLink to="/runs/new" search={{ pipeline: row.id }} size="compact-sm" variant="light">
               {t('pipelines.createRun')}
             </ButtonLink>
             <Menu position="bottom-end">
               <Menu.Target>
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  aria-label={`${t('pipelines.actions')}: ${row.original.name}`}
-                >
+                <ActionIcon variant="subtle" color="gray" aria-label={`${t('pipelines.actions')}: ${row.name}`}>
                   <IconDots size={18} aria-hidden />
                 </ActionIcon>
               </Menu.Target>
@@ -138,7 +135,7 @@ function useColumns(onDelete: (pipeline: Pipeline) => void): Column<Pipeline>[] 
                 <Menu.Item
                   c="var(--ar-bad)"
                   leftSection={<IconTrash size={16} aria-hidden />}
-                  onClick={() => onDelete(row.original)}
+                  onClick={() => onDelete(row)}
                 >
                   {t('action.delete')}
                 </Menu.Item>

@@ -23,7 +23,7 @@ export function VersionsTable({ pipeline, query: { data, error, refetch } }: Ver
       {
         id: 'name',
         header: t('field.version'),
-        cell: ({ row: { original: version } }) => (
+        cell: (version) => (
           <Group gap="xs">
             <TextLink
               to="/pipelines/$pipelineId"
@@ -40,18 +40,18 @@ export function VersionsTable({ pipeline, query: { data, error, refetch } }: Ver
       {
         id: 'description',
         header: t('field.description'),
-        cell: ({ row }) => (
+        cell: (row) => (
           <Text size="sm" c="dimmed" lineClamp={2}>
-            {row.original.description || t('field.none')}
+            {row.description || t('field.none')}
           </Text>
         ),
       },
-      { id: 'created_at', header: t('field.uploaded'), cell: ({ row }) => <Ago at={row.original.created_at} /> },
+      { id: 'created_at', header: t('field.uploaded'), cell: (row) => <Ago at={row.created_at} /> },
       {
         id: 'run',
         header: t('pipelines.actions'),
-        meta: { align: 'right' },
-        cell: ({ row: { original: version } }) => (
+        align: 'right',
+        cell: (version) => (
           <Group gap={6} justify="flex-end" wrap="nowrap">
             {version.id !== defaultID && (
               <ButtonLink to="/diff" search={{ from: version.id, to: defaultID }} size="compact-sm" variant="subtle">

@@ -39,7 +39,7 @@ export function RulesPage() {
     test(text);
   };
   return (
-    <Page title={t('rules.title')}>
+    <Page title={t('pages.rules')}>
       <Text size="sm" c="dimmed">
         {t('rules.text')}
       </Text>

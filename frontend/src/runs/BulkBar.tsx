@@ -8,13 +8,14 @@ import {
   IconRotateClockwise,
   IconTrash,
 } from '@tabler/icons-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { BulkAction } from '../api/bulk';
 import type { Run } from '../api/client';
 import { ButtonLink } from '../app/links';
 import classes from './BulkBar.module.css';
-import { BulkDialog } from './BulkDialog';
+
+const BulkDialog = lazy(() => import('./BulkDialog'));
 
 interface BulkBarProps {
   chosen: Run[];
@@ -34,10 +35,9 @@ const icons = {
 const comparable = { min: 2, max: 50 };
 
 /** What can be done with the runs that are chosen; it stays in sight while there are some. */
-export function BulkBar({ chosen, archived, onClear }: BulkBarProps) {
+export default function BulkBar({ chosen, archived, onClear }: BulkBarProps) {
   const { t } = useTranslation();
   const [asking, setAsking] = useState<BulkAction>();
-  if (chosen.length === 0) return null;
   const actions: BulkAction[] = archived ? ['unarchive', 'delete'] : ['terminate', 'retry', 'archive', 'delete'];
   const canCompare = chosen.length >= comparable.min && chosen.length <= comparable.max;
   return (
@@ -90,16 +90,18 @@ export function BulkBar({ chosen, archived, onClear }: BulkBarProps) {
           {t('bulk.none')}
         </Button>
       </Group>
-      {asking && (
-        <BulkDialog
-          action={asking}
-          runs={chosen}
-          onClose={(done) => {
-            setAsking(undefined);
-            if (done) onClear();
-          }}
-        />
-      )}
+      <Suspense>
+        {asking && (
+          <BulkDialog
+            action={asking}
+            runs={chosen}
+            onClose={(done) => {
+              setAsking(undefined);
+              if (done) onClear();
+            }}
+          />
+        )}
+      </Suspense>
     </section>
   );
 }

@@ -18,7 +18,7 @@ interface BulkDialogProps {
 }
 
 /** Tells what an action would do to each run, asks, does it, and tells what became of each. */
-export function BulkDialog({ action, runs, onClose }: BulkDialogProps) {
+export default function BulkDialog({ action, runs, onClose }: BulkDialogProps) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const [artifacts, setArtifacts] = useState(false);

@@ -1,7 +1,7 @@
-import { Checkbox } from '@mantine/core';
 import { createContext, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
+import classes from './Choice.module.css';
 
 interface Chosen {
   /** Those on the page. */
@@ -24,11 +24,14 @@ export function ChooseAll() {
   const count = here.filter((id) => chosen.includes(id)).length;
   const all = count > 0 && count === here.length;
   return (
-    <Checkbox
-      size="xs"
-      aria-label={t('bulk.all')}
+    <input
+      type="checkbox"
+      className={classes.box}
+      aria-label={t('runs.chooseAll')}
       checked={all}
-      indeterminate={count > 0 && !all}
+      ref={(box) => {
+        if (box) box.indeterminate = count > 0 && !all;
+      }}
       onChange={() => onChoose(all ? chosen.filter((id) => !here.includes(id)) : [...new Set([...chosen, ...here])])}
     />
   );
@@ -39,9 +42,10 @@ export function ChooseOne({ run: { id, name } }: { run: Run }) {
   const { chosen, onChoose } = useContext(ChosenRuns);
   const on = chosen.includes(id);
   return (
-    <Checkbox
-      size="xs"
-      aria-label={t('bulk.one', { name })}
+    <input
+      type="checkbox"
+      className={classes.box}
+      aria-label={t('runs.chooseOne', { name })}
       checked={on}
       onChange={() => onChoose(on ? chosen.filter((other) => other !== id) : [...chosen, id])}
     />

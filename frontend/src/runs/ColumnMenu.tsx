@@ -1,9 +1,9 @@
 import { Button, Menu, ScrollArea } from '@mantine/core';
 import { IconCheck, IconColumns3 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { runFieldsQuery } from '../api/runs';
+import { useOpenAtOnce } from '../feedback/useOpenAtOnce';
 
 interface ColumnMenuProps {
   /** Metrics of the runs on the page. */
@@ -15,9 +15,9 @@ interface ColumnMenuProps {
 }
 
 /** Chooses the metrics and parameters that have columns. */
-export function ColumnMenu({ met, metrics, params, onMetrics, onParams }: ColumnMenuProps) {
+export default function ColumnMenu({ met, metrics, params, onMetrics, onParams }: ColumnMenuProps) {
   const { t } = useTranslation();
-  const [opened, setOpened] = useState(false);
+  const [opened, setOpened] = useOpenAtOnce();
   const fields = useQuery({ ...runFieldsQuery, enabled: opened });
   // A column may be chosen although no run on this page has it.
   const offeredMetrics = [...new Set([...met, ...metrics, ...(fields.data?.metrics ?? [])])];
@@ -27,7 +27,7 @@ export function ColumnMenu({ met, metrics, params, onMetrics, onParams }: Column
   return (
     <Menu closeOnItemClick={false} opened={opened} onChange={setOpened} width={260}>
       <Menu.Target>
-        <Button variant="default" leftSection={<IconColumns3 size={16} aria-hidden />}>
+        <Button autoFocus variant="default" leftSection={<IconColumns3 size={16} aria-hidden />}>
           {t('runs.columns')}
         </Button>
       </Menu.Target>

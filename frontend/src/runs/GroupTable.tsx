@@ -23,7 +23,7 @@ interface GroupTableProps {
 }
 
 /** All runs of the search by the value of a parameter, with the mean and the spread of each metric. */
-export function GroupTable({ search, scope, by, onOpen }: GroupTableProps) {
+export default function GroupTable({ search, scope, by, onOpen }: GroupTableProps) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const { data, error, isPending, refetch } = useQuery({
@@ -64,8 +64,8 @@ function useColumns(by: string, metrics: string[], onOpen: (term: string) => voi
       {
         id: 'value',
         header: by,
-        meta: { lead: true },
-        cell: ({ row: { original: group } }) =>
+        lead: true,
+        cell: (group) =>
           group.value === undefined || group.value.includes('"') ? (
             <Text span size="sm" c={group.value === undefined ? 'dimmed' : undefined} className="break">
               {group.value ?? t('groups.without')}
@@ -85,17 +85,18 @@ function useColumns(by: string, metrics: string[], onOpen: (term: string) => voi
       },
       {
         id: 'runs',
-        header: t('runs.title'),
-        meta: { align: 'right', width: 90 },
-        cell: ({ row }) => formatNumber(row.original.runs ?? 0, i18n.language),
+        header: t('pages.runs'),
+        align: 'right',
+        width: 90,
+        cell: (row) => formatNumber(row.runs ?? 0, i18n.language),
       },
     ];
     for (const name of JSON.parse(names) as string[]) {
       columns.push({
         id: `metric:${name}`,
         header: name,
-        meta: { align: 'right' },
-        cell: ({ row }) => <SpreadCell group={row.original} name={name} />,
+        align: 'right',
+        cell: (row) => <SpreadCell group={row} name={name} />,
       });
     }
     return columns;

@@ -41,7 +41,7 @@ export function RunPage() {
   const { runId } = route.useParams();
   const { data: run, error, refetch, liveness, reconnect } = useLiveRun(runId);
 
-  const trail = <TextLink to="/runs">{t('runs.title')}</TextLink>;
+  const trail = <TextLink to="/runs">{t('pages.runs')}</TextLink>;
   if (!run) {
     return (
       <Page title={t('field.run')} trail={trail}>

@@ -11,7 +11,7 @@ export function RunsPage() {
   const { t } = useTranslation();
   return (
     <Page
-      title={t('runs.title')}
+      title={t('pages.runs')}
       actions={
         <ButtonLink to="/runs/new" leftSection={<IconPlus size={16} aria-hidden />}>
           {t('runs.createRun')}

@@ -1,8 +1,15 @@
-import { Group, MultiSelect, SegmentedControl, Stack, Text } from '@mantine/core';
-import { IconArchive, IconPlayerPlay } from '@tabler/icons-react';
+import { Button, Group, Input, Stack, Text } from '@mantine/core';
+import {
+  IconArchive,
+  IconBookmark,
+  IconChevronDown,
+  IconColumns3,
+  IconPlayerPlay,
+  IconStack2,
+} from '@tabler/icons-react';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { TFunction } from 'i18next';
-import { useMemo } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
 import { newestFirst } from '../api/pipelines';
@@ -12,26 +19,39 @@ import { ButtonLink, TextLink } from '../app/links';
 import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
+import { Segments } from '../feedback/Segments';
+import { StandIn } from '../feedback/StandIn';
 import { Ago } from '../format/Ago';
 import { Duration } from '../format/Duration';
 import { formatMetric } from '../format/format';
-import { useStatusWord } from '../status/StatusBadge';
-import { isFinal, runStatuses } from '../status/status';
+import { withTexts } from '../i18n';
+import { isFinal } from '../status/status';
 import { type Column, DataTable } from '../table/DataTable';
 import { Pager } from '../table/ListControls';
 import { NoMatch } from '../table/NoMatch';
 import { useListURL } from '../table/useListURL';
 import { useChosen } from '../table/useTyped';
 import { RunStatus } from '../waiting/RunStatus';
-import { BulkBar } from './BulkBar';
 import { Choice, ChooseAll, ChooseOne } from './Choice';
-import { ColumnMenu } from './ColumnMenu';
-import { GroupBy } from './GroupBy';
-import { GroupTable } from './GroupTable';
 import { metricColumns, metricNames, metricsNamed } from './metricColumns';
 import { Delta, PinButton, Pins } from './Pins';
 import { SearchLine } from './SearchLine';
-import { ViewMenu } from './ViewMenu';
+import { useCurrentView } from './views';
+
+const load = {
+  bulkBar: withTexts(() => import('./BulkBar')),
+  columnMenu: withTexts(() => import('./ColumnMenu')),
+  groupBy: withTexts(() => import('./GroupBy')),
+  groupTable: withTexts(() => import('./GroupTable')),
+  statusFilter: withTexts(() => import('./StatusFilter')),
+  viewMenu: withTexts(() => import('./ViewMenu')),
+};
+const BulkBar = lazy(load.bulkBar);
+const ColumnMenu = lazy(load.columnMenu);
+const GroupBy = lazy(load.groupBy);
+const GroupTable = lazy(load.groupTable);
+const StatusFilter = lazy(load.statusFilter);
+const ViewMenu = lazy(load.viewMenu);
 
 interface RunsTableProps {
   search: RunsSearch;
@@ -58,6 +78,7 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
   const [chosen, choose] = useChosen(search.chosen ?? [], (ids) =>
     select({ chosen: ids.length > 0 ? ids : undefined }),
   );
+  const view = useCurrentView(search);
   const pins = search.pins ?? [];
   const pinned = useQuery({ ...pinnedRunsQuery(pins), placeholderData: keepPreviousData });
   const top = pins.flatMap((id) => pinned.data?.find((run) => run.id === id) ?? []);
@@ -70,15 +91,34 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
     <Stack gap="md">
       <Group gap="sm" align="flex-start">
         <SearchLine q={search.q} onSearch={(q) => change({ q }, true)} />
-        <StatusFilter chosen={search.status ?? []} onChange={(status) => change({ status })} />
-        <ColumnMenu
-          met={met}
-          metrics={metrics}
-          params={params}
-          onMetrics={(names) => select({ metrics: names })}
-          onParams={(names) => select({ params: names?.length ? names : undefined })}
-        />
-        <SegmentedControl
+        <StandIn
+          load={load.statusFilter}
+          wanted={Boolean(search.status?.length)}
+          button={<Closed label={t('runs.filterStatus')} text={t('runs.allStatuses')} w={190} />}
+        >
+          {(pressed) => (
+            <StatusFilter chosen={search.status ?? []} pressed={pressed} onChange={(status) => change({ status })} />
+          )}
+        </StandIn>
+        <StandIn
+          load={load.columnMenu}
+          button={
+            <Button variant="default" aria-haspopup="menu" leftSection={<IconColumns3 size={16} aria-hidden />}>
+              {t('runs.columns')}
+            </Button>
+          }
+        >
+          {() => (
+            <ColumnMenu
+              met={met}
+              metrics={metrics}
+              params={params}
+              onMetrics={(names) => select({ metrics: names })}
+              onParams={(names) => select({ params: names?.length ? names : undefined })}
+            />
+          )}
+        </StandIn>
+        <Segments
           aria-label={t('runs.archive')}
           value={search.archived ? 'archived' : 'active'}
           data={[
@@ -87,24 +127,60 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
           ]}
           onChange={(value) => change({ archived: value === 'archived' || undefined, chosen: undefined })}
         />
-        <GroupBy by={search.by} onChange={(by) => change({ by, sort: undefined, dir: undefined })} />
-        {!experimentID && !scheduleID && <ViewMenu search={search} />}
+        <StandIn
+          load={load.groupBy}
+          wanted={Boolean(search.by)}
+          button={
+            <Closed
+              label={t('runs.groupBy')}
+              text={t('runs.groupBy')}
+              w={225}
+              icon={<IconStack2 size={16} aria-hidden />}
+            />
+          }
+        >
+          {(pressed) => (
+            <GroupBy
+              by={search.by}
+              pressed={pressed}
+              onChange={(by) => change({ by, sort: undefined, dir: undefined })}
+            />
+          )}
+        </StandIn>
+        {!experimentID && !scheduleID && (
+          <StandIn
+            load={load.viewMenu}
+            button={
+              <Button variant="default" aria-haspopup="menu" leftSection={<IconBookmark size={16} aria-hidden />}>
+                {view?.name ?? t('runs.views')}
+              </Button>
+            }
+          >
+            {() => <ViewMenu search={search} />}
+          </StandIn>
+        )}
       </Group>
       {error && (
         <Failure title={t('failure.title', { what: t('await.runs') })} error={error} onRetry={() => void refetch()} />
       )}
-      <BulkBar
-        chosen={chosen.map((id) => data?.items.find((run) => run.id === id) ?? ({ id, name: id } as Run))}
-        archived={search.archived ?? false}
-        onClear={() => choose([])}
-      />
+      <Suspense>
+        {chosen.length > 0 && (
+          <BulkBar
+            chosen={chosen.map((id) => data?.items.find((run) => run.id === id) ?? ({ id, name: id } as Run))}
+            archived={search.archived ?? false}
+            onClear={() => choose([])}
+          />
+        )}
+      </Suspense>
       {search.by && (
-        <GroupTable
-          search={search}
-          scope={{ experimentID, scheduleID }}
-          by={search.by}
-          onOpen={(term) => change({ by: undefined, q: [search.q, term].filter(Boolean).join(' ') })}
-        />
+        <Suspense fallback={<Awaiting what={t('await.runs')} rows={4} />}>
+          <GroupTable
+            search={search}
+            scope={{ experimentID, scheduleID }}
+            by={search.by}
+            onOpen={(term) => change({ by: undefined, q: [search.q, term].filter(Boolean).join(' ') })}
+          />
+        </Suspense>
       )}
       {!search.by && isPending && <Awaiting what={t('await.runs')} rows={6} />}
       {!search.by && data && rows.length > 0 && (
@@ -112,7 +188,7 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
           <Choice value={{ runs: rows, chosen, onChoose: choose }}>
             <Pins value={{ pins, baseline: top[0], onPin }}>
               <DataTable
-                caption={t('list.caption', { what: t('runs.title'), count: rows.length })}
+                caption={t('list.caption', { what: t('pages.runs'), count: rows.length })}
                 columns={columns}
                 rows={rows}
                 rowID={(run) => run.id}
@@ -150,20 +226,29 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
   );
 }
 
-function StatusFilter({ chosen, onChange }: { chosen: string[]; onChange: (status: string[] | undefined) => void }) {
-  const { t } = useTranslation();
-  const word = useStatusWord();
+interface ClosedProps {
+  label: string;
+  text: string;
+  w: number;
+  icon?: ReactNode;
+}
+
+/** Looks like a field with choices. */
+function Closed({ label, text, w, icon, ...rest }: ClosedProps) {
   return (
-    <MultiSelect
-      aria-label={t('runs.filterStatus')}
-      placeholder={chosen.length === 0 ? t('runs.allStatuses') : undefined}
-      data={runStatuses.map((status) => ({ value: status, label: word(status) }))}
-      value={chosen}
-      onChange={(status) => onChange(status.length > 0 ? status : undefined)}
-      clearable
-      clearButtonProps={{ 'aria-label': t('action.clearFilter') }}
-      miw={190}
-    />
+    <Input
+      {...rest}
+      component="button"
+      type="button"
+      pointer
+      w={w}
+      aria-label={label}
+      aria-haspopup="listbox"
+      leftSection={icon}
+      rightSection={<IconChevronDown size={14} aria-hidden />}
+    >
+      <Input.Placeholder>{text}</Input.Placeholder>
+    </Input>
   );
 }
 
@@ -183,74 +268,72 @@ function runColumns(t: Translate, metrics: string[], params: string[], withExper
   const columns: Column<Run>[] = [
     {
       id: 'chosen',
-      meta: { width: 80 },
+      width: 80,
       header: ChooseAll,
-      cell: ({ row }) => (
+      cell: (row) => (
         <Group gap={6} wrap="nowrap">
-          <ChooseOne run={row.original} />
-          <PinButton run={row.original} />
+          <ChooseOne run={row} />
+          <PinButton run={row} />
         </Group>
       ),
     },
     {
       id: 'name',
       header: t('field.name'),
-      enableSorting: true,
-      meta: { lead: true },
-      cell: ({ row }) => (
-        <TextLink to="/runs/$runId" params={{ runId: row.original.id }} fw={550} className="name">
-          {row.original.name}
+      sorts: true,
+      lead: true,
+      cell: (row) => (
+        <TextLink to="/runs/$runId" params={{ runId: row.id }} fw={550} className="name">
+          {row.name}
         </TextLink>
       ),
     },
     {
       id: 'status',
       header: t('field.status'),
-      enableSorting: true,
-      cell: ({ row }) => <RunStatus run={row.original} />,
+      sorts: true,
+      cell: (row) => <RunStatus run={row} />,
     },
     {
       id: 'duration',
       header: t('field.duration'),
-      meta: { width: 110 },
-      cell: ({ row: { original: run } }) => (
-        <Duration start={run.started_at} end={run.finished_at} live={!isFinal(run.status)} />
-      ),
+      width: 110,
+      cell: (run) => <Duration start={run.started_at} end={run.finished_at} live={!isFinal(run.status)} />,
     },
     {
       id: 'pipeline',
       header: t('field.pipeline'),
-      cell: ({ row }) => <PipelineLink run={row.original} />,
+      cell: (row) => <PipelineLink run={row} />,
     },
     {
       id: 'created_at',
       header: t('field.started'),
-      enableSorting: true,
-      meta: { width: 130 },
-      cell: ({ row: { original: run } }) => <Ago at={run.started_at ?? run.created_at} />,
+      sorts: true,
+      width: 130,
+      cell: (run) => <Ago at={run.started_at ?? run.created_at} />,
     },
   ];
   if (withExperiment) {
     columns.splice(4, 0, {
       id: 'experiment',
       header: t('field.experiment'),
-      cell: ({ row }) => <ExperimentLink run={row.original} />,
+      cell: (row) => <ExperimentLink run={row} />,
     });
   }
   for (const name of params) {
     columns.push({
       id: `parameter:${name}`,
       header: name,
-      cell: ({ row }) => <ParameterCell run={row.original} name={name} />,
+      cell: (row) => <ParameterCell run={row} name={name} />,
     });
   }
   for (const name of metrics) {
     columns.push({
       id: `metric:${name}`,
       header: name,
-      enableSorting: true,
-      meta: { align: 'right' },
-      cell: ({ row }) => <MetricCell run={row.original} name={name} />,
+      sorts: true,
+      align: 'right',
+      cell: (row) => <MetricCell run={row} name={name} />,
     });
   }
   return columns;

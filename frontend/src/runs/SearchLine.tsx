@@ -1,4 +1,4 @@
-import { Autocomplete, CloseButton } from '@mantine/core';
+import { CloseButton } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -10,6 +10,7 @@ import { pipelinesQuery } from '../api/pipelines';
 import { runFieldsQuery } from '../api/runs';
 import { completions, parseSearchLine, type SearchProblem, wordsOf } from '../api/search';
 import { useTyped } from '../table/useTyped';
+import { CompletionField } from './CompletionField';
 
 interface SearchLineProps {
   q: string | undefined;
@@ -40,8 +41,7 @@ export function SearchLine({ q, onSearch }: SearchLineProps) {
 
   const options = completions(typed, fields.data ?? {}, known).slice(0, shownOptions);
   return (
-    <Autocomplete
-      w="min(100%, 520px)"
+    <CompletionField
       type="search"
       aria-label={t('search.label')}
       placeholder={t('search.placeholder')}
@@ -60,19 +60,13 @@ export function SearchLine({ q, onSearch }: SearchLineProps) {
       }
       value={line}
       error={problems.length > 0 && problems.map((problem) => problemText(problem, t)).join(' ')}
-      data={options.map(({ word, whole }) => `${before}${word}${whole ? ' ' : ''}`)}
-      filter={({ options: all }) => all}
-      renderOption={({ option }) => <span className="mono">{option.value.slice(before.length)}</span>}
+      completions={options.map(({ word, whole }) => ({ value: `${before}${word}${whole ? ' ' : ''}`, label: word }))}
       onFocus={() => setActive(true)}
       onChange={(text) => {
         setLine(text);
         send(text);
       }}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter' && !event.currentTarget.getAttribute('aria-activedescendant')) {
-          search(line);
-        }
-      }}
+      onEnter={() => search(line)}
     />
   );
 }

@@ -102,16 +102,16 @@ function useColumns(graph: Steps, onSelect: (id: string) => void): Column<Step>[
       {
         id: 'step',
         header: t('field.step'),
-        cell: ({ row }) => (
-          <UnstyledButton className={classes.stepButton} onClick={() => onSelect(row.original.id)}>
-            {row.original.name}
+        cell: (row) => (
+          <UnstyledButton className={classes.stepButton} onClick={() => onSelect(row.id)}>
+            {row.name}
           </UnstyledButton>
         ),
       },
       {
         id: 'status',
         header: t('field.status'),
-        cell: ({ row: { original: step } }) => (
+        cell: (step) => (
           <>
             <StatusBadge phase={step.phase} />
             {step.waiting && (
@@ -133,21 +133,21 @@ function useColumns(graph: Steps, onSelect: (id: string) => void): Column<Step>[
       {
         id: 'duration',
         header: t('field.duration'),
-        cell: ({ row: { original: step } }) =>
+        cell: (step) =>
           hasRun(step.phase) ? (
             <Duration start={step.started} end={step.finished} live={!isFinal(step.phase)} />
           ) : (
             t('field.none')
           ),
       },
-      { id: 'started', header: t('field.started'), cell: ({ row }) => <Time at={row.original.started} /> },
-      { id: 'template', header: t('field.template'), cell: ({ row }) => row.original.kind },
+      { id: 'started', header: t('field.started'), cell: (row) => <Time at={row.started} /> },
+      { id: 'template', header: t('field.template'), cell: (row) => row.kind },
       {
         id: 'after',
         header: t('field.after'),
-        cell: ({ row }) => (
+        cell: (row) => (
           <Text size="sm" lineClamp={2} miw={140}>
-            {after.get(row.original.id)?.join(', ') ?? t('field.none')}
+            {after.get(row.id)?.join(', ') ?? t('field.none')}
           </Text>
         ),
       },

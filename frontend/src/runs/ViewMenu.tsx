@@ -5,21 +5,21 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RunsSearch } from '../api/runs';
 import { announce } from '../app/announce';
-import { searchOf, useViews, viewOf } from './views';
+import { useOpenAtOnce } from '../feedback/useOpenAtOnce';
+import { searchOf, useCurrentView, useViews, viewOf } from './views';
 
 /** Opens views that were saved under a name, and saves the one that is shown. */
-export function ViewMenu({ search }: { search: RunsSearch }) {
+export default function ViewMenu({ search }: { search: RunsSearch }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const { views, save, remove } = useViews();
-  const [opened, setOpened] = useState(false);
+  const [opened, setOpened] = useOpenAtOnce();
   const [name, setName] = useState('');
-  const now = viewOf(search);
-  const current = views.find((view) => view.search === now);
+  const current = useCurrentView(search);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!name.trim()) return;
-    save({ name: name.trim(), search: now });
+    save({ name: name.trim(), search: viewOf(search) });
     announce(t('views.saved', { name: name.trim() }));
     setName('');
     setOpened(false);
@@ -27,8 +27,8 @@ export function ViewMenu({ search }: { search: RunsSearch }) {
   return (
     <Menu opened={opened} onChange={setOpened} width={300} closeOnItemClick>
       <Menu.Target>
-        <Button variant="default" leftSection={<IconBookmark size={16} aria-hidden />}>
-          {current?.name ?? t('views.title')}
+        <Button autoFocus variant="default" leftSection={<IconBookmark size={16} aria-hidden />}>
+          {current?.name ?? t('runs.views')}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -36,7 +36,7 @@ export function ViewMenu({ search }: { search: RunsSearch }) {
           <Group key={view.name} gap={4} wrap="nowrap" role="none">
             <Menu.Item
               className="break"
-              leftSection={<IconCheck size={16} aria-hidden style={{ opacity: view === current ? 1 : 0 }} />}
+              leftSection={<IconCheck size={16} aria-hidden style={{ opacity: view.name === current?.name ? 1 : 0 }} />}
               onClick={() => void navigate({ to: '/runs', search: searchOf(view) as never })}
             >
               {view.name}

@@ -17,7 +17,10 @@ export function WaitingNote({ run, onShowStep }: { run: Run; onShowStep: (nodeID
     <section className={classes.waiting} aria-label={t('status.Pending')} role="status">
       <IconClock size={20} aria-hidden />
       <Text size="sm" className="break">
-        {t('run.waits', { step: stepLabels((run.nodes ?? []) as RunNode[]).get(node.id), why: sentence(node.waiting) })}
+        {t('runs.waits', {
+          step: stepLabels((run.nodes ?? []) as RunNode[]).get(node.id),
+          why: sentence(node.waiting),
+        })}
       </Text>
       <Button size="xs" variant="default" onClick={() => onShowStep(node.id)}>
         {t('run.showStep')}

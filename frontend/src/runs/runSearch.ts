@@ -1,5 +1,5 @@
 import { many } from '../api/url';
-import { type Axis, axes } from '../metrics/curves';
+import { type Axis, axes } from '../metrics/axis';
 
 /** What the page of a run shows, as it stands in the URL. */
 export interface RunSearch {

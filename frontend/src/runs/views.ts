@@ -43,6 +43,12 @@ export function useViews() {
   };
 }
 
+/** The view that the list shows, if it has a name. */
+export function useCurrentView(search: RunsSearch): SavedView | undefined {
+  const now = viewOf(search);
+  return useViews().views.find((view) => view.search === now);
+}
+
 /** Reads which runs are pinned, and the parameter that runs are grouped by, out of a URL. */
 export const readPins = (raw: Record<string, unknown>) => ({
   pins: many(raw.pins),

@@ -36,11 +36,11 @@ export function ScalingPage() {
   const chosen = Boolean(search.runs?.length || search.experiment);
   const { data, error, refetch } = useQuery(scalingQuery(search));
   const what = t('scaling.await');
-  const title = data?.experiment_name ? t('scaling.titleOf', { name: data.experiment_name }) : t('scaling.title');
+  const title = data?.experiment_name ? t('scaling.titleOf', { name: data.experiment_name }) : t('pages.scaling');
   return (
     <Page
-      title={chosen ? title : t('scaling.title')}
-      trail={<TextLink to="/runs">{t('runs.title')}</TextLink>}
+      title={chosen ? title : t('pages.scaling')}
+      trail={<TextLink to="/runs">{t('pages.runs')}</TextLink>}
       actions={chosen && data?.result && <Exports search={search} />}
     >
       {!chosen && <Sweeps />}
@@ -61,9 +61,9 @@ function Sweeps() {
     <>
       {error && <Failure title={t('failure.title', { what })} error={error} onRetry={() => void refetch()} />}
       <Empty icon={<IconChartLine aria-hidden />} title={t('scaling.emptyTitle')} text={t('scaling.emptyText')}>
-        <ButtonLink to="/runs">{t('runs.title')}</ButtonLink>
+        <ButtonLink to="/runs">{t('pages.runs')}</ButtonLink>
         <ButtonLink to="/experiments" variant="default">
-          {t('experiments.title')}
+          {t('pages.experiments')}
         </ButtonLink>
       </Empty>
       {sweeps.length > 0 && (

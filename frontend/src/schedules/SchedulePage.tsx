@@ -32,7 +32,7 @@ export function SchedulePage() {
   return (
     <Page
       title={job?.name ?? t('schedules.one')}
-      trail={<TextLink to="/schedules">{t('schedules.title')}</TextLink>}
+      trail={<TextLink to="/schedules">{t('pages.schedules')}</TextLink>}
       badge={job && <ScheduleState job={job} />}
       actions={
         job && (

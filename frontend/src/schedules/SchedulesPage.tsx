@@ -46,7 +46,7 @@ export function SchedulesPage() {
     </ButtonLink>
   );
   return (
-    <Page title={t('schedules.title')} actions={createButton}>
+    <Page title={t('pages.schedules')} actions={createButton}>
       <FilterBar q={search.q} onFilter={(q) => change({ q }, true)} />
       {(error ?? runs.error) && (
         <Failure
@@ -59,7 +59,7 @@ export function SchedulesPage() {
       {data && data.items.length > 0 && (
         <Stack gap="sm">
           <DataTable
-            caption={t('list.caption', { what: t('schedules.title'), count: data.items.length })}
+            caption={t('list.caption', { what: t('pages.schedules'), count: data.items.length })}
             columns={columns}
             rows={data.items}
             rowID={(job) => job.id}
@@ -97,35 +97,35 @@ function useColumns(runs: Run[] | undefined): Column<Job>[] {
       {
         id: 'name',
         header: t('field.name'),
-        enableSorting: true,
-        cell: ({ row }) => (
-          <TextLink to="/schedules/$scheduleId" params={{ scheduleId: row.original.id }} fw={550} className="name">
-            {row.original.name}
+        sorts: true,
+        cell: (row) => (
+          <TextLink to="/schedules/$scheduleId" params={{ scheduleId: row.id }} fw={550} className="name">
+            {row.name}
           </TextLink>
         ),
       },
       {
         id: 'state',
         header: t('field.status'),
-        cell: ({ row: { original: job } }) => <ScheduleState job={job} />,
+        cell: (job) => <ScheduleState job={job} />,
       },
-      { id: 'when', header: t('schedules.when'), cell: ({ row }) => <TriggerText trigger={triggerOf(row.original)} /> },
-      { id: 'next', header: t('schedules.next'), cell: ({ row }) => <NextTime job={row.original} /> },
+      { id: 'when', header: t('schedules.when'), cell: (row) => <TriggerText trigger={triggerOf(row)} /> },
+      { id: 'next', header: t('schedules.next'), cell: (row) => <NextTime job={row} /> },
       {
         id: 'last',
         header: t('schedules.last'),
-        cell: ({ row }) => {
-          const last = runsOf(row.original, runs)[0];
+        cell: (row) => {
+          const last = runsOf(row, runs)[0];
           return <Ago at={last?.scheduled_at ?? last?.created_at} />;
         },
       },
       {
         id: 'runs',
         header: t('schedules.lastRuns'),
-        meta: { width: 290 },
-        cell: ({ row }) =>
+        width: 290,
+        cell: (row) =>
           runs ? (
-            <RunStrip runs={runsOf(row.original, runs).slice(0, stripLength)} empty={t('schedules.noneLately')} />
+            <RunStrip runs={runsOf(row, runs).slice(0, stripLength)} empty={t('schedules.noneLately')} />
           ) : (
             <Text size="sm" c="dimmed">
               …
@@ -135,8 +135,9 @@ function useColumns(runs: Run[] | undefined): Column<Job>[] {
       {
         id: 'actions',
         header: t('pipelines.actions'),
-        meta: { align: 'right', width: 150 },
-        cell: ({ row: { original: job } }) => (
+        align: 'right',
+        width: 150,
+        cell: (job) => (
           <Group gap={4} justify="flex-end" wrap="nowrap">
             {job.status !== 'Succeeded' && <PauseButton job={job} compact />}
             <ScheduleMenu job={job} />

@@ -14,7 +14,7 @@ export function SettingsPage() {
   const { t } = useTranslation();
   const health = useQuery(healthQuery);
   return (
-    <Page title={t('settings.title')}>
+    <Page title={t('pages.settings')}>
       <div className={classes.columns}>
         <Section title={t('settings.look')}>
           <dl className={classes.facts}>

@@ -1,36 +1,35 @@
-import { Table, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
-import { type ColumnDef, type RowData, rowSortingFeature, tableFeatures, useTable } from '@tanstack/react-table';
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './DataTable.module.css';
 
-/** The server sorts; the table only shows by what. */
-const features = tableFeatures({ rowSortingFeature });
+const LongRows = lazy(() => import('./LongRows'));
 
-declare module '@tanstack/react-table' {
-  interface ColumnMeta<TFeatures, TData, TValue> {
-    align?: 'right';
-    /** The column that says what the row is; wide enough for names. */
-    lead?: boolean;
-    width?: string | number;
-  }
+export interface Column<T> {
+  id: string;
+  header: string | ComponentType;
+  cell: (row: T) => ReactNode;
+  /** The list can be sorted by it: its header asks for that. */
+  sorts?: boolean;
+  align?: 'right';
+  /** The column that says what the row is; wide enough for names. */
+  lead?: boolean;
+  width?: string | number;
 }
-
-export type Column<T extends RowData> = ColumnDef<typeof features, T, unknown>;
 
 export interface Sorting {
   sort: string;
   dir: 'asc' | 'desc';
 }
 
-interface DataTableProps<T extends RowData> {
+interface DataTableProps<T> {
   /** Says what the table holds, for screen readers. */
   caption: string;
   columns: Column<T>[];
   rows: T[];
   rowID: (row: T) => string;
+  /** The server sorts; the table only shows by what. */
   sorting?: Sorting;
   onSort?: (sorting: Sorting) => void;
   /** Marks a row as the chosen one. */
@@ -42,11 +41,12 @@ interface DataTableProps<T extends RowData> {
 }
 
 // Fewer rows than this are all in the page, where the browser's own search finds them.
-const virtualFrom = 120;
-const rowHeight = 45;
+const longFrom = 120;
+// So many fill the window until the code for long tables is there.
+const firstRows = 40;
 
 /** A table whose headers sort. A long one draws only its visible rows. */
-export function DataTable<T extends RowData>({
+export function DataTable<T>({
   caption,
   columns,
   rows,
@@ -57,112 +57,79 @@ export function DataTable<T extends RowData>({
   pinned = 0,
   bare,
 }: DataTableProps<T>) {
-  const { t } = useTranslation();
-  const table = useTable({
-    features,
-    columns,
-    data: rows,
-    getRowId: rowID,
-    manualSorting: true,
-    state: { sorting: sorting ? [{ id: sorting.sort, desc: sorting.dir === 'desc' }] : [] },
-  });
-  const all = table.getRowModel().rows;
-  const { body, window: part } = useWindow(all.length);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const draw = (from: number, to: number) =>
+    rows.slice(from, to).map((row, i) => {
+      const id = rowID(row);
+      return (
+        <tr key={id} data-selected={id === selected || undefined} data-pinned={from + i < pinned || undefined}>
+          {columns.map((column) => (
+            <td key={column.id} data-lead={column.lead} style={{ textAlign: column.align }}>
+              {column.cell(row)}
+            </td>
+          ))}
+        </tr>
+      );
+    });
 
   return (
     <div className={bare ? classes.scroll : `panel ${classes.scroll}`}>
-      <Table className={classes.table} verticalSpacing={9} horizontalSpacing="md">
+      <table className={classes.table}>
         <caption className={classes.caption}>
           <VisuallyHidden>{caption}</VisuallyHidden>
         </caption>
-        <Table.Thead>
-          {table.getHeaderGroups().map((group) => (
-            <Table.Tr key={group.id}>
-              {group.headers.map((header) => {
-                const { column } = header;
-                const order = column.getIsSorted();
-                const { align, width } = column.columnDef.meta ?? {};
-                return (
-                  <Table.Th
-                    key={header.id}
-                    scope="col"
-                    style={{ width, textAlign: align }}
-                    aria-sort={order ? (order === 'asc' ? 'ascending' : 'descending') : undefined}
-                  >
-                    {onSort && column.columnDef.enableSorting ? (
-                      <UnstyledButton
-                        className={classes.sort}
-                        data-sorted={order || undefined}
-                        onClick={() => onSort({ sort: column.id, dir: order === 'desc' ? 'asc' : 'desc' })}
-                        title={t('list.sortBy', { column: String(column.columnDef.header) })}
-                      >
-                        <table.FlexRender header={header} />
-                        {order === 'asc' && <IconArrowUp size={14} aria-hidden />}
-                        {order === 'desc' && <IconArrowDown size={14} aria-hidden />}
-                        {!order && <IconArrowsSort size={14} aria-hidden className={classes.unsorted} />}
-                      </UnstyledButton>
-                    ) : (
-                      <table.FlexRender header={header} />
-                    )}
-                  </Table.Th>
-                );
-              })}
-            </Table.Tr>
-          ))}
-        </Table.Thead>
-        <Table.Tbody ref={body}>
-          {part.before > 0 && <tr aria-hidden style={{ height: part.before }} />}
-          {all.slice(part.from, part.to).map((row) => (
-            <Table.Tr
-              key={row.id}
-              data-selected={row.id === selected || undefined}
-              data-pinned={row.index < pinned || undefined}
-            >
-              {row.getAllCells().map((cell) => (
-                <Table.Td
-                  key={cell.id}
-                  data-lead={cell.column.columnDef.meta?.lead}
-                  style={{ textAlign: cell.column.columnDef.meta?.align }}
-                >
-                  <table.FlexRender cell={cell} />
-                </Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-          {part.after > 0 && <tr aria-hidden style={{ height: part.after }} />}
-        </Table.Tbody>
-      </Table>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Head key={column.id} column={column} sorting={sorting} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {rows.length < longFrom ? (
+            draw(0, rows.length)
+          ) : (
+            <Suspense fallback={draw(0, firstRows)}>
+              <LongRows body={body} count={rows.length} draw={draw} start={draw(0, firstRows)} />
+            </Suspense>
+          )}
+        </tbody>
+      </table>
     </div>
   );
 }
 
-/** Which rows to draw, and how high what is left out stands before and after them. */
-function useWindow(count: number) {
-  const body = useRef<HTMLTableSectionElement>(null);
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    setTop(body.current ? body.current.getBoundingClientRect().top + window.scrollY : 0);
-  }, []);
-  const virtual = useWindowVirtualizer({
-    count,
-    estimateSize: () => rowHeight,
-    overscan: 12,
-    scrollMargin: top,
-    enabled: count >= virtualFrom,
-  });
-  const items = virtual.getVirtualItems();
-  if (count < virtualFrom || items.length === 0) {
-    return { body, window: { from: 0, to: count < virtualFrom ? count : 40, before: 0, after: 0 } };
-  }
-  const first = items[0] as (typeof items)[number];
-  const last = items.at(-1) as (typeof items)[number];
-  return {
-    body,
-    window: {
-      from: first.index,
-      to: last.index + 1,
-      before: first.start - top,
-      after: virtual.getTotalSize() - (last.end - top),
-    },
-  };
+interface HeadProps<T> {
+  column: Column<T>;
+  sorting: Sorting | undefined;
+  onSort: ((sorting: Sorting) => void) | undefined;
+}
+
+function Head<T>({ column: { id, header: Header, sorts, align, width }, sorting, onSort }: HeadProps<T>) {
+  const { t } = useTranslation();
+  const order = sorting?.sort === id ? sorting.dir : undefined;
+  const title = typeof Header === 'string' ? Header : <Header />;
+  return (
+    <th
+      scope="col"
+      style={{ width, textAlign: align }}
+      aria-sort={order && (order === 'asc' ? 'ascending' : 'descending')}
+    >
+      {onSort && sorts ? (
+        <UnstyledButton
+          className={classes.sort}
+          data-sorted={order}
+          onClick={() => onSort({ sort: id, dir: order === 'desc' ? 'asc' : 'desc' })}
+          title={t('list.sortBy', { column: String(Header) })}
+        >
+          {title}
+          {order === 'asc' && <IconArrowUp size={14} aria-hidden />}
+          {order === 'desc' && <IconArrowDown size={14} aria-hidden />}
+          {!order && <IconArrowsSort size={14} aria-hidden className={classes.unsorted} />}
+        </UnstyledButton>
+      ) : (
+        title
+      )}
+    </th>
+  );
 }

@@ -1,7 +1,7 @@
 import { timeoutManager } from '@tanstack/react-query';
 import { cleanup, configure } from '@testing-library/react';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { startI18n } from '../i18n';
+import { startI18n, withTexts } from '../i18n';
 import { server } from './server';
 
 // happy-dom has no layout and loads no fonts; observers never report.
@@ -45,6 +45,7 @@ timeoutManager.setTimeoutProvider<number | NodeJS.Timeout>({
 beforeAll(async () => {
   server.listen({ onUnhandledRequest: 'error' });
   await startI18n('en');
+  await withTexts(async () => undefined)();
 });
 afterEach(() => {
   cleanup();

@@ -12,8 +12,8 @@ export function useWaits() {
   return ({ waiting, status }: Run): string => {
     if (!waiting || shownStatus({ waiting, status }) !== 'Waiting') return '';
     const others = (waiting.steps ?? 1) - 1;
-    const why = t('run.waits', { step: waiting.step ?? '', why: sentence(waiting.why) });
-    return others > 0 ? `${why} ${t('run.waitsMore', { count: others })}` : why;
+    const why = t('runs.waits', { step: waiting.step ?? '', why: sentence(waiting.why) });
+    return others > 0 ? `${why} ${t('runs.waitsMore', { count: others })}` : why;
   };
 }
 

@@ -1,10 +1,15 @@
 import { useTranslation } from 'react-i18next';
-import { inChinese } from './chinese';
 
 type Say = (sentence: string | undefined) => string;
 
-const chinese: Say = (sentence = '') => inChinese(sentence);
 const english: Say = (sentence = '') => sentence;
+let chinese: Say = english;
+
+/** Loads what says the sentences in Chinese; for when that language is chosen. */
+export async function loadChinese() {
+  const { inChinese } = await import('./chinese');
+  chinese = (sentence = '') => inChinese(sentence);
+}
 
 /** Says in the reader's language what a step waits for, or why it never fits. */
 export function useSentence(): Say {

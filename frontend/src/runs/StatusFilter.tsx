@@ -1,0 +1,31 @@
+import { MultiSelect } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { useStatusWord } from '../status/StatusBadge';
+import { runStatuses } from '../status/status';
+
+interface StatusFilterProps {
+  chosen: string[];
+  /** It opens at once. */
+  pressed: boolean;
+  onChange: (status: string[] | undefined) => void;
+}
+
+/** Chooses the states of the runs that are listed. */
+export default function StatusFilter({ chosen, pressed, onChange }: StatusFilterProps) {
+  const { t } = useTranslation();
+  const word = useStatusWord();
+  return (
+    <MultiSelect
+      aria-label={t('runs.filterStatus')}
+      placeholder={chosen.length === 0 ? t('runs.allStatuses') : undefined}
+      data={runStatuses.map((status) => ({ value: status, label: word(status) }))}
+      value={chosen}
+      onChange={(status) => onChange(status.length > 0 ? status : undefined)}
+      clearable
+      clearButtonProps={{ 'aria-label': t('action.clearFilter') }}
+      autoFocus={pressed}
+      defaultDropdownOpened={pressed}
+      miw={190}
+    />
+  );
+}
