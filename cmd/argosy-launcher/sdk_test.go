@@ -50,7 +50,7 @@ func everyKind() []kindOfJob {
 	mpi := train.MPI(everything())
 	mpi.Topology, mpi.RestartPolicy = train.Topology{}, train.RestartNever
 	mpi.Command, mpi.Slots = text("mpirun python train.py"), dsl.Lit(2)
-	mpi.GPUTopology, mpi.MountsOnLauncher, mpi.SSHPort = dsl.Lit(true), dsl.Lit(false), dsl.Lit(2222)
+	mpi.GPUTopology, mpi.MountsOnLauncher, mpi.SSHPort, mpi.Probe = dsl.Lit(true), dsl.Lit(false), dsl.Lit(2222), dsl.Lit(true)
 	torch := train.PyTorch(everything())
 	torch.Slots = dsl.Lit(2)
 	git := torch

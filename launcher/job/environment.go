@@ -16,6 +16,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/argosy-ml/argosy/launcher/probe"
 	"github.com/argosy-ml/argosy/launcher/scrape"
 )
 
@@ -30,6 +31,7 @@ type environment struct {
 	mu    sync.Mutex
 	pods  map[string]*corev1.Pod // that train, by place; the newest of each
 	facts map[string]string      // that the output told
+	probe probe.Reader
 }
 
 func newEnvironment() *environment {
@@ -67,6 +69,12 @@ var told = []struct {
 // listens gives a writer for what a pod prints.
 func (e *environment) listens() io.WriteCloser {
 	return scrape.Lines(func(_ int, line []byte) {
+		if bytes.HasPrefix(line, []byte(probe.Mark)) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.probe.Line(line)
+			return
+		}
 		for _, t := range told {
 			if !bytes.Contains(line, t.mark) {
 				continue
@@ -86,6 +94,7 @@ func (l *Launcher) environmentFacts(ctx context.Context, e *environment, world *
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	facts := maps.Clone(e.facts)
+	maps.Copy(facts, e.probe.Facts(l.Spec.World()))
 	pods := slices.Collect(maps.Values(e.pods))
 	if len(pods) == 0 {
 		return facts

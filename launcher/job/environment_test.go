@@ -63,11 +63,14 @@ func TestEnvironment(t *testing.T) {
 	hears := e.listens()
 	_, err := hears.Write([]byte("argosy: mpirun (Open MPI) 4.1.4\nargosy: metric x = 1\n[1,0]<stdout>:NCCL version 2.21.5+cuda12.4\n[1,3]<stdout>:h:1 [0] NCCL INFO Using network Socket"))
 	require.NoError(t, err)
+	_, err = hears.Write([]byte("\nargosy: probe: no bandwidth: the image has neither\n[1,0]<stdout>: 33554432 8388608 float sum -1 100.0 0.335 0.335"))
+	require.NoError(t, err)
 	require.NoError(t, hears.Close())
 	want := map[string]string{
 		"mpi": "mpirun (Open MPI) 4.1.4", "nccl": "2.21.5+cuda12.4", "nccl network": "Socket", "image": "registry/train@sha256:aa",
 		"commit": strings.Repeat("ab", 20), "network": "pod network", "placement": "a: 8, b: 8", "cpu binding": "core", "env NCCL_DEBUG": "VERSION",
-		"machine": "p3.16xlarge; p3dn.24xlarge", "kernel": "6.1", "gpu": "Tesla-V100", "gpu driver": "550.90.07", "cpus": "64", "memory": "488 GiB",
+		"bandwidth probe": "none: the image has neither",
+		"machine":         "p3.16xlarge; p3dn.24xlarge", "kernel": "6.1", "gpu": "Tesla-V100", "gpu driver": "550.90.07", "cpus": "64", "memory": "488 GiB",
 	}
 	require.Equal(t, want, l.environmentFacts(t.Context(), e, nil))
 

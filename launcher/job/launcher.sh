@@ -19,13 +19,14 @@ reach() {
   done
 }
 hosts=${PRTE_MCA_prte_default_hostfile:-/etc/mpi/hostfile}
-set -- "$1" "${2:-3600}" "${3:-sh}"
+command=$1 patience=${2:-3600} shell=${3:-sh}
+if [ "$#" -gt 3 ]; then shift 3; else set --; fi # what measures the bandwidth, if it is to be known
 if command -v ${OMPI_MCA_plm_rsh_agent:-ssh} >/dev/null 2>&1 && [ -r "$hosts" ]; then
   trap 'exit 143' TERM INT
   probes=
   while read -r host _; do
     if [ -n "$host" ]; then
-      reach "${host%%:*}" "$2" &
+      reach "${host%%:*}" "$patience" &
       probes="$probes $!"
     fi
   done <"$hosts"
@@ -34,6 +35,10 @@ if command -v ${OMPI_MCA_plm_rsh_agent:-ssh} >/dev/null 2>&1 && [ -r "$hosts" ];
   done
   if version=`mpirun --version 2>/dev/null | head -n 1` && [ -n "$version" ]; then
     echo "argosy: $version"
+  fi
+  if [ "$#" -gt 0 ]; then
+    "$@" &
+    wait "$!"
   fi
   # Open MPI 5 has no variables to tag output and to print where ranks run, only options. They go first, unless the user gives some.
   case $version in *"(Open MPI) "[5-9].* | *"(Open MPI) "[1-9][0-9].*)
@@ -67,7 +72,7 @@ stop() {
   if [ -n "$child" ]; then kill -TERM "$child" 2>/dev/null; fi
 }
 trap stop TERM INT
-"$3" -c "$1" &
+"$shell" -c "$command" &
 child=$!
 if [ -n "$stopped" ]; then stop; fi # by a signal from before the child was known
 wait "$child"

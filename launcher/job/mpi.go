@@ -10,6 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	kubeflow "github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1"
+
+	"github.com/argosy-ml/argosy/launcher/probe"
 )
 
 // mpiJob starts its ranks itself: mpirun, in the launcher's pod, reaches the workers by ssh, and passes on what they print.
@@ -78,8 +80,13 @@ func mpiLauncher(s *Spec, id Identity, workers *Role) corev1.PodTemplateSpec {
 		patience = defaultPatience
 	}
 	c.Command = []string{"sh", "-c", verbatim(launcherScript), "sh", verbatim(workers.Command), strconv.Itoa(int(patience.Seconds()))}
-	if s.Shell != "sh" {
+	if s.Shell != "sh" || s.Probe {
 		c.Command = append(c.Command, verbatim(s.Shell))
+	}
+	if s.Probe {
+		for _, word := range probe.Command(s.World()) {
+			c.Command = append(c.Command, verbatim(word))
+		}
 	}
 	c.Env = mergeEnv(openMPIEnv(s, s.sshPort(id)), verbatimEnv(s.Env))
 	return t
@@ -100,7 +107,7 @@ func (s *Spec) sshPort(id Identity) int {
 func mpiWorker(s *Spec, id Identity, workers *Role) corev1.PodTemplateSpec {
 	t := podTemplate(s, id, workers, containerWorker)
 	c := &t.Spec.Containers[0]
-	c.Command = []string{"sh", "-c", verbatim(workerScript)}
+	c.Command = []string{"sh", "-c", verbatim(s.prepared(workerScript))}
 	if port := s.sshPort(id); port > 0 {
 		c.Command = append(c.Command, "sh", strconv.Itoa(port))
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 // launcherScript runs the user's command, its first argument, once all workers answer. Its
-// second is for how many seconds it waits for that.
+// second is for how many seconds it waits for that, its third the shell. What follows is a
+// command that measures the bandwidth first.
 //
 //go:embed launcher.sh
 var launcherScript string

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/argosy-ml/argosy/launcher/gitsync"
+	"github.com/argosy-ml/argosy/launcher/stacks"
 	"github.com/argosy-ml/argosy/sdk/train"
 	"github.com/argosy-ml/argosy/sdk/train/option"
 )
@@ -53,9 +54,20 @@ func trainPod(s *Spec, id Identity, role *Role, container string) corev1.PodTemp
 	t := podTemplate(s, id, role, container)
 	c := &t.Spec.Containers[0]
 	c.Command = []string{verbatim(s.Shell), "-c", verbatim(role.Command)}
+	if s.SilenceTimeout > 0 {
+		c.Command = append([]string{"sh", "-c", verbatim(s.prepared(`exec "$@"`)), "sh"}, c.Command...)
+	}
 	t.Spec.RestartPolicy = corev1.RestartPolicyNever
 	computes(s, role, &t)
 	return t
+}
+
+// prepared has programs answer where they are, for a job that may hang, before a script goes on.
+func (s *Spec) prepared(script string) string {
+	if s.SilenceTimeout == 0 {
+		return script
+	}
+	return stacks.Prepare() + script
 }
 
 // noGPUs is for pods without a limit of GPUs: the NVIDIA runtime shows every GPU of the node to images that ask for all.

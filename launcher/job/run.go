@@ -66,9 +66,11 @@ type Launcher struct {
 	Events   corev1client.EventInterface
 	// Survey tells what the cluster can never hold; nil checks nothing.
 	Survey *survey.Survey
-	Spec   *Spec
-	ID     Identity
-	Paths  Paths
+	// Exec runs a command in a container of a pod and gives its output; nil where that is not possible.
+	Exec  func(ctx context.Context, pod, container string, command []string) (string, error)
+	Spec  *Spec
+	ID    Identity
+	Paths Paths
 
 	out     *console
 	attempt int // of the job that runs, from 1
@@ -92,8 +94,8 @@ func New(config *rest.Config, spec *Spec, id Identity, out io.Writer) (*Launcher
 	return &Launcher{
 		Jobs: jobs.Resource(spec.Kind.GVR()).Namespace(id.Namespace),
 		Pods: core.Pods(id.Namespace), Services: core.Services(id.Namespace), Events: core.Events(id.Namespace),
-		Survey: &survey.Survey{Core: core, Storage: storage},
-		Spec:   spec, ID: id, Paths: DefaultPaths(), out: &console{w: out},
+		Survey: &survey.Survey{Core: core, Storage: storage}, Exec: execIn(config, core, id.Namespace),
+		Spec: spec, ID: id, Paths: DefaultPaths(), out: &console{w: out},
 	}, nil
 }
 
@@ -225,7 +227,7 @@ func (l *Launcher) await(ctx context.Context, v *view, broken <-chan error, logs
 			failed = &FailedError{Code: 1, Cause: cause}
 		}
 		if failed == nil {
-			failed = l.silent(s, status.runs, logs.log(), time.Now())
+			failed = l.silent(ctx, s, status.runs, logs.log(), time.Now())
 		}
 		if failed != nil {
 			failed.Cause = fmt.Sprintf("%s %s failed: %s", kind.Title, job.GetName(), failed.Cause)

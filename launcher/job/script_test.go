@@ -66,6 +66,14 @@ func TestLauncherScriptAsksOpenMPI5(t *testing.T) {
 	}
 }
 
+// What measures the bandwidth runs before the command, with an mpirun of the image's own; its failure is not the job's.
+func TestLauncherScriptMeasuresFirst(t *testing.T) {
+	t.Parallel()
+	out, code := runScriptOf(t, "5.0.5", "echo the command; mpirun train", "w-0.job.ns.svc slots=2\n", endless, "sh", "sh", "-c", `mpirun "$1" $2; exit 3`, "probe", "a b", "c")
+	require.Zero(t, code, out)
+	require.Equal(t, "argosy: mpirun (Open MPI) 5.0.5\nran: a b c\nthe command\nran: --display map --output tag train\n", out)
+}
+
 func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	out, code := runScriptWith(t, "w-0.job.ns.svc slots=2\ndeaf.job.ns.svc slots=2\n", "1")
@@ -85,7 +93,7 @@ func runScriptWith(t *testing.T, hostfile, patience string) (string, int) {
 }
 
 // runScriptOf does so with a version of mpirun that prints its arguments.
-func runScriptOf(t *testing.T, version, command, hostfile, patience string) (string, int) {
+func runScriptOf(t *testing.T, version, command, hostfile, patience string, more ...string) (string, int) {
 	t.Helper()
 	dir := t.TempDir()
 	ssh, hosts := filepath.Join(dir, "ssh"), filepath.Join(dir, "hostfile")
@@ -100,7 +108,7 @@ echo "asked $host" >>"$DIR/asked"`)
 	if patience == endless {
 		writeProgram(t, filepath.Join(dir, "date"), "echo 0")
 	}
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", command, patience)
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", launcherScript, "sh", command, patience}, more...)...)
 	cmd.Env = append(os.Environ(), "DIR="+dir, "TMPDIR="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "OMPI_MCA_plm_rsh_agent="+ssh+" -q", "PRTE_MCA_prte_default_hostfile="+hosts)
 	out, err := cmd.CombinedOutput()
 	require.NotNil(t, cmd.ProcessState, "%v", err)

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 )
 
 // silent is why a job is given up that runs since some time and whose ranks print nothing any more; nil while it does.
-func (l *Launcher) silent(s state, runs time.Time, log *firstfault.Log, now time.Time) *FailedError {
+func (l *Launcher) silent(ctx context.Context, s state, runs time.Time, log *firstfault.Log, now time.Time) *FailedError {
 	most := l.Spec.SilenceTimeout
 	if most == 0 || runs.IsZero() {
 		return nil
@@ -24,7 +25,8 @@ func (l *Launcher) silent(s state, runs time.Time, log *firstfault.Log, now time
 	}
 	pods := l.Spec.ended(s.pods)
 	cause := fmt.Sprintf("it hangs: no rank has printed anything for %s (silence timeout %s); %s", now.Sub(heard).Round(time.Second), most, l.silences(log.Silences(pods), runs))
-	failed := &FailedError{Code: 1, Cause: cause}
+	where, lines := l.where(ctx, s)
+	failed := &FailedError{Code: 1, Cause: cause + where, lines: lines}
 	if fault := log.Find(pods); fault != nil {
 		failed.Cause += "; " + fault.String()
 		failed.lines = fault.Lines

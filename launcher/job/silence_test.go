@@ -1,11 +1,16 @@
 package job
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/argosy-ml/argosy/launcher/firstfault"
 	"github.com/argosy-ml/argosy/launcher/scrape"
@@ -25,9 +30,9 @@ func TestSilent(t *testing.T) {
 		_, _ = s.Write([]byte(text))
 	}
 	hangs := func(after time.Duration) *FailedError {
-		return l.silent(state{kind: &mpiJob}, start, log, start.Add(after))
+		return l.silent(t.Context(), state{kind: &mpiJob}, start, log, start.Add(after))
 	}
-	require.Nil(t, l.silent(state{kind: &mpiJob}, time.Time{}, log, start.Add(time.Hour)), "it does not run yet")
+	require.Nil(t, l.silent(t.Context(), state{kind: &mpiJob}, time.Time{}, log, start.Add(time.Hour)), "it does not run yet")
 	require.NotNil(t, hangs(30*time.Minute), "nothing was ever printed")
 
 	say(time.Minute, "[1,0]<stdout>:step 1\n")
@@ -44,6 +49,59 @@ func TestSilent(t *testing.T) {
 	require.Nil(t, hangs(34*time.Minute))
 	spec.SilenceTimeout = 0
 	require.Nil(t, hangs(24*time.Hour), "unless it is asked for")
+}
+
+// The rank that the others wait for is named, with the line where it is; without the right to look, the message says which right is missing.
+func TestSilentTellsWhere(t *testing.T) {
+	t.Parallel()
+	o := Options{"name": {"x"}, "image": {"i"}, "workers": {"2"}, "silence-timeout": {"30m"}}
+	spec, err := o.Spec(&mpiJob, "c")
+	require.NoError(t, err)
+	answers := map[string]string{
+		"w-0": "=== rank=0 pid=9 how=faulthandler python3 train.py\nCurrent thread 0x1 (most recent call first):\n  File \"/root/train.py\", line 5 in <module>\n    world.Barrier()\n",
+		"w-1": "=== rank=1 pid=9 how=faulthandler python3 train.py\nCurrent thread 0x1 (most recent call first):\n  File \"/root/train.py\", line 3 in <module>\n    time.sleep(1e9)\n",
+	}
+	var asked sync.Map
+	l := &Launcher{Spec: spec, out: &console{w: &strings.Builder{}}, Exec: func(_ context.Context, pod, container string, _ []string) (string, error) {
+		asked.Store(pod, container)
+		return answers[pod], nil
+	}}
+	s := state{kind: &mpiJob, pods: []*corev1.Pod{worker("0", "a"), worker("1", "b"), worker("2", "b")}}
+	for _, pod := range s.pods[:2] {
+		pod.Status.Phase = corev1.PodRunning
+	}
+	failed := l.silent(t.Context(), s, start, firstfault.New(), start.Add(time.Hour))
+	require.NotNil(t, failed)
+	require.Contains(t, failed.Cause, "; rank 1 on w-1 (b) hangs in <module> (train.py:3: time.sleep(1e9)); rank 0 on w-0 (a) waits in <module> (train.py:5: world.Barrier())")
+	require.Equal(t, "    time.sleep(1e9)", failed.lines[len(failed.lines)-1])
+	for _, pod := range []string{"w-0", "w-1"} {
+		container, _ := asked.Load(pod)
+		require.Equal(t, containerWorker, container)
+	}
+	_, pending := asked.Load("w-2")
+	require.False(t, pending, "it does not run")
+
+	l.Exec = func(context.Context, string, string, []string) (string, error) { return "", errors.New("forbidden") }
+	failed = l.silent(t.Context(), s, start, firstfault.New(), start.Add(time.Hour))
+	require.Regexp(t, `; no stacks: pod w-\d: forbidden: the launcher's service account needs create and get of pods/exec$`, failed.Cause)
+	require.Nil(t, failed.lines)
+}
+
+// Pods of jobs that may hang have their programs answer; others are left as they are.
+func TestPrepared(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []*Kind{&mpiJob, &pyTorchJob, &singleJob} {
+		command := func(timeout string) string {
+			o := Options{"name": {"x"}, "image": {"i"}, "shell": {"bash"}, "silence-timeout": {timeout}}
+			spec, err := o.Spec(kind, "python train.py")
+			require.NoError(t, err)
+			text, err := json.Marshal(kind.build(spec, Identity{Workflow: "wf", Node: "n"}))
+			require.NoError(t, err)
+			return string(text)
+		}
+		require.Contains(t, command("30m"), "faulthandler.register", kind.Name)
+		require.NotContains(t, command(""), "faulthandler", kind.Name)
+	}
 }
 
 // A job with fewer ranks than it was asked for fails within seconds, unless more take part by then or the step allows it.

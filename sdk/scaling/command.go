@@ -1,6 +1,10 @@
 package scaling
 
-import "strings"
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
 
 // SweepCommand begins the description of an experiment that a sweep made: the rest of its command line follows.
 const SweepCommand = "argosy sweep "
@@ -14,4 +18,26 @@ func Quote(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+var (
+	repeatsFlag = regexp.MustCompile(`( --repeats )(\d+)`)
+	// repeatOf finds the repeat in the name of a run of a sweep, EXPERIMENT.CELL.REPEAT, with the try where it was made again.
+	repeatOf = regexp.MustCompile(`\.(\d+)(?:-\d+)?$`)
+)
+
+// again is the command that makes as many runs as there are now: a sweep can go on with more repeats than it began with.
+func again(command string, runs []Run) string {
+	flag := repeatsFlag.FindStringSubmatch(command)
+	if !strings.HasPrefix(command, SweepCommand) || flag == nil {
+		return command
+	}
+	most, _ := strconv.Atoi(flag[2])
+	for _, r := range runs {
+		if g := repeatOf.FindStringSubmatch(r.Name); g != nil {
+			n, _ := strconv.Atoi(g[1])
+			most = max(most, n)
+		}
+	}
+	return repeatsFlag.ReplaceAllString(command, "${1}"+strconv.Itoa(most))
 }

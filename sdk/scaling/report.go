@@ -17,7 +17,7 @@ func New(runs []Run, o Options) (*Report, error) {
 	if o.By != "" && !slices.Contains(g.varying, o.By) {
 		return nil, fmt.Errorf("%s is the same in all runs; %s", o.By, varyingText(g.varying))
 	}
-	r := &Report{Title: o.Title, Metric: o.Metric, By: g.By, Confidence: confidence, Seed: o.Seed, Command: o.Command, PriceSource: o.PriceSource, Runs: runs}
+	r := &Report{Title: o.Title, Metric: o.Metric, By: g.By, Confidence: confidence, Seed: o.Seed, Command: again(o.Command, runs), PriceSource: o.PriceSource, Runs: runs}
 	random := rand.New(rand.NewPCG(o.Seed, 0))
 	for _, cells := range g.lines() {
 		line, err := g.line(cells, random)
@@ -112,7 +112,20 @@ func (c *group) cell(by string) Cell {
 	}
 	cell.Low, cell.High = bounds(values)
 	cell.Stragglers = c.stragglers()
+	if measured := c.bandwidths(); len(measured) > 0 {
+		cell.Bandwidth = median(measured)
+	}
 	return cell
+}
+
+// bandwidths are those of the runs that measured it.
+func (c *group) bandwidths() (all []float64) {
+	for _, r := range c.runs {
+		if r.Bandwidth > 0 {
+			all = append(all, r.Bandwidth)
+		}
+	}
+	return all
 }
 
 // stragglers holds each rank against the fastest rank of its run, and gives the median of that over runs.
@@ -255,6 +268,9 @@ func (r *Report) warn(g *grid) {
 		}
 		if c.counted && c.ranks < asked {
 			say("%s: %d of %d ranks took part; check how the ranks are started", axisName(c.at), c.ranks, asked)
+		}
+		if i := slices.IndexFunc(c.runs, func(r Run) bool { return r.Probe != "" && r.Bandwidth == 0 }); i >= 0 && c.ranks > 1 && len(c.bandwidths()) == 0 {
+			say("%s: the bandwidth is not known: %s", axisName(c.at), c.runs[i].Probe)
 		}
 	}
 	for _, l := range r.Lines {

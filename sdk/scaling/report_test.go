@@ -252,6 +252,41 @@ func TestRanksThatDidNotStart(t *testing.T) {
 	require.Contains(t, r.Warnings, "workers=2: 1 of 2 ranks took part; check how the ranks are started")
 }
 
+// A cell has the median of the bandwidths that its runs measured; several ranks without any are warned of.
+func TestBandwidth(t *testing.T) {
+	t.Parallel()
+	const why = "the image has neither nccl-tests with a GPU, mpi4py nor mpicc"
+	one, two, four := runs(map[string]string{"workers": "1"}, 1, 100), runs(map[string]string{"workers": "2"}, 2, 190, 191, 192), runs(map[string]string{"workers": "4"}, 4, 350)
+	one[0].Probe, four[0].Probe = "one rank has no other to exchange data with", why
+	two[0].Bandwidth, two[1].Bandwidth = 3, 4
+	r := report(t, join(one, two, four), scaling.Options{})
+	require.Equal(t, []float64{0, 3.5, 0}, []float64{r.Lines[0].Cells[0].Bandwidth, r.Lines[0].Cells[1].Bandwidth, r.Lines[0].Cells[2].Bandwidth})
+	require.Contains(t, r.Warnings, "workers=4: the bandwidth is not known: "+why)
+	for _, w := range r.Warnings {
+		require.NotContains(t, w, "one rank has no other")
+	}
+	text, err := json.Marshal(r)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"bandwidth":3.5`)
+}
+
+// A sweep that went on with more repeats is repeated with as many.
+func TestCommandOfASweepThatWentOn(t *testing.T) {
+	t.Parallel()
+	all := join(runs(map[string]string{"workers": "1"}, 1, 100, 101, 102), runs(map[string]string{"workers": "2"}, 2, 190, 191, 192))
+	for i := range all {
+		all[i].Name = fmt.Sprintf("mine.v1.workers=%s.%d", all[i].Parameters["workers"], i%3+1)
+	}
+	all[5].Name += "-2" // made again after a failure
+	for given, want := range map[string]string{
+		"argosy sweep p --matrix workers=1,2 --repeats 2 --seed 1": "argosy sweep p --matrix workers=1,2 --repeats 3 --seed 1",
+		"argosy sweep p --matrix workers=1,2 --repeats 5 --seed 1": "argosy sweep p --matrix workers=1,2 --repeats 5 --seed 1",
+		"argosy report --experiment mine":                          "argosy report --experiment mine",
+	} {
+		require.Equal(t, want, report(t, all, scaling.Options{Command: given}).Command)
+	}
+}
+
 func TestStragglers(t *testing.T) {
 	t.Parallel()
 	two := runs(map[string]string{"workers": "2"}, 2, 190, 191, 192)

@@ -28,6 +28,9 @@ type Run struct {
 	Asked int `json:"asked,omitempty"`
 	// Ranks are typical values of the ranks, that of rank 0 first; nil when they are not known.
 	Ranks []float64 `json:"ranks,omitempty"`
+	// Bandwidth is the bus bandwidth of an all-reduce over these ranks, in GB/s; 0 when it was not measured. Probe says how it was, or why not.
+	Bandwidth float64 `json:"bandwidth,omitempty"`
+	Probe     string  `json:"probe,omitempty"`
 	// Facts describe what it ran on: versions, machines, images.
 	Facts map[string]string `json:"facts,omitempty"`
 }
@@ -115,6 +118,8 @@ type Cell struct {
 	Efficiency float64 `json:"efficiency,omitempty"`
 	// Stragglers has for each rank its typical speed, as a share of the fastest rank of its run.
 	Stragglers []float64 `json:"stragglers,omitempty"`
+	// Bandwidth is the median of the runs that measured it, in GB/s; 0 when none did.
+	Bandwidth float64 `json:"bandwidth,omitempty"`
 	// CostPerHour is that of all ranks, CostPerMillion that of a million of what the metric counts each second.
 	CostPerHour    float64     `json:"cost_per_hour,omitempty"`
 	CostPerMillion float64     `json:"cost_per_million,omitempty"`

@@ -96,6 +96,9 @@ type Spec struct {
 	// AllowFewerRanks lets the step go on when fewer processes take part than Workers and Slots ask for; otherwise it fails
 	// within 30 seconds of their start.
 	AllowFewerRanks dsl.Value[bool]
+	// Probe measures the bandwidth between the processes of an MPIJob, in its own pods, before Command runs: the figure is in Environment,
+	// and scaling reports show it. Where the image has no program for that, Environment says so.
+	Probe dsl.Value[bool]
 	// TTL is how long the job stays in the cluster after its end: as long as its run unless set.
 	TTL dsl.Value[time.Duration]
 	// CleanPodPolicy says which pods of the job go when it has ended: CleanRunning unless set.

@@ -2709,6 +2709,11 @@ export interface components {
             at?: string;
             /**
              * Format: double
+             * @description The bus bandwidth of an all-reduce over the ranks in GB/s, the median of the runs that measured it; 0 when none did.
+             */
+            bandwidth?: number;
+            /**
+             * Format: double
              * @description Of all ranks in an hour, and of a million of what the metric counts each second.
              */
             cost_per_hour?: number;
@@ -2884,6 +2889,11 @@ export interface components {
         "argosy.v1.ScalingRun": {
             /** Format: int32 */
             asked?: number;
+            /**
+             * Format: double
+             * @description The bus bandwidth of an all-reduce over the ranks in GB/s, 0 when it is not known; and how it was measured, or why it was not.
+             */
+            bandwidth?: number;
             /** @description What it ran on. */
             facts?: {
                 [key: string]: string;
@@ -2895,6 +2905,7 @@ export interface components {
             parameters?: {
                 [key: string]: string;
             };
+            probe?: string;
             /** @description Typical values of the ranks, that of rank 0 first. */
             ranks?: number[];
             /** Format: date-time */

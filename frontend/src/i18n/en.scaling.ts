@@ -42,6 +42,7 @@ export const enScaling = {
     ratioInterval: '95 % of the ratio',
     p: 'p (Holm)',
     smallest: 'Smallest effect',
+    bandwidth: 'Bus GB/s',
     perHour: 'Cost an hour',
     perMillion: 'Cost a million',
     ideal: 'Ideal: each rank as at the base',

@@ -45,6 +45,7 @@ export const zhCNScaling: Texts<typeof enScaling> = {
     ratioInterval: '比值的 95 % 区间',
     p: 'p（Holm 校正）',
     smallest: '可检出的最小差异',
+    bandwidth: '总线带宽 GB/s',
     perHour: '每小时成本',
     perMillion: '每百万成本',
     ideal: '理想：每个 rank 与基准相同',

@@ -124,6 +124,9 @@ function useColumns(report: ScalingResult, line: ScalingLine): Column[] {
     },
     { title: t('scaling.smallest'), of: ({ against }) => (against ? share(against.smallest) : none) },
   );
+  if (line.cells?.some(({ bandwidth }) => bandwidth)) {
+    columns.push({ title: t('scaling.bandwidth'), of: ({ bandwidth }) => (bandwidth ? figure(bandwidth, at) : none) });
+  }
   if (report.price_source) {
     columns.push(
       { title: t('scaling.perHour'), of: ({ cost_per_hour }) => money(cost_per_hour ?? 0, at) },

@@ -80,6 +80,7 @@ const report = {
             speedup: 1.791,
             efficiency: 0.8955,
             stragglers: [1, 0.9],
+            bandwidth: 3.13,
             cost_per_hour: 6,
             cost_per_million: 9.26,
             against: {
@@ -157,6 +158,7 @@ it('shows what the server counted: verdicts, cells, charts, stragglers, differen
     '88.0% – 91.0%',
     '0.002',
     '2.0%',
+    '3.13',
     '6',
     '9.26',
   ]);

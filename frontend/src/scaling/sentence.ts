@@ -50,6 +50,10 @@ const phrases: [RegExp, string][] = [
     / Efficiency is the throughput of a rank as a share of that at the base\./,
     '效率是一个 rank 的吞吐量占基准的比例。',
   ],
+  [
+    / Bus GB\/s is the bus bandwidth of an all-reduce over the same ranks, before the measurement: size \/ time \* 2 \* \(ranks - 1\) \/ ranks, as in nccl-tests \(PERFORMANCE\.md\)\./,
+    '总线带宽 GB/s 是测量之前在同样的 rank 上做一次 all-reduce 的总线带宽：大小 / 时间 * 2 * (rank 数 - 1) / rank 数，与 nccl-tests（PERFORMANCE.md）相同。',
+  ],
   [/ Costs: (.*)\.$/, '成本：$1。'],
   // warnings
   [
@@ -65,6 +69,7 @@ const phrases: [RegExp, string][] = [
     /(\d+) of the cells have fewer than (\d+) runs, so that no test can show a difference among (\d+) comparisons?/,
     '$1 个单元的运行少于 $2 次，因此在 $3 次比较中任何检验都无法显示差异',
   ],
+  [/^(.*): the bandwidth is not known: (.*)$/, '$1：带宽未知：$2'],
   [/^(\d+) of (\d+) runs do not count$/, '$2 次运行中有 $1 次不计入'],
   [/^(.*) differs between runs and is no axis of this report$/, '$1 在各次运行之间不同，且不是本报告的轴'],
   // failures and refusals

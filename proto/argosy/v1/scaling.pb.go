@@ -800,8 +800,10 @@ type ScalingCell struct {
 	CostPerHour    float64 `protobuf:"fixed64,16,opt,name=cost_per_hour,json=costPerHour,proto3" json:"cost_per_hour,omitempty"`
 	CostPerMillion float64 `protobuf:"fixed64,17,opt,name=cost_per_million,json=costPerMillion,proto3" json:"cost_per_million,omitempty"`
 	// With the base; absent for the base itself.
-	Against       *ScalingComparison `protobuf:"bytes,18,opt,name=against,proto3" json:"against,omitempty"`
-	Verdict       string             `protobuf:"bytes,19,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	Against *ScalingComparison `protobuf:"bytes,18,opt,name=against,proto3" json:"against,omitempty"`
+	Verdict string             `protobuf:"bytes,19,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	// The bus bandwidth of an all-reduce over the ranks in GB/s, the median of the runs that measured it; 0 when none did.
+	Bandwidth     float64 `protobuf:"fixed64,20,opt,name=bandwidth,proto3" json:"bandwidth,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -967,6 +969,13 @@ func (x *ScalingCell) GetVerdict() string {
 		return x.Verdict
 	}
 	return ""
+}
+
+func (x *ScalingCell) GetBandwidth() float64 {
+	if x != nil {
+		return x.Bandwidth
+	}
+	return 0
 }
 
 // ScalingComparison is one set of values against another, as a ratio of medians.
@@ -1258,7 +1267,10 @@ type ScalingRun struct {
 	// Typical values of the ranks, that of rank 0 first.
 	Ranks []float64 `protobuf:"fixed64,9,rep,packed,name=ranks,proto3" json:"ranks,omitempty"`
 	// What it ran on.
-	Facts         map[string]string `protobuf:"bytes,10,rep,name=facts,proto3" json:"facts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Facts map[string]string `protobuf:"bytes,10,rep,name=facts,proto3" json:"facts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The bus bandwidth of an all-reduce over the ranks in GB/s, 0 when it is not known; and how it was measured, or why it was not.
+	Bandwidth     float64 `protobuf:"fixed64,11,opt,name=bandwidth,proto3" json:"bandwidth,omitempty"`
+	Probe         string  `protobuf:"bytes,12,opt,name=probe,proto3" json:"probe,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1363,6 +1375,20 @@ func (x *ScalingRun) GetFacts() map[string]string {
 	return nil
 }
 
+func (x *ScalingRun) GetBandwidth() float64 {
+	if x != nil {
+		return x.Bandwidth
+	}
+	return 0
+}
+
+func (x *ScalingRun) GetProbe() string {
+	if x != nil {
+		return x.Probe
+	}
+	return ""
+}
+
 var File_argosy_v1_scaling_proto protoreflect.FileDescriptor
 
 const file_argosy_v1_scaling_proto_rawDesc = "" +
@@ -1438,7 +1464,7 @@ const file_argosy_v1_scaling_proto_rawDesc = "" +
 	"\x05cells\x18\x04 \x03(\v2\x16.argosy.v1.ScalingCellR\x05cells\x1a7\n" +
 	"\tHeldEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9c\x05\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xba\x05\n" +
 	"\vScalingCell\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\tR\x02at\x12F\n" +
 	"\n" +
@@ -1465,7 +1491,8 @@ const file_argosy_v1_scaling_proto_rawDesc = "" +
 	"\rcost_per_hour\x18\x10 \x01(\x01R\vcostPerHour\x12(\n" +
 	"\x10cost_per_million\x18\x11 \x01(\x01R\x0ecostPerMillion\x126\n" +
 	"\aagainst\x18\x12 \x01(\v2\x1c.argosy.v1.ScalingComparisonR\aagainst\x12\x18\n" +
-	"\averdict\x18\x13 \x01(\tR\averdict\x1a=\n" +
+	"\averdict\x18\x13 \x01(\tR\averdict\x12\x1c\n" +
+	"\tbandwidth\x18\x14 \x01(\x01R\tbandwidth\x1a=\n" +
 	"\x0fParametersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x06\n" +
@@ -1493,7 +1520,7 @@ const file_argosy_v1_scaling_proto_rawDesc = "" +
 	"\n" +
 	"CellValues\x12\x12\n" +
 	"\x04cell\x18\x01 \x01(\tR\x04cell\x12\x16\n" +
-	"\x06values\x18\x02 \x03(\tR\x06values\"\xdf\x03\n" +
+	"\x06values\x18\x02 \x03(\tR\x06values\"\x93\x04\n" +
 	"\n" +
 	"ScalingRun\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -1508,7 +1535,9 @@ const file_argosy_v1_scaling_proto_rawDesc = "" +
 	"\x05asked\x18\b \x01(\x05R\x05asked\x12\x14\n" +
 	"\x05ranks\x18\t \x03(\x01R\x05ranks\x126\n" +
 	"\x05facts\x18\n" +
-	" \x03(\v2 .argosy.v1.ScalingRun.FactsEntryR\x05facts\x1a=\n" +
+	" \x03(\v2 .argosy.v1.ScalingRun.FactsEntryR\x05facts\x12\x1c\n" +
+	"\tbandwidth\x18\v \x01(\x01R\tbandwidth\x12\x14\n" +
+	"\x05probe\x18\f \x01(\tR\x05probe\x1a=\n" +
 	"\x0fParametersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a8\n" +

@@ -52,6 +52,11 @@ func sweep(t *testing.T, network bool) *scaling.Report {
 		runs = append(runs, scaling.Run{Name: "=workers=8", Parameters: map[string]string{"workers": "8", "batch_size": "64", "image": "trainer:1"}, Failure: "needs 8 CPU, the cluster has <4>"})
 		runs[3].Facts = map[string]string{"gpu": "A100"}
 	}
+	for i := range runs {
+		if runs[i].World > 1 { // one rank alone has no bandwidth
+			runs[i].Bandwidth, runs[i].Probe = 3+float64(i)/10, "all-reduce of 32 MiB, mpi4py"
+		}
+	}
 	r, err := scaling.New(runs, o)
 	require.NoError(t, err)
 	return r
@@ -89,6 +94,7 @@ func TestHTML(t *testing.T) {
 			require.NotContains(t, page, outside, "the page needs nothing but itself")
 		}
 		require.Contains(t, page, map[bool]string{false: `aria-label="4: slowest is rank 3: 97.0 % of the fastest"`, true: `title="rank 15: 85.0 % of the fastest" style="--slow: 75%"`}[network])
+		require.Contains(t, page, "bus GB/s")
 		svgs := strings.Split(page, "<svg ")[1:]
 		require.Len(t, svgs, map[bool]int{false: 2, true: 1}[network])
 		for _, svg := range svgs {

@@ -30,6 +30,9 @@ func Method(r *scaling.Report) string {
 	if r.Scaling {
 		text += " Efficiency is the throughput of a rank as a share of that at the base."
 	}
+	if slices.ContainsFunc(r.Lines, func(l scaling.Line) bool { return probed(&l) }) {
+		text += " Bus GB/s is the bus bandwidth of an all-reduce over the same ranks, before the measurement: size / time * 2 * (ranks - 1) / ranks, as in nccl-tests (PERFORMANCE.md)."
+	}
 	if r.PriceSource != "" {
 		text += " Costs: " + r.PriceSource + "."
 	}
@@ -59,6 +62,9 @@ func cells(r *scaling.Report, l *scaling.Line) Table {
 	column("p (Holm)", "smallest effect")
 	if straggles(l) {
 		column("slowest rank")
+	}
+	if probed(l) {
+		column("bus GB/s")
 	}
 	if r.PriceSource != "" {
 		column("cost an hour", "cost a million")
@@ -113,6 +119,13 @@ func cell(r *scaling.Report, l *scaling.Line, c *scaling.Cell) []string {
 		}
 		row = append(row, slowest)
 	}
+	if probed(l) {
+		bandwidth := ""
+		if c.Bandwidth > 0 {
+			bandwidth = Number(c.Bandwidth)
+		}
+		row = append(row, bandwidth)
+	}
 	if r.PriceSource != "" {
 		row = append(row, money(c.CostPerHour), money(c.CostPerMillion))
 	}
@@ -122,6 +135,11 @@ func cell(r *scaling.Report, l *scaling.Line, c *scaling.Cell) []string {
 // straggles tells whether the speed of each rank is known in some cell.
 func straggles(l *scaling.Line) bool {
 	return slices.ContainsFunc(l.Cells, func(c scaling.Cell) bool { return len(c.Stragglers) > 0 })
+}
+
+// probed tells whether the bandwidth is known in some cell.
+func probed(l *scaling.Line) bool {
+	return slices.ContainsFunc(l.Cells, func(c scaling.Cell) bool { return c.Bandwidth > 0 })
 }
 
 // spread is the interval of the median, or the range of the values where they are too few for one.
@@ -192,6 +210,10 @@ func Details(r *scaling.Report) (tables []Table) {
 	}
 	add(same)
 	raw := Table{Title: "Runs, in the order in which they ran", Header: []string{"run", "started", r.Metric, "ranks"}, Left: 2}
+	measured := slices.ContainsFunc(r.Runs, func(run scaling.Run) bool { return run.Probe != "" })
+	if measured {
+		raw.Header = append(raw.Header, "bus GB/s", "bandwidth probe")
+	}
 	for _, run := range ordered(r.Runs) {
 		value, ranks := "none", ""
 		if run.Value != nil {
@@ -200,7 +222,11 @@ func Details(r *scaling.Report) (tables []Table) {
 		if run.World > 0 {
 			ranks = strconv.Itoa(run.World)
 		}
-		raw.Rows = append(raw.Rows, []string{run.Name, stamp(run.Started), value, ranks})
+		row := []string{run.Name, stamp(run.Started), value, ranks}
+		if measured {
+			row = append(row, known(run.Bandwidth), run.Probe)
+		}
+		raw.Rows = append(raw.Rows, row)
 	}
 	add(raw)
 	return tables

@@ -88,7 +88,7 @@ func CSV(w io.Writer, r *scaling.Report) error {
 	out := csv.NewWriter(w)
 	names := varying(r)
 	header := append([]string{"run", "id", "started"}, names...)
-	header = append(header, r.Metric, "ranks", "ranks_asked", "counts", "why_not",
+	header = append(header, r.Metric, "ranks", "ranks_asked", "bus_gb_per_s", "counts", "why_not",
 		"cell_median", "cell_low", "cell_high", "each_rank", "speedup", "efficiency", "ratio_to_base", "ratio_low", "ratio_high", "p_holm", "smallest_effect")
 	rows := [][]string{header}
 	for _, run := range ordered(r.Runs) {
@@ -104,7 +104,7 @@ func CSV(w io.Writer, r *scaling.Report) error {
 		if i := slices.IndexFunc(r.Failures, func(f scaling.Failure) bool { return f.ID == run.ID && f.Run == run.Name }); i >= 0 {
 			counts, why = "no", r.Failures[i].Why
 		}
-		row = append(row, bare(run.Value), whole(run.World), whole(run.Asked), counts, text(why))
+		row = append(row, bare(run.Value), whole(run.World), whole(run.Asked), known(run.Bandwidth), counts, text(why))
 		rows = append(rows, append(row, statistics(r, run, names)...))
 	}
 	if err := out.WriteAll(rows); err != nil {

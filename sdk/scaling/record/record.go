@@ -207,11 +207,22 @@ func environment(run *scaling.Run, step, text string) {
 		return
 	}
 	for name, value := range facts {
-		if value != "" && len(value) <= longestFact {
+		switch {
+		case name == bandwidth:
+			run.Bandwidth, _ = strconv.ParseFloat(strings.TrimSuffix(value, " GB/s"), 64)
+		case name == bandwidthProbe:
+			run.Probe = strings.TrimPrefix(value, "none: ")
+		case value != "" && len(value) <= longestFact:
 			run.Facts[step+" "+name] = value
 		}
 	}
 }
+
+// The facts of the launcher's bandwidth probe. They are other in each run, and no difference between runs.
+const (
+	bandwidth      = "bus bandwidth"   // as in 3.13 GB/s
+	bandwidthProbe = "bandwidth probe" // how it was measured, or why it was not
+)
 
 // asked is how many ranks the conventional names of parameters ask for; 0 when there is none of them.
 func asked(parameters map[string]string) int {

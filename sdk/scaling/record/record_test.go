@@ -179,3 +179,22 @@ func TestStepsOutsideOfLoopsAreMeasuredAsTheirRun(t *testing.T) {
 	require.Equal(t, "9", all[0].Parameters["workers"])
 	require.Len(t, measured(t, r, record.Metric{Name: "images/sec", Step: "train"}), 2)
 }
+
+// What the launcher's probe found belongs to the measurement and not to the facts.
+func TestBandwidth(t *testing.T) {
+	t.Parallel()
+	r := sweep(1, 2)
+	r.Steps[4].Outputs[1].Value = `{"gpu":"V0","bandwidth probe":"none: one rank has no other to exchange data with"}`
+	r.Steps[6].Outputs[1].Value = `{"gpu":"V1","bus bandwidth":"3.13 GB/s","bandwidth probe":"all-reduce of 1 GiB, nccl-tests"}`
+	all := measured(t, r, speed)
+	require.Len(t, all, 2)
+	require.Zero(t, all[0].Bandwidth)
+	require.Equal(t, "one rank has no other to exchange data with", all[0].Probe)
+	require.InDelta(t, 3.13, all[1].Bandwidth, 0)
+	require.Equal(t, "all-reduce of 1 GiB, nccl-tests", all[1].Probe)
+	for i := range all {
+		require.NotContains(t, all[i].Facts, "train bus bandwidth")
+		require.NotContains(t, all[i].Facts, "train bandwidth probe")
+		require.Equal(t, fmt.Sprintf("V%d", i), all[i].Facts["train gpu"])
+	}
+}

@@ -85,6 +85,7 @@ var Table = []Option{
 	{Field: "RunningTimeout", Flag: "running-timeout", Submit: "running-timeout", Form: Time, Help: "fail when the job has not ended after this `time`, such as 12h (never)"},
 	{Field: "SilenceTimeout", Flag: "silence-timeout", Submit: "silence-timeout", Form: Time, Help: "fail when no process of the job has printed anything for this `time`, such as 30m (never)"},
 	{Field: "AllowFewerRanks", Flag: "allow-fewer-ranks", Submit: "allow-fewer-ranks", Form: Truth, Help: "true: go on when fewer processes take part than were asked for"},
+	{Field: "Probe", Flag: "probe", Submit: "probe", Form: Truth, Kinds: onlyMPI, Why: whyMPI, Help: "true: measure the bandwidth between the processes before the command runs"},
 	{Field: "TTL", Flag: "ttl-after-finished", Submit: "ttl-after-finished", Form: Time, Kinds: ownPods, Why: "it stays as long as its run", Help: "`time` that the job stays after its end (as long as its run)"},
 	{Field: "CleanPodPolicy", Flag: "clean-pod-policy", Submit: "clean-task-policy", Form: OneOf("Running", "All", "None"), Unset: "Running", Kinds: operated, Why: "it keeps its ended pods until it goes itself", Help: "pods to delete at the end: `Running`, All or None"},
 	{Field: "RestartPolicy", Flag: "restart-policy", Submit: "restart-policy", Form: OneOf("Never", "OnFailure"), Unset: "Never", Kinds: restarted, Why: "the step cannot say whether its pods start again: see Retries", Help: "what starts again when a pod fails: the whole job, `Never`, or the pod in its place, OnFailure"},
@@ -116,7 +117,7 @@ type Values struct {
 		Image, LogDir string
 	}
 	PendingTimeout, RunningTimeout, SilenceTimeout time.Duration
-	AllowFewerRanks                                bool
+	AllowFewerRanks, Probe                         bool
 	TTL                                            *time.Duration
 	CleanPodPolicy, RestartPolicy                  string
 	Retries                                        int

@@ -122,6 +122,7 @@ var flags = map[string]flag{
 	"--slots":                            {given: "--slots=2", want: []string{"--slots=2"}},
 	"--silence-timeout":                  {given: "--silence-timeout=30m", want: []string{"--silence-timeout=30m0s"}},
 	"--allow-fewer-ranks":                {given: "--allow-fewer-ranks", want: []string{"--allow-fewer-ranks=true"}},
+	"--probe":                            {given: "--probe", want: []string{"--probe=true"}},
 	"--launcher-image":                   {given: "--launcher-image=r/launcher:1", image: "r/launcher:1"},
 	"no metric (not Arena's)":            {want: []string{"--metric=images/sec"}},
 	"no network but ENI (not Arena's)":   {given: "--hostNetwork -a k8s.aliyun.com/eni=true", want: []string{"--network=ENI"}},

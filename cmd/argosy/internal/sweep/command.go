@@ -40,7 +40,7 @@ type flags struct {
 	repeats            int
 	seed               uint64
 	timeout            time.Duration
-	again, dry         bool
+	again, dry, probe  bool
 }
 
 // Command makes the command.
@@ -70,6 +70,7 @@ func Command(e report.Env) *cobra.Command {
 	set.StringVar(&f.experiment, "experiment", "", "`name` of the experiment (default: the pipeline's and those of the parameters)")
 	set.DurationVar(&f.timeout, "timeout", 0, "stop a run after this `time`, such as 30m; it counts as failed")
 	set.BoolVar(&f.again, "retry-failed", false, "make another run for each that failed; the failed ones stay in the report")
+	set.BoolVar(&f.probe, "probe", false, "measure the bandwidth between the ranks of each run: sets the pipeline's parameter probe, which it gives to train.Spec.Probe")
 	set.BoolVar(&f.dry, "dry-run", false, "print the order of the runs, and do nothing")
 	f.report.Add(cmd)
 	return cmd
@@ -137,6 +138,9 @@ func by(axes []axis) (name string) {
 	return name
 }
 
+// probe is the parameter of a pipeline that has it measure the bandwidth.
+const probe = "probe"
+
 // parse reads the matrix and the parameters of all runs.
 func (f *flags) parse() (axes []axis, fixed map[string]string, err error) {
 	if axes, err = parseMatrix(f.matrix); err == nil {
@@ -160,6 +164,9 @@ func (f *flags) parse() (axes []axis, fixed map[string]string, err error) {
 			return nil, nil, exit.Usagef("-p %s: %s is given twice", v, name)
 		}
 		fixed[name] = value
+	}
+	if f.probe {
+		fixed[probe] = "true"
 	}
 	return axes, fixed, nil
 }
@@ -199,6 +206,9 @@ func (f *flags) line(what string, o report.Options) string {
 	add("--repeats", strconv.Itoa(f.repeats))
 	add("--seed", strconv.FormatUint(f.seed, 10))
 	add("--experiment", f.experiment)
+	if f.probe {
+		words = append(words, "--probe")
+	}
 	if f.timeout > 0 {
 		add("--timeout", f.timeout.String())
 	}

@@ -233,6 +233,14 @@ func TestCommandNamesTheExperiment(t *testing.T) {
 	require.Equal(t, "argosy sweep mpi_run --matrix workers=1,2 --repeats 1 --seed 1 --experiment 'by hand'", f.experiments[0].Description)
 }
 
+// The bandwidth is measured by a parameter that the pipeline gives to its job; one without it is refused.
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	f := serve(t, scales)
+	_, _, err := f.command(t.Context(), Command, "mpi_run", "--matrix", "workers=1,2", "--probe")
+	require.ErrorContains(t, err, "pipeline mpi_run has no parameter probe")
+}
+
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	f := serve(t, scales)
@@ -255,6 +263,11 @@ func TestSweep(t *testing.T) {
 	_, _, err = f.command(t.Context(), Command, "mpi_run", "--matrix", "workers=1,2,4", "-p", "gpus=1")
 	require.ErrorContains(t, err, "with gpus=0 instead of 1: name another --experiment")
 	require.Equal(t, exit.Refused, exit.Code(err))
+
+	again, _, err = f.command(t.Context(), Command, "mpi_run", "--matrix", "workers=1,2,4", "-p", "gpus=0", "--repeats", "6")
+	require.NoError(t, err)
+	require.Len(t, f.runs, 18)
+	require.Contains(t, again, "argosy sweep mpi_run --matrix workers=1,2,4 -p gpus=0 --repeats 6 --seed 1")
 
 	f.mu.Lock()
 	f.runs = f.runs[:7] // as after an interruption
