@@ -90,7 +90,7 @@ func TestSilentTellsWhere(t *testing.T) {
 // Pods of jobs that may hang have their programs answer; others are left as they are.
 func TestPrepared(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []*Kind{&mpiJob, &pyTorchJob, &singleJob} {
+	for _, kind := range []*Kind{&mpiJob, &pyTorchJob, &trainJob, &singleJob} {
 		command := func(timeout string) string {
 			o := Options{"name": {"x"}, "image": {"i"}, "shell": {"bash"}, "silence-timeout": {timeout}}
 			spec, err := o.Spec(kind, "python train.py")

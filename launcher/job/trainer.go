@@ -41,8 +41,8 @@ const (
 	labelJobSet        = "jobset.sigs.k8s.io/jobset-name"
 	labelReplicatedJob = "jobset.sigs.k8s.io/replicatedjob-name"
 
-	// inFolder runs its third argument by its second in the folder that is its first: a TrainJob has no field for the folder.
-	inFolder = `mkdir -p "$1" && cd "$1" && exec "$2" -c "$3"`
+	// inFolder runs a command in the folder that is its first argument: a TrainJob has no field for the folder.
+	inFolder = `mkdir -p "$1" && cd "$1" && shift && exec "$@"`
 )
 
 // trainJobSpec and the others are Trainer's types, as far as the launcher needs them.
@@ -104,7 +104,7 @@ func trainerSpec(s *Spec, id Identity) trainJobSpec {
 		RuntimeRef: runtimeOf(s.Runtime),
 		Trainer: trainer{
 			Image: c.Image, Env: c.Env, NumNodes: s.Roles[0].Replicas, NumProcPerNode: s.Slots,
-			Command: append([]string{"sh", "-c", inFolder, "sh", verbatim(s.WorkingDir), c.Command[0]}, c.Command[2:]...),
+			Command: append([]string{"sh", "-c", inFolder, "sh", verbatim(s.WorkingDir)}, c.Command...),
 		},
 		PodTemplateOverrides: []podTemplateOverride{{
 			TargetJobs: []named{{roleNode}},
