@@ -109,7 +109,7 @@ func TestBuildMPI(t *testing.T) {
 
 // ofMPIJob sets what no other kind has.
 func ofMPIJob(o job.Options) job.Options {
-	maps.Copy(o, job.Options{"gputopology": {"true"}, "mounts-on-launcher": {"false"}, "ssh-port": {"2222"}, "restart-policy": {"Never"}})
+	maps.Copy(o, job.Options{"gputopology": {"true"}, "mounts-on-launcher": {"false"}, "ssh-port": {"2222"}, "probe": {"true"}, "restart-policy": {"Never"}})
 	return o
 }
 
@@ -138,7 +138,7 @@ func everything() job.Options {
 		"sync-mode": {"rsync"}, "sync-source": {"rsync://files/code/"}, "sync-image": {"rsync:3"}, "image-pull-policy": {"Always"}, "image-pull-secret": {"registry"}, "service-account": {"trainer"},
 		"selector": {"gpu=v100"}, "toleration": {"gpu=yes:NoSchedule,Equal", "spot", "old:NoExecute"}, "network": {"Host"}, "host-ipc": {"true"}, "host-pid": {"true"},
 		"gang": {"True"}, "queue": {"research"}, "priority": {"high"}, "scheduler": {"volcano"}, "anti-affinity": {"worker"}, "task-order": {"worker"},
-		"tensorboard": {"true"}, "tensorboard-image": {"tb:1"}, "logdir": {"/training/logs"}, "metric": {"images/sec"}, "pending-timeout": {"10m"}, "running-timeout": {"12h"}, "ttl-after-finished": {"24h"}, "clean-pod-policy": {"All"}, "restart-policy": {"OnFailure"}, "retries": {"2"},
+		"tensorboard": {"true"}, "tensorboard-image": {"tb:1"}, "logdir": {"/training/logs"}, "metric": {"images/sec"}, "pending-timeout": {"10m"}, "running-timeout": {"12h"}, "silence-timeout": {"30m"}, "ttl-after-finished": {"24h"}, "clean-pod-policy": {"All"}, "restart-policy": {"OnFailure"}, "retries": {"2"},
 	}
 }
 

@@ -6,7 +6,7 @@ for status in /proc/[0-9]*/status; do
   pid=${status#/proc/} pid=${pid%/status}
   parent=`sed -n 's/^PPid:[^0-9]*//p' "$status" 2>/dev/null` || continue
   case $own in *" $pid "* | *" $parent "*) continue ;; esac
-  [ -s "/proc/$pid/cmdline" ] || continue
+  [ -n "`tr -d '\0' 2>/dev/null <"/proc/$pid/cmdline"`" ] || continue
   programs="$programs $pid:$parent"
 done
 

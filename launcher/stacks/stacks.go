@@ -57,7 +57,7 @@ var (
 	fault   = regexp.MustCompile(`^  File "(.+)", line (\d+) in (.+)$`)
 	pySpy   = regexp.MustCompile(`^    (\S+) \((.+):(\d+)\)$`)
 	gdb     = regexp.MustCompile(`^#\d+\s+(?:0x[0-9a-f]+ in )?(\S+) \(.*\)(?: (?:from|at) (\S+?)(?::(\d+))?)?$`)
-	library = regexp.MustCompile(`/(?:site|dist)-packages/|/lib/python\d|^<frozen |\.so(?:\.\d+)*$|^\.\./sysdeps/|^\./` +
+	library = regexp.MustCompile(`/(?:site|dist)-packages/|/lib/python\d|^<frozen |\.so(?:\.\d+)*$|^(?:\.\./|\./)?(?:csu|elf|io|misc|nptl|socket|stdlib|sysdeps)/` +
 		`|^(?:asyncio|deepspeed|horovod|jax|mpi4py|multiprocessing|numpy|paddle|tensorflow|torch)/|^(?:queue|selectors|socket|subprocess|threading)\.py$`) // py-spy shortens paths
 	runtime = regexp.MustCompile(`^P?MPI_|^nccl`)
 	waiting = regexp.MustCompile(`(?i)all_?reduce|all_?gather|all_?to_?all|reduce_?scatter|barrier|bcast|broadcast|\bgather|\bscatter|recv|\bwait|synchronize`)

@@ -74,6 +74,10 @@ func TestRead(t *testing.T) {
 	require.Len(t, all[0].Lines, 11)
 	require.Equal(t, stacks.Unranked, stacks.Read("=== rank= pid=7 how=none x\n")[0].Rank)
 	stripped := stacks.Read(strings.ReplaceAll(gdb, " at solver.c:41", ""))
+	sleep := stacks.Read("=== rank=0 pid=2 how=gdb sleep 1000\nThread 1 (Thread 0x7fc20fd1a740 (LWP 2) \"sleep\"):\n" +
+		"#0  __GI___clock_nanosleep (clock_id=clock_id@entry=0, req=0x7fff069d0090) at ../sysdeps/unix/sysv/linux/clock_nanosleep.c:71\n" +
+		"#1  0x00005647c786f4af in ?? ()\n#2  0x00007fc20fd44305 in __libc_start_main_impl (main=0x5647c786b370, argc=2) at ../csu/libc-start.c:360\n")
+	require.Equal(t, "__GI___clock_nanosleep (clock_nanosleep.c:71)", sleep[0].Where())
 	require.Equal(t, "PMPI_Allreduce (libmpi.so.40)", stripped[0].Where(), "without the program's own lines")
 }
 

@@ -254,6 +254,12 @@ func roles(p *dsl.Pipeline) {
 	})
 }
 
+func probed(p *dsl.Pipeline) {
+	workers := dsl.Param(p, "workers", 1)
+	probe := dsl.Param(p, "probe", false)
+	train.MPIJob(p, "train", train.MPI{Image: dsl.Lit("my/trainer:1"), Command: dsl.Lit("mpirun python3 train.py"), Workers: workers, Probe: probe})
+}
+
 func measured(p *dsl.Pipeline) {
 	workers := train.Vary("workers", 1, 2, 4)
 	network := train.Vary("network", train.Host, train.ENI)
@@ -289,7 +295,7 @@ func TestExamples(t *testing.T) {
 		"parameters": parameters, "values": values, "files": files, "components": components, "scripts": scripts,
 		"branches": branches, "loops": loops, "sub-pipelines": subPipelines, "order": order, "resources": resources,
 		"failures": failures, "caching": caching, "secrets": secrets, "sidecars": sidecars, "metrics": metrics,
-		"pytorch": pyTorch, "roles": roles, "limits": limits, "measured": measured,
+		"pytorch": pyTorch, "roles": roles, "limits": limits, "measured": measured, "probed": probed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
