@@ -59,10 +59,16 @@ func TestCommand(t *testing.T) {
 		tools map[string]string
 		want  string
 	}{
-		"mpi4py": {2, map[string]string{"mpirun": openMPI, "python3": "shift; case $1 in 'import mpi4py') ;; *) echo \"#  Rank  0 Pid 1 on a\"; echo \"#  Rank  1 Pid 1 on b\"; echo '  33554432  8388608  float  sum  -1  100.0  0.335  0.335' ;; esac"},
-			"all-reduce of 32 MiB, mpi4py"},
-		"C": {2, map[string]string{"mpirun": openMPI, "python3": "exit 1", "python": "exit 1", "mpicc": "case $1 in -E) ;; *) printf '#!/bin/sh\\necho \"#  Rank  0 on a\"\\necho \"#  Rank  1 on b\"\\necho \" 65536 16384 float sum -1 100.0 0.655 0.655\"\\n' >\"$3\"; chmod +x \"$3\" ;; esac"},
-			"all-reduce of 64 KiB, MPI in C"},
+		"mpi4py": {
+			2,
+			map[string]string{"mpirun": openMPI, "python3": "shift; case $1 in 'import mpi4py') ;; *) echo \"#  Rank  0 Pid 1 on a\"; echo \"#  Rank  1 Pid 1 on b\"; echo '  33554432  8388608  float  sum  -1  100.0  0.335  0.335' ;; esac"},
+			"all-reduce of 32 MiB, mpi4py",
+		},
+		"C": {
+			2,
+			map[string]string{"mpirun": openMPI, "python3": "exit 1", "python": "exit 1", "mpicc": "case $1 in -E) ;; *) printf '#!/bin/sh\\necho \"#  Rank  0 on a\"\\necho \"#  Rank  1 on b\"\\necho \" 65536 16384 float sum -1 100.0 0.655 0.655\"\\n' >\"$3\"; chmod +x \"$3\" ;; esac"},
+			"all-reduce of 64 KiB, MPI in C",
+		},
 		"nothing":   {2, map[string]string{"mpirun": openMPI, "python3": "exit 1", "python": "exit 1", "mpicc": "exit 1"}, "none: the image has neither nccl-tests with a GPU, mpi4py nor mpicc"},
 		"one rank":  {1, map[string]string{"mpirun": openMPI}, "none: one rank has no other to exchange data with"},
 		"other MPI": {2, map[string]string{"mpirun": "echo HYDRA build details:"}, "none: it is measured with Open MPI"},
