@@ -15,6 +15,7 @@ if [ "$goal" = test ]; then
 	needs[kubernetes-client]=kubectl
 	needs[python3-torch]=py:torch # a PyTorchJob that really trains
 	needs[postgresql]=pg:initdb   # the store's second database; tests start their own server
+	needs[mpich]=mpirun.mpich     # beside Open MPI, which stays mpirun
 	needs[rsync]=rsync            # code of jobs
 	needs[bind9-dnsutils]=nslookup # what users ask the pods' name server with
 	[ "$(uname -m)" != x86_64 ] || needs[qemu-system-x86]=qemu-system-x86_64 # another kernel than the machine's

@@ -34,7 +34,7 @@ func everything() train.Spec {
 		Topology:       train.Topology{AntiAffinity: [][]string{{"worker"}}, Order: []string{"worker"}},
 		TensorBoard:    train.TensorBoard{Enabled: dsl.Lit(true), LogDir: text("/training/logs"), Image: text("tb:1")},
 		Metrics:        []train.Metric{{Name: "images/sec", Format: train.Percentage, Reduce: train.Max}, {NameFrom: text("loss")}, {Name: "speed", Pattern: `^([\d.]+)$`}},
-		PendingTimeout: dsl.Lit(10 * time.Minute), RunningTimeout: dsl.Lit(12 * time.Hour), TTL: dsl.Lit(24 * time.Hour), SilenceTimeout: dsl.Lit(30 * time.Minute), AllowFewerRanks: dsl.Lit(true), LauncherImage: text("registry:5000/launcher"), CleanPodPolicy: train.CleanAll, RestartPolicy: train.RestartOnFailure, Retries: dsl.Lit(2),
+		PendingTimeout: dsl.Lit(10 * time.Minute), RunningTimeout: dsl.Lit(12 * time.Hour), TTL: dsl.Lit(24 * time.Hour), SilenceTimeout: dsl.Lit(30 * time.Minute), AllowFewerRanks: dsl.Lit(true), CheckImage: dsl.Lit(true), LauncherImage: text("registry:5000/launcher"), CleanPodPolicy: train.CleanAll, RestartPolicy: train.RestartOnFailure, Retries: dsl.Lit(2),
 	}
 }
 

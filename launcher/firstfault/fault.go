@@ -42,7 +42,8 @@ const (
 	MPI         Cause = "MPI"
 	Usage       Cause = "USAGE" // arguments that the program does not take
 	Image       Cause = "IMAGE"
-	Exit        Cause = "EXIT" // with a code, and nothing more is known
+	Unequal     Cause = "UNEQUAL" // a rank lacks a variable or a mount that the step asked for
+	Exit        Cause = "EXIT"    // with a code, and nothing more is known
 )
 
 // Unranked is the rank of a fault outside all ranks.

@@ -140,6 +140,16 @@ var openMPI4 = []crash{
 		want: want{none, "job-worker-1", firstfault.SSH, "the worker did not answer within 600 s", "giving up", ""},
 	},
 	{
+		name: "workers that lack a variable and a mount", source: "launcher/job/launcher.sh",
+		logs: launcher("argosy: the worker job-worker-1.job.kubeflow.svc (ranks 2-3) lacks what the step asked for: the variable A, the mount /data. Look for a webhook that changes its pod and a start-up file of its shell; shells drop names with a dot or a dash\nargosy: the worker job-worker-0.job.kubeflow.svc (ranks 0-1) lacks what the step asked for: the variable A. Look for a webhook that changes its pod and a start-up file of its shell; shells drop names with a dot or a dash\n"),
+		want: want{none, "job-worker-1", firstfault.Unequal, "ranks 2-3: the worker lacks what the step asked for: the variable A, the mount /data. Look for a webhook", "the mount /data", ""},
+	},
+	{
+		name: "worker of one rank that lacks a variable", source: "launcher/job/launcher.sh",
+		logs: launcher("argosy: the worker job-worker-0.job.kubeflow.svc (rank 0) lacks what the step asked for: the variable A. Look for a webhook that changes its pod and a start-up file of its shell; shells drop names with a dot or a dash\n"),
+		want: want{0, "job-worker-0", firstfault.Unequal, "the worker lacks what the step asked for: the variable A.", "the variable A", ""},
+	},
+	{
 		name: "host name not known", source: "ssh of OpenSSH 9.2",
 		logs: launcher("ssh: Could not resolve hostname job-worker-1.job.kubeflow.svc: Name or service not known\r\n--------------------------------------------------------------------------\nORTE was unable to reliably start one or more daemons.\n"),
 		want: want{none, "job-worker-1", firstfault.HostUnknown, "no such host", "Could not resolve", ""},

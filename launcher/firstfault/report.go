@@ -91,6 +91,13 @@ var reports = []struct {
 	{"argosy: the worker ", regexp.MustCompile(`argosy: the worker (\S+) did not answer within (\d+) s, giving up: (.*)`), func(g []string) report {
 		return report{cause: SSH, rank: Unranked, host: g[1], words: "the worker did not answer within " + g[2] + " s: " + g[3]}
 	}},
+	{"argosy: the worker ", regexp.MustCompile(`argosy: the worker (\S+) \((ranks? \S+)\) (lacks what the step asked for: .*? with a dot or a dash)`), func(g []string) report {
+		r := report{cause: Unequal, rank: Unranked, host: g[1], words: g[2] + ": the worker " + g[3]}
+		if only, ok := strings.CutPrefix(g[2], "rank "); ok {
+			r.rank, r.words = number(only), "the worker "+g[3]
+		}
+		return r
+	}},
 }
 
 func exited(g []string) report {

@@ -30,6 +30,9 @@ func (l *Launcher) ensure(ctx context.Context) (*unstructured.Unstructured, erro
 	if err := l.fits(ctx, want); err != nil {
 		return nil, err
 	}
+	if err := l.checkImages(ctx, want.GetName()); err != nil {
+		return nil, err
+	}
 	return backoff.Retry(ctx, func() (*unstructured.Unstructured, error) {
 		job, err := l.createOrAttach(ctx, want)
 		var old *leftoverError

@@ -129,12 +129,19 @@ func (r *reader) attempt(pod *corev1.Pod) {
 	defer counts.Close()
 	w := io.MultiWriter(r.l.out, r.scanner, r.tail, hears, counts, stream)
 	if r.l.Spec.Kind == &mpiJob {
-		filter := scrape.NewMapFilter(w, wantsMap(r.l.Spec), func(world scrape.World) {
+		placed := func(world scrape.World) {
 			r.world = &world
 			r.faults.Placed(world.At)
 			r.proof.ran(world, time.Now())
 			r.l.sayWorld(world)
+		}
+		hydra := scrape.Lines(func(rank int, line []byte) {
+			if world, ok := scrape.HydraWorld(line); ok && rank == scrape.Unranked {
+				placed(world)
+			}
 		})
+		defer hydra.Close()
+		filter := scrape.NewMapFilter(io.MultiWriter(w, hydra), wantsMap(r.l.Spec), placed)
 		defer func() {
 			if err := filter.Close(); err != nil {
 				r.l.out.say("%v", err)

@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,8 +81,12 @@ func mpiLauncher(s *Spec, id Identity, workers *Role) corev1.PodTemplateSpec {
 		patience = defaultPatience
 	}
 	c.Command = []string{"sh", "-c", verbatim(launcherScript), "sh", verbatim(workers.Command), strconv.Itoa(int(patience.Seconds()))}
-	if s.Shell != "sh" || s.Probe {
+	asked := mustHave(mpiWorker(s, id, workers).Spec.Containers[0].VolumeMounts, s.Env)
+	if s.Shell != "sh" || s.Probe || asked != "" {
 		c.Command = append(c.Command, verbatim(s.Shell))
+	}
+	if s.Probe || asked != "" {
+		c.Command = append(c.Command, strconv.Itoa(s.Slots), verbatim(asked))
 	}
 	if s.Probe {
 		for _, word := range probe.Command(s.World()) {
@@ -90,6 +95,18 @@ func mpiLauncher(s *Spec, id Identity, workers *Role) corev1.PodTemplateSpec {
 	}
 	c.Env = mergeEnv(openMPIEnv(s, s.sshPort(id)), verbatimEnv(s.Env))
 	return t
+}
+
+// mustHave has the paths of mounts and the names of variables, as words of a shell. Values stay out of it: they may be secret.
+func mustHave(mounts []corev1.VolumeMount, env []corev1.EnvVar) string {
+	var words []string
+	for _, m := range mounts {
+		words = append(words, "'"+strings.ReplaceAll(m.MountPath, "'", `'\''`)+"'")
+	}
+	for _, e := range env {
+		words = append(words, e.Name)
+	}
+	return strings.Join(words, " ")
 }
 
 // sshPort is where the workers listen; 0 for where their image has its sshd. On the network of their node 22 is the node's own, and other jobs' workers have

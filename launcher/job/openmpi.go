@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// launcherScript runs the user's command, its first argument, once all workers answer. Its
-// second is for how many seconds it waits for that, its third the shell. What follows is a
-// command that measures the bandwidth first.
+// launcherScript runs the user's command, its first argument, once all workers answer. Its second is for how many seconds it waits for
+// that, its third the shell, its fourth the number of ranks on a worker, and its fifth, words of a shell, what each worker must have. What
+// follows is a command that measures the bandwidth first.
 //
 //go:embed launcher.sh
 var launcherScript string

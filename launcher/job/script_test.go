@@ -69,9 +69,42 @@ func TestLauncherScriptAsksOpenMPI5(t *testing.T) {
 // What measures the bandwidth runs before the command, with an mpirun of the image's own; its failure is not the job's.
 func TestLauncherScriptMeasuresFirst(t *testing.T) {
 	t.Parallel()
-	out, code := runScriptOf(t, "5.0.5", "echo the command; mpirun train", "w-0.job.ns.svc slots=2\n", endless, "sh", "sh", "-c", `mpirun "$1" $2; exit 3`, "probe", "a b", "c")
+	out, code := runScriptOf(t, "5.0.5", "echo the command; mpirun train", "w-0.job.ns.svc slots=2\n", endless, "sh", "1", "", "sh", "-c", `mpirun "$1" $2; exit 3`, "probe", "a b", "c")
 	require.Zero(t, code, out)
 	require.Equal(t, "argosy: mpirun (Open MPI) 5.0.5\nran: a b c\nthe command\nran: --display map --output tag train\n", out)
+}
+
+// MPICH's mpirun gets its hosts and ssh by variables, and options for tags. It tells where ranks are to run before it starts them.
+func TestLauncherScriptAsksHydra(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	hosts := filepath.Join(dir, "hosts")
+	require.NoError(t, os.WriteFile(hosts, []byte("w-0.job.ns.svc slots=2\nw-1.job.ns.svc slots=2\n"), 0o600))
+	writeProgram(t, filepath.Join(dir, "ssh"), `echo "ssh: $*" >>"$DIR/asked"`)
+	writeProgram(t, filepath.Join(dir, "hostname"), `echo "10.0.0.7 fd00::7"`)
+	writeProgram(t, filepath.Join(dir, "mpirun"), `case $1 in
+--version) printf 'HYDRA build details:\n    Version:                                 4.0.2\n    Release Date: x\n' ;;
+-verbose) # its words with the launcher "manual", which waits for ever
+  echo "Proxy information:"
+  echo "      [1] proxy: w-0.job.ns.svc (2 cores)"; echo "      Exec list: train (1 processes); watch (1 processes); "
+  echo "      [2] proxy: w-1.job.ns.svc (2 cores)"; echo "      Exec list: train (2 processes); "
+  echo "HYDRA_LAUNCH: hydra_pmi_proxy"
+  exec sleep 1000 ;;
+*) cat "$HYDRA_HOST_FILE"; : >"$DIR/asked"; "$HYDRA_LAUNCHER_EXEC" -x w-0 proxy; cat "$DIR/asked"; echo "ran: $*" ;;
+esac`)
+	run := func(command string) string {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", command, endless)
+		cmd.Env = append(os.Environ(), "DIR="+dir, "TMPDIR="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "OMPI_MCA_plm_rsh_agent="+dir+"/ssh -q", "PRTE_MCA_prte_default_hostfile="+hosts)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		return string(out)
+	}
+	const begins = "argosy: mpirun (Hydra) 4.0.2\n"
+	const goesOn = "w-0.job.ns.svc:2\nw-1.job.ns.svc:2\nssh: -q -x w-0 proxy\n"
+	require.Equal(t, begins+"argosy: mpirun places ranks: 2 on w-0.job.ns.svc, 2 on w-1.job.ns.svc\n"+goesOn+"ran: -localhost 10.0.0.7 -prepend-pattern [1,%r]<stdout>: -n 4 train $x y\n",
+		run("mpirun -n 4 train '$x y'"))
+	require.Equal(t, begins+goesOn+"ran: -localhost 10.0.0.7 -prepend-rank train\n", run("mpirun -prepend-rank train"))
+	require.Equal(t, begins+dir+"/ssh\n", run("command -v ssh"), "its ssh is for Hydra alone")
 }
 
 func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
@@ -80,6 +113,40 @@ func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, out, "argosy: the worker deaf.job.ns.svc did not answer within 1 s, giving up: Connection refused\n")
 	require.NotContains(t, out, "the command")
+}
+
+// Variables and mounts that the step asked for are looked for in a session of each worker's sshd.
+func TestLauncherScriptMissesVariablesAndMounts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink("/proc", link))
+	ssh, hosts := filepath.Join(dir, "ssh"), filepath.Join(dir, "hostfile")
+	require.NoError(t, os.WriteFile(hosts, []byte("w-0.job.ns.svc slots=2\nw-1.job.ns.svc:2\nw-2 slots=2\n"), 0o600))
+	writeProgram(t, ssh, `for last; do before=$host host=$last; done
+echo "Welcome to $before"
+case $before in w-0*) export C=3 ;; w-1*) unset B ;; *) export C= B=lost ;; esac
+exec sh -c "$last"`)
+	run := func(asked string) (string, int) {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", "echo the command", endless, "sh", "2", asked)
+		cmd.Env = append(os.Environ(), "B=2 and\nmore", "TMPDIR="+dir, "OMPI_MCA_plm_rsh_agent="+ssh, "PRTE_MCA_prte_default_hostfile="+hosts)
+		out, err := cmd.CombinedOutput()
+		require.NotNil(t, cmd.ProcessState, "%v", err)
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	out, code := run("'/proc' '" + link + "' PATH")
+	require.Zero(t, code, out)
+	require.Contains(t, out, "the command\n")
+	lacks := func(asked string) string {
+		out, code := run(asked)
+		require.Equal(t, 1, code)
+		require.NotContains(t, out, "the command")
+		require.NotContains(t, out, "2 and", "values may be secret")
+		return out
+	}
+	const advice = ". Look for a webhook that changes its pod and a start-up file of its shell; shells drop names with a dot or a dash\n"
+	require.Contains(t, lacks("'/proc' '"+dir+"' '/none of '\\''ours' PATH B"), "argosy: the worker w-0.job.ns.svc (ranks 0-1) lacks what the step asked for: the mount "+dir+", the mount /none of 'ours"+advice)
+	require.Contains(t, lacks("'/proc' PATH B C"), "argosy: the worker w-1.job.ns.svc (ranks 2-3) lacks what the step asked for: the variable B, the variable C"+advice)
 }
 
 // endless is the patience of a script whose clock stands still.

@@ -93,6 +93,9 @@ type Spec struct {
 	PendingTimeout, RunningTimeout dsl.Value[time.Duration]
 	// SilenceTimeout fails the step when the job runs and none of its processes has printed anything for so long: never unless set.
 	SilenceTimeout dsl.Value[time.Duration]
+	// CheckImage runs the job's image for some seconds without devices, before the job asks for any, and fails the step when the image
+	// lacks what the job needs, such as sshd. Unless set, it is done for jobs with GPUs or other devices.
+	CheckImage dsl.Value[bool]
 	// AllowFewerRanks lets the step go on when fewer processes take part than Workers and Slots ask for; otherwise it fails
 	// within 30 seconds of their start.
 	AllowFewerRanks dsl.Value[bool]

@@ -189,6 +189,25 @@ func TestRunView(t *testing.T) {
 	require.NotContains(t, s.get(t, "/apis/argosy/v1/runs", 200), `"nodes"`, "lists carry no nodes")
 }
 
+// A name that KFP refuses for its slash, and the one that pipelines made for KFP use instead, are two names. Each comes back as it was reported,
+// and lists are sorted by it.
+func TestMetricNamesOfKFP(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ids := []string{s.run(t), s.run(t)}
+	for i, id := range ids {
+		path := "/apis/v1beta1/runs/" + id
+		report := s.post(t, path+":reportMetrics", fmt.Sprintf(`{"metrics":[{"name":"images/sec","node_id":"n","number_value":%d},{"name":"images-sec","node_id":"n","number_value":%d}]}`, i+1, 9-i), 200)
+		require.Equal(t, 2, strings.Count(report, `"OK"`), report)
+		all := s.get(t, path, 200)
+		require.Contains(t, all, fmt.Sprintf(`{"name":"images/sec","node_id":"n","number_value":%d}`, i+1))
+		require.Contains(t, all, fmt.Sprintf(`{"name":"images-sec","node_id":"n","number_value":%d}`, 9-i))
+	}
+	for name, first := range map[string]string{"images/sec": ids[0], "images-sec": ids[1]} {
+		require.Contains(t, s.get(t, "/apis/v1beta1/runs?page_size=1&sort_by="+url.QueryEscape("metric:"+name), 200), first, name)
+	}
+}
+
 func TestMetricsAndArtifacts(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -162,7 +162,7 @@ func (r *Run) step(id string) *Step {
 	return nil
 }
 
-// SameMetric takes images-sec for images/sec: names of metrics in KFP have no slash.
+// SameMetric takes images-sec for images/sec: KFP refuses names with a slash, so pipelines made for KFP report images-sec.
 func SameMetric(have, want string) bool {
 	return have == want || have == strings.ReplaceAll(want, "/", "-")
 }

@@ -84,6 +84,7 @@ var Table = []Option{
 	{Field: "PendingTimeout", Flag: "pending-timeout", Submit: "starting-timeout", Form: Time, Help: "fail when the job has not started after this `time`, such as 30m (never)"},
 	{Field: "RunningTimeout", Flag: "running-timeout", Submit: "running-timeout", Form: Time, Help: "fail when the job has not ended after this `time`, such as 12h (never)"},
 	{Field: "SilenceTimeout", Flag: "silence-timeout", Submit: "silence-timeout", Form: Time, Help: "fail when no process of the job has printed anything for this `time`, such as 30m (never)"},
+	{Field: "CheckImage", Flag: "check-image", Submit: "check-image", Form: Truth, Help: "true: check that the image has what the job needs, before the job holds devices; false: do not (done for jobs with devices)"},
 	{Field: "AllowFewerRanks", Flag: "allow-fewer-ranks", Submit: "allow-fewer-ranks", Form: Truth, Help: "true: go on when fewer processes take part than were asked for"},
 	{Field: "Probe", Flag: "probe", Submit: "probe", Form: Truth, Kinds: onlyMPI, Why: whyMPI, Help: "true: measure the bandwidth between the processes before the command runs"},
 	{Field: "TTL", Flag: "ttl-after-finished", Submit: "ttl-after-finished", Form: Time, Kinds: ownPods, Why: "it stays as long as its run", Help: "`time` that the job stays after its end (as long as its run)"},
@@ -109,7 +110,7 @@ type Values struct {
 	Network                    string
 	SSHPort                    int
 	HostIPC, HostPID           bool
-	Gang                       *bool
+	Gang, CheckImage           *bool
 	Queue, Priority, Scheduler string
 	Topology                   struct{ Affinity, AntiAffinity, Order string }
 	TensorBoard                struct {

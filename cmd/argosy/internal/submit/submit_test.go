@@ -121,6 +121,7 @@ var flags = map[string]flag{
 	"--network":                          {given: "--network=eni", want: []string{"--network=ENI"}},
 	"--slots":                            {given: "--slots=2", want: []string{"--slots=2"}},
 	"--silence-timeout":                  {given: "--silence-timeout=30m", want: []string{"--silence-timeout=30m0s"}},
+	"--check-image":                      {given: "--check-image=false", want: []string{"--check-image=false"}},
 	"--allow-fewer-ranks":                {given: "--allow-fewer-ranks", want: []string{"--allow-fewer-ranks=true"}},
 	"--probe":                            {given: "--probe", want: []string{"--probe=true"}},
 	"--launcher-image":                   {given: "--launcher-image=r/launcher:1", image: "r/launcher:1"},

@@ -13,6 +13,7 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/sdk/scaling/collect"
+	"github.com/argosy-ml/argosy/sdk/scaling/record"
 )
 
 // sweep makes the runs of a plan in one experiment. Runs that are there already are not made again.
@@ -181,7 +182,7 @@ func (s *sweep) outcome(r *client.Run) string {
 		return fmt.Sprintf("%s after %s: %s", strings.ToLower(r.Status), took, collect.Why(r))
 	}
 	for _, m := range r.Metrics {
-		if m.Name == s.metric || m.Name == strings.ReplaceAll(s.metric, "/", "-") {
+		if record.SameMetric(m.Name, s.metric) {
 			return fmt.Sprintf("%.6g %s (%s)", m.Value, s.metric, took)
 		}
 	}
