@@ -241,21 +241,22 @@ func TestCalls(t *testing.T) {
 		answer(`{}`)(w, r)
 	}})
 	for want, call := range map[string]func() error{
-		"DELETE /apis/v1beta1/pipelines/p":                 func() error { return c.Pipelines.Delete(t.Context(), "p") },
-		"DELETE /apis/v1beta1/pipeline_versions/v":         func() error { return c.Versions.Delete(t.Context(), "v") },
-		"POST /apis/v1beta1/pipelines/p/default_version/v": func() error { return c.Versions.SetDefault(t.Context(), "p", "v") },
-		"DELETE /apis/v1beta1/experiments/e":               func() error { return c.Experiments.Delete(t.Context(), "e") },
-		"POST /apis/v1beta1/runs/r/terminate":              func() error { return c.Runs.Terminate(t.Context(), "r") },
-		"POST /apis/v1beta1/runs/r/retry":                  func() error { return c.Runs.Retry(t.Context(), "r") },
-		"DELETE /apis/v1beta1/runs/r":                      func() error { return c.Runs.Delete(t.Context(), "r") },
-		"POST /apis/v1beta1/jobs/j/enable":                 func() error { return c.Schedules.Enable(t.Context(), "j") },
-		"POST /apis/v1beta1/jobs/j/disable":                func() error { return c.Schedules.Disable(t.Context(), "j") },
-		"DELETE /apis/v1beta1/jobs/j":                      func() error { return c.Schedules.Delete(t.Context(), "j") },
-		"GET /apis/v1beta1/pipelines/p/templates":          func() error { _, err := c.Pipelines.Template(t.Context(), "p"); return err },
-		"GET /apis/v1beta1/pipeline_versions/v/templates":  func() error { _, err := c.Versions.Template(t.Context(), "v"); return err },
-		"GET /apis/argosy/v1/runs/r/visuals?node_id=n":     func() error { _, err := c.Artifacts.Visuals(t.Context(), "r", "n"); return err },
-		"POST /apis/argosy/v1/runs:delete":                 func() error { return c.Runs.Purge(t.Context(), "r") },
-		"GET /apis/argosy/v1/pipelines/p/graph":            func() error { _, err := c.Pipelines.Graph(t.Context(), "p"); return err },
+		"DELETE /apis/v1beta1/pipelines/p":                     func() error { return c.Pipelines.Delete(t.Context(), "p") },
+		"DELETE /apis/v1beta1/pipeline_versions/v":             func() error { return c.Versions.Delete(t.Context(), "v") },
+		"POST /apis/v1beta1/pipelines/p/default_version/v":     func() error { return c.Versions.SetDefault(t.Context(), "p", "v") },
+		"DELETE /apis/v1beta1/experiments/e":                   func() error { return c.Experiments.Delete(t.Context(), "e") },
+		"POST /apis/v1beta1/runs/r/terminate":                  func() error { return c.Runs.Terminate(t.Context(), "r") },
+		"POST /apis/v1beta1/runs/r/retry":                      func() error { return c.Runs.Retry(t.Context(), "r") },
+		"DELETE /apis/v1beta1/runs/r":                          func() error { return c.Runs.Delete(t.Context(), "r") },
+		"POST /apis/v1beta1/jobs/j/enable":                     func() error { return c.Schedules.Enable(t.Context(), "j") },
+		"POST /apis/v1beta1/jobs/j/disable":                    func() error { return c.Schedules.Disable(t.Context(), "j") },
+		"DELETE /apis/v1beta1/jobs/j":                          func() error { return c.Schedules.Delete(t.Context(), "j") },
+		"GET /apis/v1beta1/pipelines/p/templates":              func() error { _, err := c.Pipelines.Template(t.Context(), "p"); return err },
+		"GET /apis/v1beta1/pipeline_versions/v/templates":      func() error { _, err := c.Versions.Template(t.Context(), "v"); return err },
+		"GET /apis/argosy/v1/runs/r/visuals?node_id=n":         func() error { _, err := c.Artifacts.Visuals(t.Context(), "r", "n"); return err },
+		"GET /apis/argosy/v1/runs:visuals?run_ids=a&run_ids=b": func() error { _, err := c.Artifacts.Compare(t.Context(), "a", "b"); return err },
+		"POST /apis/argosy/v1/runs:delete":                     func() error { return c.Runs.Purge(t.Context(), "r") },
+		"GET /apis/argosy/v1/pipelines/p/graph":                func() error { _, err := c.Pipelines.Graph(t.Context(), "p"); return err },
 		"GET /apis/v1beta1/pipeline_versions?resource_key.id=p&resource_key.type=PIPELINE": func() error {
 			_, err := c.Versions.List(t.Context(), "p", ListOptions{})
 			return err

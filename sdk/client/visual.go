@@ -51,3 +51,15 @@ func (s ArtifactsService) Visuals(ctx context.Context, runID, nodeID string) ([]
 	var wire struct{ Visuals []Visual }
 	return wire.Visuals, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/visuals", q, &wire)
 }
+
+// RunVisuals are the ROC curves and tables of one run.
+type RunVisuals struct {
+	RunID   string   `json:"run_id"`
+	Visuals []Visual `json:"visuals,omitempty"`
+}
+
+// Compare gives the ROC curves and tables of 2 to 50 runs with their content, to be drawn over and beside each other.
+func (s ArtifactsService) Compare(ctx context.Context, runIDs ...string) ([]RunVisuals, error) {
+	var wire struct{ Runs []RunVisuals }
+	return wire.Runs, s.conn.get(ctx, ownAPI+"/runs:visuals", url.Values{"run_ids": runIDs}, &wire)
+}

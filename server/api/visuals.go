@@ -20,15 +20,36 @@ func (s *visuals) ListVisuals(ctx context.Context, r *argosyv1.ListVisualsReques
 	if err != nil {
 		return nil, err
 	}
-	answer := &argosyv1.ListVisualsResponse{}
+	wire, err := wireVisuals(found, names)
+	return &argosyv1.ListVisualsResponse{Visuals: wire}, err
+}
+
+func (s *visuals) CompareVisuals(ctx context.Context, r *argosyv1.CompareVisualsRequest) (*argosyv1.CompareVisualsResponse, error) {
+	compared, err := s.runs.CompareVisuals(ctx, r.GetRunIds())
+	if err != nil {
+		return nil, err
+	}
+	answer := &argosyv1.CompareVisualsResponse{}
+	for _, one := range compared {
+		wire, err := wireVisuals(one.Visuals, one.StepNames)
+		if err != nil {
+			return nil, err
+		}
+		answer.Runs = append(answer.Runs, &argosyv1.RunVisuals{RunId: one.RunID, Visuals: wire})
+	}
+	return answer, nil
+}
+
+func wireVisuals(found []run.Visual, names map[string]string) ([]*argosyv1.Visual, error) {
+	var all []*argosyv1.Visual
 	for _, v := range found {
 		wire := &argosyv1.Visual{NodeId: v.NodeID, StepName: names[v.NodeID], Number: int32(v.Number), Type: v.Type, Problem: v.Problem}
 		if err := fillVisual(wire, v); err != nil {
 			return nil, err
 		}
-		answer.Visuals = append(answer.Visuals, wire)
+		all = append(all, wire)
 	}
-	return answer, nil
+	return all, nil
 }
 
 // fillVisual adds the content, where there is any.

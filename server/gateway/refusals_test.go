@@ -200,6 +200,8 @@ var refusals = []refusal{
 	{"argosy.v1.ScalingService/ExportScalingReport", `{"format":"pdf"}`, invalid, "format is \"pdf\"; it can be csv, html, json, md"},
 	{"argosy.v1.ScalingService/ExportScalingReport", `{"format":"md","report":{"run_ids":["$run"]}}`, invalid, "no run of these has ended"},
 	{"argosy.v1.VisualService/ListVisuals", `{"run_id":"none"}`, unknown, "run none not found"},
+	{"argosy.v1.VisualService/CompareVisuals", `{"run_ids":["$run"]}`, invalid, "run_ids has 1 runs; from 2 to 50 can be compared"},
+	{"argosy.v1.VisualService/CompareVisuals", `{"run_ids":["$run","none"]}`, unknown, "run none not found"},
 	{"argosy.v1.PipelineService/GetPipelineGraph", `{"pipeline_id":"none"}`, unknown, "pipeline none not found"},
 	{"argosy.v1.PipelineService/GetPipelineVersionGraph", `{"version_id":"none"}`, unknown, "version none not found"},
 	{"argosy.v1.PipelineService/DiffPipelineVersions", `{"from":"$pipeline"}`, invalid, "from and to name the two versions"},

@@ -62,3 +62,23 @@ func TestVisuals(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "0,0,1\n", answer.GetVisuals()[0].GetSource())
 }
+
+func TestCompareVisuals(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	a, b := s.run(t), s.run(t)
+	for _, id := range []string{a, b} {
+		s.record(t, id, run.State{Status: run.Succeeded, Workflow: []byte(`{}`), Nodes: []run.Node{s.stepNode(id+"-1", run.Succeeded), s.stepNode(id+"-2", run.Succeeded)}})
+	}
+	s.draw(t, a, a+"-1", `{"outputs":[
+		{"type":"markdown","storage":"inline","source":"# not compared"},
+		{"type":"roc","format":"csv","storage":"inline","source":"0,0,1\n1,1,0\n","schema":[{"name":"fpr"},{"name":"tpr"},{"name":"threshold"}]}]}`)
+	s.draw(t, a, a+"-2", `{"outputs":[{"type":"table","format":"csv","storage":"inline","source":"x,1\n","header":["class","f1"]}]}`)
+	s.draw(t, b, b+"-2", `{"outputs":[{"type":"pie","source":"x"}]}`)
+	got := s.get(t, "/apis/argosy/v1/runs:visuals?run_ids="+a+"&run_ids="+b, 200)
+	require.JSONEq(t, `{"runs":[{"run_id":"A","visuals":[
+		{"node_id":"A-1","step_name":"A-1","number":2,"type":"roc","storage":"inline","source":"0,0,1\n1,1,0\n","format":"csv",
+		 "schema":[{"name":"fpr"},{"name":"tpr"},{"name":"threshold"}]},
+		{"node_id":"A-2","step_name":"A-2","number":1,"type":"table","storage":"inline","source":"x,1\n","format":"csv","header":["class","f1"]}]},
+		{"run_id":"B"}]}`, strings.NewReplacer(a, "A", b, "B").Replace(got))
+}

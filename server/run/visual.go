@@ -1,6 +1,10 @@
 package run
 
-import "context"
+import (
+	"context"
+
+	"github.com/argosy-ml/argosy/server/apierr"
+)
 
 // Visual is one thing that a step left for people to look at (KFP v1's mlpipeline-ui-metadata), or what is wrong with it.
 type Visual struct {
@@ -43,4 +47,44 @@ func (s *Reader) Visuals(ctx context.Context, id, nodeID string) ([]Visual, map[
 	}
 	names, err := s.c.Store.StepNames(ctx, id, nodes)
 	return visuals, names, err
+}
+
+// VisualsOfRun are the ROC curves and tables of a run, with the display names of their steps.
+type VisualsOfRun struct {
+	RunID     string
+	Visuals   []Visual
+	StepNames map[string]string
+}
+
+// So many runs are compared at once.
+const mostCompared = 50
+
+// CompareVisuals returns the ROC curves and tables of several runs in full.
+func (s *Reader) CompareVisuals(ctx context.Context, ids []string) ([]VisualsOfRun, error) {
+	if len(ids) < 2 || len(ids) > mostCompared {
+		return nil, apierr.New(apierr.Invalid, "run_ids has %d runs; from 2 to %d can be compared", len(ids), mostCompared)
+	}
+	all := make([]VisualsOfRun, len(ids))
+	for i, id := range ids {
+		listed, names, err := s.Visuals(ctx, id, "")
+		if err != nil {
+			return nil, err
+		}
+		all[i] = VisualsOfRun{RunID: id, StepNames: names}
+		for j, v := range listed {
+			if j > 0 && listed[j-1].NodeID == v.NodeID {
+				continue
+			}
+			whole, err := s.c.Store.VisualsOf(ctx, id, v.NodeID)
+			if err != nil {
+				return nil, err
+			}
+			for _, one := range whole {
+				if one.Problem == "" && (one.Type == "roc" || one.Type == "table") {
+					all[i].Visuals = append(all[i].Visuals, one)
+				}
+			}
+		}
+	}
+	return all, nil
 }

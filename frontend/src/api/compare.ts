@@ -19,3 +19,14 @@ export const comparisonQuery = (ids: string[], align: 'step' | 'time') =>
       return { ...answer, runs: (answer.runs ?? []) as Run[] };
     },
   });
+
+export type RunVisuals = Schema['argosy.v1.RunVisuals'];
+
+/** The ROC curves and tables of runs, with their content. */
+export const comparedVisualsQuery = (ids: string[]) =>
+  queryOptions({
+    queryKey: ['comparison', ids, 'visuals'],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) =>
+      (await data(api.GET('/apis/argosy/v1/runs:visuals', { params: { query: { run_ids: ids } }, signal }))).runs ?? [],
+  });

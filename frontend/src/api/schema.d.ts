@@ -696,6 +696,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs:visuals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Gives the ROC curves and tables of several runs whole, to be drawn over and beside each other. */
+        get: operations["Argosy_CompareVisuals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/scaling": {
         parameters: {
             query?: never;
@@ -1836,6 +1853,10 @@ export interface components {
             /** @description Taints that keep pods away which do not tolerate them, as KEY=VALUE:EFFECT. */
             taints?: string[];
         };
+        "argosy.v1.CompareVisualsResponse": {
+            /** @description In the order asked for; a run that left none has no visuals. */
+            runs?: components["schemas"]["argosy.v1.RunVisuals"][];
+        };
         /** @description ComparedMetric is the result of one metric of a step in all runs that have it. */
         "argosy.v1.ComparedMetric": {
             /** @description RAW or PERCENTAGE. */
@@ -2700,6 +2721,11 @@ export interface components {
         "argosy.v1.RunView.Workflow": {
             name?: string;
             namespace?: string;
+        };
+        /** @description RunVisuals are the ROC curves and tables of one run. */
+        "argosy.v1.RunVisuals": {
+            run_id?: string;
+            visuals?: components["schemas"]["argosy.v1.Visual"][];
         };
         /** @description ScalingCell is all runs with the same parameters. */
         "argosy.v1.ScalingCell": {
@@ -4712,6 +4738,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.BulkResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_CompareVisuals: {
+        parameters: {
+            query?: {
+                /** @description From 2 to 50 runs. */
+                run_ids?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.CompareVisualsResponse"];
                 };
             };
             /** @description An error. */

@@ -78,6 +78,7 @@ function serve(rows: number, open = 'Running') {
   const answers: [RegExp, object][] = [
     [/\/argosy\/v1\/runs:fields$/, { statuses: ['Failed'], parameters: ['workers'], metrics: ['loss'] }],
     [/\/argosy\/v1\/runs:group$/, { groups: many(rows, (i) => ({ value: `row-${i}`, runs: 1 })), total_size: rows }],
+    [/\/argosy\/v1\/runs:visuals$/, { runs: many(rows, (i) => ({ run_id: `r${i}` })) }],
     [/\/argosy\/v1\/runs:compare$/, { runs: many(rows, (i) => aRun(i)), parameters: [], metrics: [] }],
     [
       /\/argosy\/v1\/scaling$/,

@@ -43,6 +43,24 @@ const comparison = {
   ],
 };
 
+const visual = (type: string, source: string, more = {}) => ({
+  type,
+  source,
+  storage: 'inline',
+  step_name: 'evaluate',
+  ...more,
+});
+const visuals = [
+  {
+    run_id: 'a',
+    visuals: [visual('roc', '0,0,1\n1,1,0\n'), visual('table', 'cat,0.9\n', { header: ['class', 'f1'] })],
+  },
+  {
+    run_id: 'b',
+    visuals: [visual('roc', '0,0,1\n0,1,0.5\n1,1,0\n'), visual('table', 'cat,0.7\n', { header: ['class', 'f1'] })],
+  },
+];
+
 function show(path: string) {
   const asked = vi.fn();
   server.use(
@@ -51,6 +69,7 @@ function show(path: string) {
       return HttpResponse.json(comparison);
     }),
   );
+  server.use(http.get(/runs:visuals/, () => HttpResponse.json({ runs: visuals })));
   return { asked, router: renderAt(path, '/compare', Page) };
 }
 
@@ -157,4 +176,19 @@ it('selects the runs in the ranges of all axes, by a drag and by fields, and kee
   await userEvent.click(within(region).getByRole('button', { name: 'Clear the ranges' }));
   expect(await within(region).findByRole('row', { name: /^1 first/ })).toBeTruthy();
   expect(router.state.location.search).not.toHaveProperty('brush');
+});
+
+it('draws the ROC curves of the runs over each other with their areas, and their tables as one', async () => {
+  show('/compare?runs=a&runs=b');
+  const curves = await screen.findByRole('img', { name: /^ROC curves of evaluate/ });
+  expect([...curves.querySelectorAll('path title')].map(({ textContent }) => textContent)).toEqual([
+    '1 first',
+    '2 second',
+  ]);
+  const areas = screen.getByRole('region', { name: 'Areas under the ROC curves of evaluate' });
+  expect(within(areas).getByRole('row', { name: '1 first 0.5' })).toBeTruthy();
+  expect(within(areas).getByRole('row', { name: '2 second 1' })).toBeTruthy();
+  const table = screen.getByRole('region', { name: 'Tables of evaluate' });
+  expect(within(table).getByRole('row', { name: 'Run class f1' })).toBeTruthy();
+  expect(within(table).getByRole('row', { name: '2 second cat 0.7' })).toBeTruthy();
 });

@@ -15,6 +15,7 @@ import classes from './Compare.module.css';
 import { CompareTable } from './CompareTable';
 import { Curves } from './Curves';
 import type { CompareSearch } from './compareSearch';
+import { MergedVisuals } from './MergedVisuals';
 import { axes } from './measure';
 import { Parallel } from './Parallel';
 import { Scatter } from './Scatter';
@@ -127,6 +128,7 @@ function Compared({ comparison, search }: { comparison: Comparison; search: Comp
           </div>
         </Section>
       )}
+      <MergedVisuals runs={runs} />
     </>
   );
 }

@@ -165,6 +165,12 @@ export const enPages = {
     curves: 'Curves',
     curveOf: '{{metric}} of {{step}}',
     seconds: 'Seconds since the run began',
+    visuals: 'ROC curves and tables',
+    rocOf: 'ROC curves of {{step}}',
+    rocAlt: 'ROC curves of {{step}}, a line for each run. The areas under them are in the table below.',
+    area: 'Area under the curve',
+    areas: 'Areas under the ROC curves of {{step}}',
+    tablesOf: 'Tables of {{step}}',
   },
   home: {
     await: 'what goes on',

@@ -164,6 +164,12 @@ export const zhCNPages: Texts<typeof enPages> = {
     curves: '曲线',
     curveOf: '{{step}} 的 {{metric}}',
     seconds: '运行开始后的秒数',
+    visuals: 'ROC 曲线和表格',
+    rocOf: '{{step}} 的 ROC 曲线',
+    rocAlt: '{{step}} 的 ROC 曲线，每个运行一条线。曲线下面积见下方表格。',
+    area: '曲线下面积',
+    areas: '{{step}} 的 ROC 曲线下面积',
+    tablesOf: '{{step}} 的表格',
   },
   home: {
     await: '当前状况',

@@ -120,6 +120,149 @@ func (x *ListVisualsResponse) GetVisuals() []*Visual {
 	return nil
 }
 
+type CompareVisualsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// From 2 to 50 runs.
+	RunIds        []string `protobuf:"bytes,1,rep,name=run_ids,json=runIds,proto3" json:"run_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompareVisualsRequest) Reset() {
+	*x = CompareVisualsRequest{}
+	mi := &file_argosy_v1_visual_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompareVisualsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompareVisualsRequest) ProtoMessage() {}
+
+func (x *CompareVisualsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_visual_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompareVisualsRequest.ProtoReflect.Descriptor instead.
+func (*CompareVisualsRequest) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_visual_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CompareVisualsRequest) GetRunIds() []string {
+	if x != nil {
+		return x.RunIds
+	}
+	return nil
+}
+
+type CompareVisualsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order asked for; a run that left none has no visuals.
+	Runs          []*RunVisuals `protobuf:"bytes,1,rep,name=runs,proto3" json:"runs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompareVisualsResponse) Reset() {
+	*x = CompareVisualsResponse{}
+	mi := &file_argosy_v1_visual_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompareVisualsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompareVisualsResponse) ProtoMessage() {}
+
+func (x *CompareVisualsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_visual_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompareVisualsResponse.ProtoReflect.Descriptor instead.
+func (*CompareVisualsResponse) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_visual_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *CompareVisualsResponse) GetRuns() []*RunVisuals {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+// RunVisuals are the ROC curves and tables of one run.
+type RunVisuals struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RunId         string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	Visuals       []*Visual              `protobuf:"bytes,2,rep,name=visuals,proto3" json:"visuals,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunVisuals) Reset() {
+	*x = RunVisuals{}
+	mi := &file_argosy_v1_visual_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunVisuals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunVisuals) ProtoMessage() {}
+
+func (x *RunVisuals) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_visual_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunVisuals.ProtoReflect.Descriptor instead.
+func (*RunVisuals) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_visual_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *RunVisuals) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *RunVisuals) GetVisuals() []*Visual {
+	if x != nil {
+		return x.Visuals
+	}
+	return nil
+}
+
 // Visual is one output, or what is wrong with it.
 type Visual struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -152,7 +295,7 @@ type Visual struct {
 
 func (x *Visual) Reset() {
 	*x = Visual{}
-	mi := &file_argosy_v1_visual_proto_msgTypes[2]
+	mi := &file_argosy_v1_visual_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -164,7 +307,7 @@ func (x *Visual) String() string {
 func (*Visual) ProtoMessage() {}
 
 func (x *Visual) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_visual_proto_msgTypes[2]
+	mi := &file_argosy_v1_visual_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -177,7 +320,7 @@ func (x *Visual) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visual.ProtoReflect.Descriptor instead.
 func (*Visual) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_visual_proto_rawDescGZIP(), []int{2}
+	return file_argosy_v1_visual_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Visual) GetNodeId() string {
@@ -283,7 +426,7 @@ type Visual_Column struct {
 
 func (x *Visual_Column) Reset() {
 	*x = Visual_Column{}
-	mi := &file_argosy_v1_visual_proto_msgTypes[3]
+	mi := &file_argosy_v1_visual_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -295,7 +438,7 @@ func (x *Visual_Column) String() string {
 func (*Visual_Column) ProtoMessage() {}
 
 func (x *Visual_Column) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_visual_proto_msgTypes[3]
+	mi := &file_argosy_v1_visual_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -308,7 +451,7 @@ func (x *Visual_Column) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visual_Column.ProtoReflect.Descriptor instead.
 func (*Visual_Column) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_visual_proto_rawDescGZIP(), []int{2, 0}
+	return file_argosy_v1_visual_proto_rawDescGZIP(), []int{5, 0}
 }
 
 func (x *Visual_Column) GetName() string {
@@ -334,7 +477,15 @@ const file_argosy_v1_visual_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\"B\n" +
 	"\x13ListVisualsResponse\x12+\n" +
-	"\avisuals\x18\x01 \x03(\v2\x11.argosy.v1.VisualR\avisuals\"\x95\x03\n" +
+	"\avisuals\x18\x01 \x03(\v2\x11.argosy.v1.VisualR\avisuals\"0\n" +
+	"\x15CompareVisualsRequest\x12\x17\n" +
+	"\arun_ids\x18\x01 \x03(\tR\x06runIds\"C\n" +
+	"\x16CompareVisualsResponse\x12)\n" +
+	"\x04runs\x18\x01 \x03(\v2\x15.argosy.v1.RunVisualsR\x04runs\"P\n" +
+	"\n" +
+	"RunVisuals\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12+\n" +
+	"\avisuals\x18\x02 \x03(\v2\x11.argosy.v1.VisualR\avisuals\"\x95\x03\n" +
 	"\x06Visual\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12\x1b\n" +
 	"\tstep_name\x18\x02 \x01(\tR\bstepName\x12\x16\n" +
@@ -353,9 +504,10 @@ const file_argosy_v1_visual_proto_rawDesc = "" +
 	"\x03raw\x18\r \x01(\tR\x03raw\x1a0\n" +
 	"\x06Column\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04type\x18\x02 \x01(\tR\x04type2\x8c\x01\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type2\x89\x02\n" +
 	"\rVisualService\x12{\n" +
-	"\vListVisuals\x12\x1d.argosy.v1.ListVisualsRequest\x1a\x1e.argosy.v1.ListVisualsResponse\"-\x82\xd3\xe4\x93\x02'\x12%/apis/argosy/v1/runs/{run_id}/visualsB6Z4github.com/argosy-ml/argosy/proto/argosy/v1;argosyv1b\x06proto3"
+	"\vListVisuals\x12\x1d.argosy.v1.ListVisualsRequest\x1a\x1e.argosy.v1.ListVisualsResponse\"-\x82\xd3\xe4\x93\x02'\x12%/apis/argosy/v1/runs/{run_id}/visuals\x12{\n" +
+	"\x0eCompareVisuals\x12 .argosy.v1.CompareVisualsRequest\x1a!.argosy.v1.CompareVisualsResponse\"$\x82\xd3\xe4\x93\x02\x1e\x12\x1c/apis/argosy/v1/runs:visualsB6Z4github.com/argosy-ml/argosy/proto/argosy/v1;argosyv1b\x06proto3"
 
 var (
 	file_argosy_v1_visual_proto_rawDescOnce sync.Once
@@ -369,23 +521,30 @@ func file_argosy_v1_visual_proto_rawDescGZIP() []byte {
 	return file_argosy_v1_visual_proto_rawDescData
 }
 
-var file_argosy_v1_visual_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_argosy_v1_visual_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_argosy_v1_visual_proto_goTypes = []any{
-	(*ListVisualsRequest)(nil),  // 0: argosy.v1.ListVisualsRequest
-	(*ListVisualsResponse)(nil), // 1: argosy.v1.ListVisualsResponse
-	(*Visual)(nil),              // 2: argosy.v1.Visual
-	(*Visual_Column)(nil),       // 3: argosy.v1.Visual.Column
+	(*ListVisualsRequest)(nil),     // 0: argosy.v1.ListVisualsRequest
+	(*ListVisualsResponse)(nil),    // 1: argosy.v1.ListVisualsResponse
+	(*CompareVisualsRequest)(nil),  // 2: argosy.v1.CompareVisualsRequest
+	(*CompareVisualsResponse)(nil), // 3: argosy.v1.CompareVisualsResponse
+	(*RunVisuals)(nil),             // 4: argosy.v1.RunVisuals
+	(*Visual)(nil),                 // 5: argosy.v1.Visual
+	(*Visual_Column)(nil),          // 6: argosy.v1.Visual.Column
 }
 var file_argosy_v1_visual_proto_depIdxs = []int32{
-	2, // 0: argosy.v1.ListVisualsResponse.visuals:type_name -> argosy.v1.Visual
-	3, // 1: argosy.v1.Visual.schema:type_name -> argosy.v1.Visual.Column
-	0, // 2: argosy.v1.VisualService.ListVisuals:input_type -> argosy.v1.ListVisualsRequest
-	1, // 3: argosy.v1.VisualService.ListVisuals:output_type -> argosy.v1.ListVisualsResponse
-	3, // [3:4] is the sub-list for method output_type
-	2, // [2:3] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	5, // 0: argosy.v1.ListVisualsResponse.visuals:type_name -> argosy.v1.Visual
+	4, // 1: argosy.v1.CompareVisualsResponse.runs:type_name -> argosy.v1.RunVisuals
+	5, // 2: argosy.v1.RunVisuals.visuals:type_name -> argosy.v1.Visual
+	6, // 3: argosy.v1.Visual.schema:type_name -> argosy.v1.Visual.Column
+	0, // 4: argosy.v1.VisualService.ListVisuals:input_type -> argosy.v1.ListVisualsRequest
+	2, // 5: argosy.v1.VisualService.CompareVisuals:input_type -> argosy.v1.CompareVisualsRequest
+	1, // 6: argosy.v1.VisualService.ListVisuals:output_type -> argosy.v1.ListVisualsResponse
+	3, // 7: argosy.v1.VisualService.CompareVisuals:output_type -> argosy.v1.CompareVisualsResponse
+	6, // [6:8] is the sub-list for method output_type
+	4, // [4:6] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_visual_proto_init() }
@@ -399,7 +558,7 @@ func file_argosy_v1_visual_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_argosy_v1_visual_proto_rawDesc), len(file_argosy_v1_visual_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,7 +19,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	VisualService_ListVisuals_FullMethodName = "/argosy.v1.VisualService/ListVisuals"
+	VisualService_ListVisuals_FullMethodName    = "/argosy.v1.VisualService/ListVisuals"
+	VisualService_CompareVisuals_FullMethodName = "/argosy.v1.VisualService/CompareVisuals"
 )
 
 // VisualServiceClient is the client API for VisualService service.
@@ -30,6 +31,8 @@ const (
 type VisualServiceClient interface {
 	// Lists what the steps of a run left. Of one node it is given whole; of all nodes it is only said what there is.
 	ListVisuals(ctx context.Context, in *ListVisualsRequest, opts ...grpc.CallOption) (*ListVisualsResponse, error)
+	// Gives the ROC curves and tables of several runs whole, to be drawn over and beside each other.
+	CompareVisuals(ctx context.Context, in *CompareVisualsRequest, opts ...grpc.CallOption) (*CompareVisualsResponse, error)
 }
 
 type visualServiceClient struct {
@@ -50,6 +53,16 @@ func (c *visualServiceClient) ListVisuals(ctx context.Context, in *ListVisualsRe
 	return out, nil
 }
 
+func (c *visualServiceClient) CompareVisuals(ctx context.Context, in *CompareVisualsRequest, opts ...grpc.CallOption) (*CompareVisualsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CompareVisualsResponse)
+	err := c.cc.Invoke(ctx, VisualService_CompareVisuals_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // VisualServiceServer is the server API for VisualService service.
 // All implementations must embed UnimplementedVisualServiceServer
 // for forward compatibility.
@@ -58,6 +71,8 @@ func (c *visualServiceClient) ListVisuals(ctx context.Context, in *ListVisualsRe
 type VisualServiceServer interface {
 	// Lists what the steps of a run left. Of one node it is given whole; of all nodes it is only said what there is.
 	ListVisuals(context.Context, *ListVisualsRequest) (*ListVisualsResponse, error)
+	// Gives the ROC curves and tables of several runs whole, to be drawn over and beside each other.
+	CompareVisuals(context.Context, *CompareVisualsRequest) (*CompareVisualsResponse, error)
 	mustEmbedUnimplementedVisualServiceServer()
 }
 
@@ -70,6 +85,9 @@ type UnimplementedVisualServiceServer struct{}
 
 func (UnimplementedVisualServiceServer) ListVisuals(context.Context, *ListVisualsRequest) (*ListVisualsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListVisuals not implemented")
+}
+func (UnimplementedVisualServiceServer) CompareVisuals(context.Context, *CompareVisualsRequest) (*CompareVisualsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CompareVisuals not implemented")
 }
 func (UnimplementedVisualServiceServer) mustEmbedUnimplementedVisualServiceServer() {}
 func (UnimplementedVisualServiceServer) testEmbeddedByValue()                       {}
@@ -110,6 +128,24 @@ func _VisualService_ListVisuals_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _VisualService_CompareVisuals_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CompareVisualsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(VisualServiceServer).CompareVisuals(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: VisualService_CompareVisuals_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(VisualServiceServer).CompareVisuals(ctx, req.(*CompareVisualsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // VisualService_ServiceDesc is the grpc.ServiceDesc for VisualService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -120,6 +156,10 @@ var VisualService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListVisuals",
 			Handler:    _VisualService_ListVisuals_Handler,
+		},
+		{
+			MethodName: "CompareVisuals",
+			Handler:    _VisualService_CompareVisuals_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
