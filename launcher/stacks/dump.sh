@@ -69,7 +69,7 @@ ask() {
     *'File "'*'", line '*' in '*)
       file=${line#*\"} file=${file%%\"*}
       number=${line##*, line } number=${number%% *}
-      sed -n "$number{s/^[[:space:]]*/    /;p;q;}" "$file" 2>/dev/null
+      sed -n "$number{s/^[[:space:]]*/    /;p;q;}" "$file" 2>/dev/null || :
       ;;
     esac
   done
@@ -79,7 +79,8 @@ ask() {
 stacks() {
   how=
   if python "$1"; then
-    text=`ask "$1"` && [ -n "$text" ] && how=faulthandler
+    text=`ask "$1"`
+    if [ -n "$text" ]; then how=faulthandler; fi
   fi
   if [ -z "$how" ] && command -v py-spy >/dev/null 2>&1; then
     text=`limit py-spy dump --pid "$1" 2>&1` && how=py-spy
