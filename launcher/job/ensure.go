@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -111,7 +112,15 @@ func (l *Launcher) again(ctx context.Context, old *unstructured.Unstructured) (*
 	if err := l.remove(ctx, old); err != nil {
 		return nil, err
 	}
-	want, err := l.build(l.attempt)
+	return l.replace(ctx, old, l.attempt)
+}
+
+// replace creates the job of an attempt again, once the old one is gone.
+func (l *Launcher) replace(ctx context.Context, old *unstructured.Unstructured, attempt int) (*unstructured.Unstructured, error) {
+	if l.preemption == nil {
+		l.preemption = preemptionOf(old)
+	}
+	want, err := l.build(attempt)
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +136,20 @@ func (l *Launcher) again(ctx context.Context, old *unstructured.Unstructured) (*
 // build makes the job of an attempt.
 func (l *Launcher) build(attempt int) (*unstructured.Unstructured, error) {
 	want, err := Build(l.Spec, l.ID)
-	if err != nil || attempt == 1 {
-		return want, err
+	if err != nil {
+		return nil, err
 	}
 	annotations := want.GetAnnotations()
-	annotations[annotationAttempt] = strconv.Itoa(attempt)
+	if attempt > 1 {
+		annotations[annotationAttempt] = strconv.Itoa(attempt)
+	}
+	if l.preemption != nil {
+		text, err := json.Marshal(l.preemption)
+		if err != nil {
+			return nil, fmt.Errorf("write the annotation %s: %w", annotationPreemption, err)
+		}
+		annotations[annotationPreemption] = string(text)
+	}
 	want.SetAnnotations(annotations)
 	return want, nil
 }

@@ -13,11 +13,12 @@ import (
 
 // Instance is a job as the cluster has it, for people who look at it.
 type Instance struct {
-	State    string // Created, Pending, Suspended, Running, Succeeded or Failed
-	Message  string // why it failed
-	Attempt  int    // how often the job was made, with this
-	PodGroup string // the name of its gang, if it is one
-	Members  []Member
+	State     string      // Created, Pending, Suspended, Running, Succeeded or Failed
+	Message   string      // why it failed
+	Attempt   int         // how often the job was made, with this
+	Preempted *Preemption // the last one; nil when there was none
+	PodGroup  string      // the name of its gang, if it is one
+	Members   []Member
 }
 
 // Member is one pod of a job.
@@ -36,7 +37,7 @@ func (k *Kind) PodsOf(job string) labels.Selector { return k.podLabels(job).AsSe
 // Look reads what a job and its pods say. The spec tells the ranks of the pods; nil when it is not known any more.
 func (k *Kind) Look(job *unstructured.Unstructured, pods []*corev1.Pod, spec *Spec) Instance {
 	s := k.read(job)
-	i := Instance{Message: summary(s.reason, s.message), Attempt: attempt(job), PodGroup: k.podGroup(job)}
+	i := Instance{Message: summary(s.reason, s.message), Attempt: attempt(job), Preempted: preemptionOf(job), PodGroup: k.podGroup(job)}
 	for _, pod := range pods {
 		i.Members = append(i.Members, k.member(pod, spec))
 	}

@@ -46,6 +46,8 @@ type FailedError struct {
 	over  bool          // the job itself failed, and may be tried again
 	job   string        // what failed
 	pods  []*corev1.Pod // as they ended, if the job ran
+
+	victim *corev1.Pod // that was preempted; the job is to start again
 }
 
 func (e *FailedError) Error() string { return e.Cause }
@@ -75,6 +77,8 @@ type Launcher struct {
 	out     *console
 	attempt int // of the job that runs, from 1
 	notice  *publisher
+
+	preemption *Preemption // the last one of this start; nil when there was none
 }
 
 // New makes a launcher that talks to the cluster of config and writes to out.
@@ -126,6 +130,10 @@ func (l *Launcher) Run(ctx context.Context, pod string) error {
 		}
 		var failed *FailedError
 		err = l.follow(ctx, job)
+		if errors.As(err, &failed) && failed.victim != nil {
+			job, err = l.requeue(ctx, job, failed.victim)
+			continue
+		}
 		if !errors.As(err, &failed) || !failed.over || l.attempt > l.Spec.Retries || l.Spec.Kind.oneByOne || l.Spec.RestartPolicy == string(train.RestartOnFailure) {
 			return err
 		}
@@ -167,6 +175,9 @@ func (l *Launcher) follow(ctx context.Context, job *unstructured.Unstructured) e
 		return err
 	}
 	logs.close(logGrace)
+	if failed != nil && failed.victim != nil {
+		return failed
+	}
 	if cause := logs.proof.fault(time.Now(), true); failed == nil && cause != "" {
 		failed = &FailedError{Code: 1, Cause: fmt.Sprintf("%s %s ran with fewer ranks than asked for: %s", l.Spec.Kind.Title, job.GetName(), cause)}
 	}
@@ -244,10 +255,15 @@ func (l *Launcher) ended(ctx context.Context, s state, job *unstructured.Unstruc
 	switch {
 	case s.job == nil || s.job.GetUID() != job.GetUID():
 		return &FailedError{Code: 1, Cause: fmt.Sprintf("%s %s was deleted by someone else", l.Spec.Kind.Title, job.GetName())}, true
+	case s.victim != nil && !s.status.succeeded:
+		return l.yield(ctx, s), true
 	case !s.status.over():
 		return nil, false
 	}
 	l.lastPods(ctx, &s)
+	if s.victim = victimOf(s.pods); s.victim != nil && s.status.failed {
+		return l.yield(ctx, s), true
+	}
 	logs.on.saw(l.Spec, s.pods)
 	logs.offer(s.speakers())
 	logs.leave(s.speakers())

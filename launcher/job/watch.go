@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,6 +26,8 @@ type view struct {
 	changed chan struct{}
 	// denied holds the error when the launcher may not look at all.
 	denied chan error
+	// victim is the first pod that was preempted. Such a pod may be gone before the launcher looks.
+	victim atomic.Pointer[corev1.Pod]
 }
 
 func (l *Launcher) newView(name string) *view {
@@ -62,11 +65,17 @@ func (v *view) run(ctx context.Context) error {
 		default:
 		}
 	}
+	saw := func(o any) {
+		if pod, ok := o.(*corev1.Pod); ok && isPreempted(pod) {
+			v.victim.CompareAndSwap(nil, pod)
+		}
+		poke()
+	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for _, informer := range []cache.SharedInformer{v.jobs, v.pods} {
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: func(any) { poke() }, UpdateFunc: func(_, _ any) { poke() }, DeleteFunc: func(any) { poke() },
+			AddFunc: saw, UpdateFunc: func(_, o any) { saw(o) }, DeleteFunc: saw,
 		})
 		if err != nil {
 			return err
@@ -96,10 +105,11 @@ type state struct {
 	job    *unstructured.Unstructured // nil when it is gone
 	status status
 	pods   []*corev1.Pod // by age
+	victim *corev1.Pod   // that was preempted; nil when none was
 }
 
 func (v *view) state() state {
-	s := state{kind: v.kind}
+	s := state{kind: v.kind, victim: v.victim.Load()}
 	for _, o := range v.jobs.GetStore().List() {
 		if job, ok := o.(*unstructured.Unstructured); ok {
 			s.job, s.status = job, v.kind.read(job)

@@ -126,6 +126,20 @@ type RunJob struct {
 	RunID     string       `json:"run_id"`
 	RunName   string       `json:"run_name,omitempty"`       // only in ClusterJobs
 	Pods      *int         `json:"requested_pods,omitempty"` // without the one that starts the others; nil: not known any more
+
+	PriorityClass string      `json:"priority_class,omitempty"`
+	Priority      *int        `json:"priority,omitempty"`   // nil: not known
+	Preemption    *Preemption `json:"preemption,omitempty"` // the last one; nil when there was none
+}
+
+// Preemption says for whom a scheduler took room from a job, which started again when there was room.
+type Preemption struct {
+	At       time.Time `json:"at"`
+	Kind     string    `json:"kind,omitempty"` // of the job, workflow or pod that got the room; empty: not known
+	Name     string    `json:"name,omitempty"`
+	RunID    string    `json:"run_id,omitempty"`
+	RunName  string    `json:"run_name,omitempty"`
+	Priority int       `json:"priority,omitempty"`
 }
 
 // Done tells whether the job has ended, well or not.

@@ -239,6 +239,10 @@ func wireRunJob(j cluster.Job) *argosyv1.RunJob {
 		NodeId: j.NodeID, StepName: j.StepName, Kind: j.Kind, Namespace: j.Namespace, Name: j.Name, State: j.State, Message: j.Message,
 		RunId: j.RunID, RunName: j.RunName, RequestedPods: int32Of(j.RequestedPods),
 		CreatedAt: ownTime(j.CreatedAt), Attempt: int32(j.Attempt), RequestedWorldSize: int32Of(j.Requested), ProvedWorldSize: int32Of(j.Proved),
+		PriorityClass: j.PriorityClass, Priority: j.Priority,
+	}
+	if p := j.Preemption; p != nil {
+		answer.Preemption = &argosyv1.Preemption{At: ownTime(p.At), Kind: p.Kind, Name: p.Name, RunId: p.RunID, RunName: p.RunName, Priority: p.Priority}
 	}
 	if j.PodGroup != nil {
 		answer.PodGroup = wirePodGroup(*j.PodGroup)

@@ -93,11 +93,22 @@ type Job struct {
 	Attempt               int
 	Requested, Proved     *int // world size; nil: not known
 	RequestedPods         *int // nil: not known
+	PriorityClass         string
+	Priority              *int32      // nil: not known
+	Preemption            *Preemption // the last one; nil: none
 	Workers               []Worker
 	PodGroup              *PodGroup
 	Objects               []Object
 	// RanksOf tells the ranks of a pod of a role; nil when that is not known any more.
 	RanksOf func(role string, index int) *Ranks
+}
+
+// Preemption says for whom a scheduler took room from a job.
+type Preemption struct {
+	At             time.Time
+	Kind, Name     string // of the job, workflow or pod that got the room; empty: not known
+	RunID, RunName string
+	Priority       int32
 }
 
 // Worker is one pod of a distributed job.

@@ -103,7 +103,7 @@ func (s *Service) Jobs(ctx context.Context, runID string) ([]Job, []Right, error
 			jobs[i].addGone(kept)
 		}
 	}
-	return jobs, missing, nil
+	return jobs, missing, s.nameRuns(ctx, jobs, false)
 }
 
 // JobList is some of the distributed jobs that the cluster has.
@@ -138,18 +138,12 @@ func (s *Service) AllJobs(ctx context.Context, wanted []string, limit int) (JobL
 	if limit > 0 && limit < len(jobs) {
 		list.Jobs = jobs[:limit]
 	}
-	ids := map[string]bool{}
-	for _, j := range list.Jobs {
-		ids[j.RunID] = true
-	}
-	names, err := s.names(ctx, slices.Sorted(maps.Keys(ids)))
-	if err != nil {
+	if err := s.nameRuns(ctx, list.Jobs, true); err != nil {
 		return JobList{}, err
 	}
 	steps := map[string]map[string]string{} // names of steps by their nodes, by run
 	for i := range list.Jobs {
 		j := &list.Jobs[i]
-		j.RunName = names[j.RunID]
 		if j.RunName == "" || j.NodeID == "" { // deleted just now, or only the job's own label tells
 			continue
 		}
@@ -161,6 +155,26 @@ func (s *Service) AllJobs(ctx context.Context, wanted []string, limit int) (JobL
 		j.StepName = cmp.Or(steps[j.RunID][j.NodeID], j.StepName)
 	}
 	return list, nil
+}
+
+// nameRuns adds the names of the runs for which jobs were preempted, and of their own if asked to.
+func (s *Service) nameRuns(ctx context.Context, jobs []Job, own bool) error {
+	ids := map[string]bool{}
+	each := func(visit func(id string, name *string)) {
+		for i := range jobs {
+			if own {
+				visit(jobs[i].RunID, &jobs[i].RunName)
+			}
+			if p := jobs[i].Preemption; p != nil {
+				visit(p.RunID, &p.RunName)
+			}
+		}
+	}
+	each(func(id string, _ *string) { ids[id] = true })
+	delete(ids, "")
+	names, err := s.names(ctx, slices.Sorted(maps.Keys(ids)))
+	each(func(id string, name *string) { *name = names[id] })
+	return err
 }
 
 func (s *Service) stepNames(ctx context.Context, runID string) (map[string]string, error) {

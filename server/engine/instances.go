@@ -194,8 +194,14 @@ func instanceOf(kind *job.Kind, o *unstructured.Unstructured, nodes map[string]s
 			return nil
 		}
 	}
+	if p := seen.Preempted; p != nil {
+		i.Preemption = &cluster.Preemption{At: p.At, Kind: p.Kind, Name: p.Name, RunID: p.Run, Priority: p.Priority}
+	}
 	i.show(o)
 	for _, m := range seen.Members {
+		if i.Priority == nil { // all have the same
+			i.PriorityClass, i.Priority = m.Pod.Spec.PriorityClassName, m.Pod.Spec.Priority
+		}
 		i.Workers = append(i.Workers, workerOf(m))
 		if raw, err := runtime.DefaultUnstructuredConverter.ToUnstructured(m.Pod); err == nil {
 			pod := &unstructured.Unstructured{Object: raw}

@@ -58,7 +58,7 @@ func (c *cluster) serveDemand(ctx context.Context) error {
 		return err
 	}
 	once := map[string]*sync.Once{}
-	for name := range onDemand(c.home) {
+	for name := range onDemand(c.home, c.options) {
 		once[name] = &sync.Once{}
 	}
 	var waiting sync.WaitGroup
@@ -91,7 +91,7 @@ func (c *cluster) serveDemand(ctx context.Context) error {
 // startOnDemand starts one child and says so when it cannot run: the object that needs it would wait without a word.
 func (c *cluster) startOnDemand(ctx context.Context, name string, why schema.GroupVersionResource) {
 	c.log.Info("start "+name, "because of", why.GroupResource())
-	names, err := c.launch([]supervisor.Child{onDemand(c.home)[name]})
+	names, err := c.launch([]supervisor.Child{onDemand(c.home, c.options)[name]})
 	if err == nil {
 		err = c.children.Wait(ctx, names...)
 	}
@@ -102,10 +102,10 @@ func (c *cluster) startOnDemand(ctx context.Context, name string, why schema.Gro
 }
 
 // onDemand are the children of distributed jobs, by name.
-func onDemand(h home.Home) map[string]supervisor.Child {
+func onDemand(h home.Home, o home.Options) map[string]supervisor.Child {
 	children := map[string]supervisor.Child{}
-	for _, name := range []string{mpiOperator, trainingOperator, volcano} {
-		children[name] = child(h, name, supervisor.Child{Stage: stageControllers, Env: memory(50, "256MiB")})
+	for name, args := range map[string][]string{mpiOperator: nil, trainingOperator: nil, volcano: {"--placement", o.Placement}} {
+		children[name] = child(h, name, supervisor.Child{Args: args, Stage: stageControllers, Env: memory(50, "256MiB")})
 	}
 	return children
 }

@@ -111,7 +111,7 @@ func look(ctx context.Context, h home.Home) (status, error) {
 	for _, c := range recorded {
 		s.Components = append(s.Components, component{c, residentMemory(c.PID)})
 	}
-	for _, name := range slices.Sorted(maps.Keys(onDemand(h))) {
+	for _, name := range slices.Sorted(maps.Keys(onDemand(h, home.Options{}))) {
 		if !slices.ContainsFunc(recorded, func(c home.Component) bool { return c.Name == name }) {
 			s.Components = append(s.Components, component{home.Component{Name: name, State: home.Waiting}, 0})
 		}

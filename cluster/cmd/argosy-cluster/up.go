@@ -58,6 +58,9 @@ func upCommand() *cobra.Command {
 			if !slices.Contains(node.ImageModes, o.Images) {
 				return fmt.Errorf("--images %s: want %s", o.Images, strings.Join(node.ImageModes, ", "))
 			}
+			if !slices.Contains(home.Placements, o.Placement) {
+				return fmt.Errorf("--placement %s: want %s", o.Placement, strings.Join(home.Placements, ", "))
+			}
 			h, err := home.Open(dir)
 			if err != nil {
 				return err
@@ -79,6 +82,8 @@ func upCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.StockArgo, "stock-argo", false, "run Argo's controller and executor unchanged, without the cluster's speed-ups")
 	cmd.Flags().IntVar(&o.Nodes, "nodes", 1, "number of nodes, which share the machine's processors, memory and GPUs")
 	cmd.Flags().IntVar(&o.GPUs, "gpus", -1, "number of simulated GPUs on each node (-1: the machine's own)")
+	cmd.Flags().StringVar(&o.Placement, "placement", home.Pack,
+		"which nodes Volcano fills first: pack (those with least room, so that whole nodes stay free for large gangs), spread (those with most)")
 	cmd.Flags().StringVar(&o.Images, "images", node.ImageModes[0],
 		"what the names of images stand for: pull (images of registries), host (this machine's own files), auto (images while their registry can be reached, else this machine's files)")
 	cmd.Flags().StringSliceVar(&o.InsecureRegistries, "insecure-registry", nil, "registry (host or host:port) that may be talked to without encryption; those of this machine always are")

@@ -40,11 +40,17 @@ func Commands() []*cobra.Command {
 		func(ctx context.Context, h home.Home, ready func()) error { return runScheduler(ctx, h, stock, ready) },
 		func(ctx context.Context, h home.Home, ready func()) error { return runArgo(ctx, h, stock, ready) })
 	together.Flags().BoolVar(&stock, "stock-argo", false, "run Argo without the cluster's speed-ups")
+	var placement string
+	volcano := child("volcano", "Run Volcano's scheduler and controllers",
+		func(ctx context.Context, h home.Home, ready func()) error {
+			return runVolcanoScheduler(ctx, h, placement, ready)
+		}, runVolcanoControllers)
+	volcano.Flags().StringVar(&placement, "placement", home.Pack, "how gangs are placed: "+home.Pack+" or "+home.Spread)
 	return []*cobra.Command{
 		together,
 		child("mpi-operator", "Run mpi-operator", runMPIOperator),
 		child("training-operator", "Run training-operator", runTrainingOperator),
-		child("volcano", "Run Volcano's scheduler and controllers", runVolcanoScheduler, runVolcanoControllers),
+		volcano,
 	}
 }
 

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"flag"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"text/template"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -25,6 +27,7 @@ import (
 	_ "volcano.sh/volcano/pkg/controllers/queue"
 	"volcano.sh/volcano/pkg/scheduler"
 	_ "volcano.sh/volcano/pkg/scheduler/actions"
+	schedulerframework "volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/metrics"
 	_ "volcano.sh/volcano/pkg/scheduler/plugins"
 	volcanoutil "volcano.sh/volcano/pkg/util"
@@ -40,13 +43,31 @@ const gangScheduler = "volcano"
 // from a job's creation to its first line; each look costs some 2 ms of processor time.
 const schedulePeriod = 100 * time.Millisecond
 
-// volcanoConfig is upstream's default with task-topology, for jobs that say which of their pods belong together.
+// volcanoConfig is the configuration of Volcano's scheduler; docs/adr/0042 explains what differs from upstream's default.
 //
 //go:embed volcano-scheduler.conf
-var volcanoConfig []byte
+var volcanoConfig string
 
-// runVolcanoScheduler runs Volcano's scheduler, unmodified, without the election and the listeners of its main program.
-func runVolcanoScheduler(ctx context.Context, h home.Home, ready func()) error {
+// packWeight puts packing before the other orders of nodes, whose weights are 1 to 3, and task-topology before packing.
+const packWeight = 10
+
+// volcanoConfigOf renders the configuration for a placement.
+func volcanoConfigOf(placement string) ([]byte, error) {
+	weight, known := map[string]int{home.Pack: packWeight, home.Spread: 0}[placement]
+	if !known {
+		return nil, fmt.Errorf("placement %q: want %s or %s", placement, home.Pack, home.Spread)
+	}
+	t, err := template.New("volcano-scheduler.conf").Parse(volcanoConfig)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, struct{ Pack int }{weight})
+	return b.Bytes(), err
+}
+
+// runVolcanoScheduler runs Volcano's scheduler with the plugin makeRoom, without the election and the listeners of its main program.
+func runVolcanoScheduler(ctx context.Context, h home.Home, placement string, ready func()) error {
 	cfg, err := client(h, pki.VolcanoScheduler)
 	if err != nil {
 		return err
@@ -56,7 +77,11 @@ func runVolcanoScheduler(ctx context.Context, h home.Home, ready func()) error {
 	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(config, volcanoConfig, 0o600); err != nil {
+	text, err := volcanoConfigOf(placement)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(config, text, 0o600); err != nil {
 		return err
 	}
 	// A socket for its verbosity, by default in a folder of /tmp that all users share.
@@ -78,6 +103,7 @@ func runVolcanoScheduler(ctx context.Context, h home.Home, ready func()) error {
 		return err
 	}
 	opt.RegisterOptions()
+	schedulerframework.RegisterPluginBuilder(makeRoom{}.Name(), newMakeRoom)
 	s, err := scheduler.NewScheduler(cfg, opt)
 	if err != nil {
 		return err

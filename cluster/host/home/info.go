@@ -31,7 +31,17 @@ type Options struct {
 	HostPaths          []string      `json:"host_paths,omitempty"`          // folders of the machine that pods may have as volumes
 	HostShow           []string      `json:"host_show,omitempty"`           // folders of the machine that pods see although they are hidden
 	StockArgo          bool          `json:"stock_argo,omitempty"`          // nothing makes Argo quicker than it is
+	Placement          string        `json:"placement"`                     // pack or spread: which nodes Volcano fills first
 }
+
+// Pack and Spread are placements: Volcano fills the nodes with least room first, or those with most.
+const (
+	Pack   = "pack"
+	Spread = "spread"
+)
+
+// Placements are those that a cluster can have, its default first.
+var Placements = []string{Pack, Spread}
 
 // S3 tells how to reach the object store.
 type S3 struct {

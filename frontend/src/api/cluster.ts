@@ -11,6 +11,7 @@ export type Queue = Schema['argosy.v1.Queue'];
 export type PodGroup = Schema['argosy.v1.PodGroup'];
 export type MissingRight = Schema['argosy.v1.MissingRight'];
 export type RunJob = Schema['argosy.v1.RunJob'];
+export type Preemption = Schema['argosy.v1.Preemption'];
 export type Worker = Schema['argosy.v1.Worker'];
 export type ObjectName = Schema['argosy.v1.ObjectName'];
 export type ClusterEvent = Schema['argosy.v1.ClusterEvent'];

@@ -2403,6 +2403,19 @@ export interface components {
         "argosy.v1.Points": {
             points?: components["schemas"]["argosy.v1.Point"][];
         };
+        /** @description Preemption says for whom a scheduler took room from a job, which started again when there was room. */
+        "argosy.v1.Preemption": {
+            /** Format: date-time */
+            at?: string;
+            /** @description Kind and name of the job, workflow or pod that got the room; empty when that is not known. */
+            kind?: string;
+            name?: string;
+            /** Format: int32 */
+            priority?: number;
+            /** @description Its run; empty when it belongs to none. */
+            run_id?: string;
+            run_name?: string;
+        };
         "argosy.v1.PruneResponse": {
             /**
              * Format: int64
@@ -2603,6 +2616,15 @@ export interface components {
             objects?: components["schemas"]["argosy.v1.ObjectName"][];
             /** @description Absent for a job without a gang. */
             pod_group?: components["schemas"]["argosy.v1.PodGroup"];
+            /** @description The last preemption of the job; absent when there was none. */
+            preemption?: components["schemas"]["argosy.v1.Preemption"];
+            /**
+             * Format: int32
+             * @description The priority of its pods; absent while it has none.
+             */
+            priority?: number;
+            /** @description The priority class of its pods; empty when they have none. */
+            priority_class?: string;
             /**
              * Format: int32
              * @description How many ranks took part, as the launcher counted them; absent until the step has ended.

@@ -2,8 +2,16 @@ import { NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
-import { jobObjectQuery, type ObjectName, type PodGroup, type RunJob, runJobsQuery } from '../api/cluster';
+import {
+  jobObjectQuery,
+  type ObjectName,
+  type PodGroup,
+  type Preemption,
+  type RunJob,
+  runJobsQuery,
+} from '../api/cluster';
 import { seriesListQuery, seriesQuery } from '../api/series';
+import { TextLink } from '../app/links';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { Ago } from '../format/Ago';
@@ -12,6 +20,7 @@ import { isFinal } from '../status/status';
 import { LazyYAMLView } from '../yaml/LazyYAMLView';
 import classes from './Cluster.module.css';
 import { MissingRights } from './MissingRights';
+import { Placement } from './Placement';
 import { StateBadge } from './StateBadge';
 import { type Speed, speedMetric, speedsOf } from './throughput';
 import { WorkersTable } from './WorkersTable';
@@ -65,6 +74,7 @@ function Job({ run, job, search, onShow }: JobTabProps & { job: RunJob }) {
         )}
       </div>
       <Facts job={job} metric={metric} />
+      <Placement workers={workers} />
       <WorkersTable workers={workers} speeds={speeds} metric={metric} />
       <Objects run={run} job={job} search={search} onShow={onShow} />
     </section>
@@ -116,6 +126,20 @@ function Facts({ job, metric }: { job: RunJob; metric: string | undefined }) {
           <Gang group={job.pod_group} />
         </dd>
       </div>
+      {(job.priority_class || job.priority) && (
+        <div>
+          <dt>{t('job.priority')}</dt>
+          <dd>{job.priority_class ? `${job.priority ?? 0} (${job.priority_class})` : job.priority}</dd>
+        </div>
+      )}
+      {job.preemption && (
+        <div>
+          <dt>{t('job.preempted')}</dt>
+          <dd className="break">
+            <Preempted by={job.preemption} />
+          </dd>
+        </div>
+      )}
       {!metric && (
         <div>
           <dt>{t('job.throughput')}</dt>
@@ -123,6 +147,27 @@ function Facts({ job, metric }: { job: RunJob; metric: string | undefined }) {
         </div>
       )}
     </dl>
+  );
+}
+
+/** When the job lost its room, and to whom. */
+function Preempted({ by }: { by: Preemption }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Ago at={by.at} />{' '}
+      {by.name
+        ? t('job.preemptedBy', { who: `${by.kind} ${by.name}`, priority: by.priority ?? 0 })
+        : t('job.preemptedByOthers')}
+      {by.run_id && (
+        <>
+          {' · '}
+          <TextLink to="/runs/$runId" params={{ runId: by.run_id }}>
+            {by.run_name || by.run_id}
+          </TextLink>
+        </>
+      )}
+    </>
   );
 }
 

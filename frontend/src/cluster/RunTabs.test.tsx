@@ -80,6 +80,37 @@ it('shows the workers of a job with their ranks, places and speeds, and marks th
   expect(section.getByText(/needs 3 pods at once in queue default; 3 run, 0 succeeded, 0 failed/)).toBeTruthy();
 });
 
+it('shows which pods share a node, the priority, and what preempted the job', async () => {
+  const placed = {
+    ...job,
+    kind: 'TFJob',
+    workers: [
+      worker(0),
+      worker(1, { node: 'small' }),
+      { pod: 'train-ps-0', role: 'ps', state: 'Running', node: 'small' },
+    ],
+    priority: 100,
+    priority_class: 'research',
+    preemption: {
+      kind: 'TFJob',
+      name: 'rush-1',
+      run_id: 'r2',
+      run_name: 'rush',
+      priority: 1000,
+      at: '2026-11-20T12:00:00Z',
+    },
+  };
+  serve({ jobs: [placed] }, []);
+  renderAt('/', '/', () => <JobTab run={run('Running')} search={{}} onShow={() => undefined} />);
+  const places = within(await screen.findByRole('list', { name: 'Nodes and the pods on each' })).getAllByRole(
+    'listitem',
+  );
+  expect(places.map((place) => place.textContent)).toEqual(['bigworker 0', 'smallps 0worker 1']);
+  expect(screen.getByText('100 (research)')).toBeTruthy();
+  expect(screen.getByText(/by TFJob rush-1, priority 1000/)).toBeTruthy();
+  expect(screen.getByRole('link', { name: 'rush' }).getAttribute('href')).toBe('/runs/r2');
+});
+
 it('shows the YAML of the object that the URL names', async () => {
   serve({ jobs: [job] }, []);
   const asked = vi.fn();

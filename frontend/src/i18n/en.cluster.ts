@@ -58,6 +58,11 @@ export const enCluster = {
       'needs {{min}} pods at once in queue {{queue}}; {{running}} run, {{succeeded}} succeeded, {{failed}} failed',
     oneByOne:
       'none: each pod as it finds room, in queue {{queue}}; {{running}} run, {{succeeded}} succeeded, {{failed}} failed',
+    priority: 'Priority',
+    preempted: 'Preempted',
+    preemptedBy: 'by {{who}}, priority {{priority}}',
+    preemptedByOthers: 'by pods of higher priority',
+    places: 'Nodes and the pods on each',
     throughput: 'Throughput of each worker',
     noThroughput: 'no rank prints its own',
     workers: 'Workers',

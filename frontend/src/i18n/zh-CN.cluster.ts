@@ -59,6 +59,11 @@ export const zhCNCluster: Texts<typeof enCluster> = {
     members:
       '需要在队列 {{queue}} 中同时放下 {{min}} 个 Pod；{{running}} 个运行，{{succeeded}} 个成功，{{failed}} 个失败',
     oneByOne: '没有：队列 {{queue}} 中的 Pod 各自等待空位；{{running}} 个运行，{{succeeded}} 个成功，{{failed}} 个失败',
+    priority: '优先级',
+    preempted: '被抢占',
+    preemptedBy: '抢占者：{{who}}，优先级 {{priority}}',
+    preemptedByOthers: '抢占者：优先级更高的 Pod',
+    places: '各节点上的 Pod',
     throughput: '各 worker 的吞吐量',
     noThroughput: '没有 rank 打印自己的吞吐量',
     workers: 'worker 列表',

@@ -952,6 +952,12 @@ type RunJob struct {
 	RunName string        `protobuf:"bytes,16,opt,name=run_name,json=runName,proto3" json:"run_name,omitempty"`
 	// How many pods were asked for; absent when that is not known any more.
 	RequestedPods *int32 `protobuf:"varint,17,opt,name=requested_pods,json=requestedPods,proto3,oneof" json:"requested_pods,omitempty"`
+	// The priority class of its pods; empty when they have none.
+	PriorityClass string `protobuf:"bytes,18,opt,name=priority_class,json=priorityClass,proto3" json:"priority_class,omitempty"`
+	// The priority of its pods; absent while it has none.
+	Priority *int32 `protobuf:"varint,19,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// The last preemption of the job; absent when there was none.
+	Preemption    *Preemption `protobuf:"bytes,20,opt,name=preemption,proto3" json:"preemption,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1105,6 +1111,114 @@ func (x *RunJob) GetRequestedPods() int32 {
 	return 0
 }
 
+func (x *RunJob) GetPriorityClass() string {
+	if x != nil {
+		return x.PriorityClass
+	}
+	return ""
+}
+
+func (x *RunJob) GetPriority() int32 {
+	if x != nil && x.Priority != nil {
+		return *x.Priority
+	}
+	return 0
+}
+
+func (x *RunJob) GetPreemption() *Preemption {
+	if x != nil {
+		return x.Preemption
+	}
+	return nil
+}
+
+// Preemption says for whom a scheduler took room from a job, which started again when there was room.
+type Preemption struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	At    *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// Kind and name of the job, workflow or pod that got the room; empty when that is not known.
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Its run; empty when it belongs to none.
+	RunId         string `protobuf:"bytes,4,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	RunName       string `protobuf:"bytes,5,opt,name=run_name,json=runName,proto3" json:"run_name,omitempty"`
+	Priority      int32  `protobuf:"varint,6,opt,name=priority,proto3" json:"priority,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Preemption) Reset() {
+	*x = Preemption{}
+	mi := &file_argosy_v1_cluster_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Preemption) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Preemption) ProtoMessage() {}
+
+func (x *Preemption) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_cluster_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Preemption.ProtoReflect.Descriptor instead.
+func (*Preemption) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Preemption) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Preemption) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Preemption) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Preemption) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *Preemption) GetRunName() string {
+	if x != nil {
+		return x.RunName
+	}
+	return ""
+}
+
+func (x *Preemption) GetPriority() int32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
 // Worker is one pod of a distributed job.
 type Worker struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1134,7 +1248,7 @@ type Worker struct {
 
 func (x *Worker) Reset() {
 	*x = Worker{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[13]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1146,7 +1260,7 @@ func (x *Worker) String() string {
 func (*Worker) ProtoMessage() {}
 
 func (x *Worker) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[13]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1159,7 +1273,7 @@ func (x *Worker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Worker.ProtoReflect.Descriptor instead.
 func (*Worker) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Worker) GetPod() string {
@@ -1264,7 +1378,7 @@ type ObjectName struct {
 
 func (x *ObjectName) Reset() {
 	*x = ObjectName{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[14]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1276,7 +1390,7 @@ func (x *ObjectName) String() string {
 func (*ObjectName) ProtoMessage() {}
 
 func (x *ObjectName) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[14]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1289,7 +1403,7 @@ func (x *ObjectName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ObjectName.ProtoReflect.Descriptor instead.
 func (*ObjectName) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{14}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ObjectName) GetKind() string {
@@ -1317,7 +1431,7 @@ type GetRunJobObjectRequest struct {
 
 func (x *GetRunJobObjectRequest) Reset() {
 	*x = GetRunJobObjectRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[15]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1329,7 +1443,7 @@ func (x *GetRunJobObjectRequest) String() string {
 func (*GetRunJobObjectRequest) ProtoMessage() {}
 
 func (x *GetRunJobObjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[15]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1342,7 +1456,7 @@ func (x *GetRunJobObjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunJobObjectRequest.ProtoReflect.Descriptor instead.
 func (*GetRunJobObjectRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{15}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetRunJobObjectRequest) GetRunId() string {
@@ -1376,7 +1490,7 @@ type RunJobObject struct {
 
 func (x *RunJobObject) Reset() {
 	*x = RunJobObject{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[16]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1388,7 +1502,7 @@ func (x *RunJobObject) String() string {
 func (*RunJobObject) ProtoMessage() {}
 
 func (x *RunJobObject) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[16]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1401,7 +1515,7 @@ func (x *RunJobObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunJobObject.ProtoReflect.Descriptor instead.
 func (*RunJobObject) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{16}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RunJobObject) GetYaml() string {
@@ -1420,7 +1534,7 @@ type ListRunEventsRequest struct {
 
 func (x *ListRunEventsRequest) Reset() {
 	*x = ListRunEventsRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[17]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1432,7 +1546,7 @@ func (x *ListRunEventsRequest) String() string {
 func (*ListRunEventsRequest) ProtoMessage() {}
 
 func (x *ListRunEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[17]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1445,7 +1559,7 @@ func (x *ListRunEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunEventsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunEventsRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{17}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListRunEventsRequest) GetRunId() string {
@@ -1465,7 +1579,7 @@ type ListRunEventsResponse struct {
 
 func (x *ListRunEventsResponse) Reset() {
 	*x = ListRunEventsResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[18]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1477,7 +1591,7 @@ func (x *ListRunEventsResponse) String() string {
 func (*ListRunEventsResponse) ProtoMessage() {}
 
 func (x *ListRunEventsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[18]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1490,7 +1604,7 @@ func (x *ListRunEventsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunEventsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunEventsResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{18}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListRunEventsResponse) GetEvents() []*ClusterEvent {
@@ -1532,7 +1646,7 @@ type ClusterEvent struct {
 
 func (x *ClusterEvent) Reset() {
 	*x = ClusterEvent{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[19]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1544,7 +1658,7 @@ func (x *ClusterEvent) String() string {
 func (*ClusterEvent) ProtoMessage() {}
 
 func (x *ClusterEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[19]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1557,7 +1671,7 @@ func (x *ClusterEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterEvent.ProtoReflect.Descriptor instead.
 func (*ClusterEvent) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{19}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ClusterEvent) GetKind() string {
@@ -1649,7 +1763,7 @@ type ListClusterJobsRequest struct {
 
 func (x *ListClusterJobsRequest) Reset() {
 	*x = ListClusterJobsRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[20]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1661,7 +1775,7 @@ func (x *ListClusterJobsRequest) String() string {
 func (*ListClusterJobsRequest) ProtoMessage() {}
 
 func (x *ListClusterJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[20]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1674,7 +1788,7 @@ func (x *ListClusterJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListClusterJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListClusterJobsRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{20}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListClusterJobsRequest) GetState() []string {
@@ -1703,7 +1817,7 @@ type ListClusterJobsResponse struct {
 
 func (x *ListClusterJobsResponse) Reset() {
 	*x = ListClusterJobsResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[21]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1715,7 +1829,7 @@ func (x *ListClusterJobsResponse) String() string {
 func (*ListClusterJobsResponse) ProtoMessage() {}
 
 func (x *ListClusterJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[21]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1728,7 +1842,7 @@ func (x *ListClusterJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListClusterJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListClusterJobsResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{21}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListClusterJobsResponse) GetJobs() []*RunJob {
@@ -1763,7 +1877,7 @@ type StopRunJobRequest struct {
 
 func (x *StopRunJobRequest) Reset() {
 	*x = StopRunJobRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[22]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1775,7 +1889,7 @@ func (x *StopRunJobRequest) String() string {
 func (*StopRunJobRequest) ProtoMessage() {}
 
 func (x *StopRunJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[22]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1788,7 +1902,7 @@ func (x *StopRunJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopRunJobRequest.ProtoReflect.Descriptor instead.
 func (*StopRunJobRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{22}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StopRunJobRequest) GetRunId() string {
@@ -1813,7 +1927,7 @@ type StopRunJobResponse struct {
 
 func (x *StopRunJobResponse) Reset() {
 	*x = StopRunJobResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[23]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1825,7 +1939,7 @@ func (x *StopRunJobResponse) String() string {
 func (*StopRunJobResponse) ProtoMessage() {}
 
 func (x *StopRunJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[23]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1838,7 +1952,7 @@ func (x *StopRunJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopRunJobResponse.ProtoReflect.Descriptor instead.
 func (*StopRunJobResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{23}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{24}
 }
 
 type ListRunUseRequest struct {
@@ -1850,7 +1964,7 @@ type ListRunUseRequest struct {
 
 func (x *ListRunUseRequest) Reset() {
 	*x = ListRunUseRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[24]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1862,7 +1976,7 @@ func (x *ListRunUseRequest) String() string {
 func (*ListRunUseRequest) ProtoMessage() {}
 
 func (x *ListRunUseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[24]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1875,7 +1989,7 @@ func (x *ListRunUseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunUseRequest.ProtoReflect.Descriptor instead.
 func (*ListRunUseRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{24}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListRunUseRequest) GetRunId() string {
@@ -1897,7 +2011,7 @@ type ListRunUseResponse struct {
 
 func (x *ListRunUseResponse) Reset() {
 	*x = ListRunUseResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[25]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1909,7 +2023,7 @@ func (x *ListRunUseResponse) String() string {
 func (*ListRunUseResponse) ProtoMessage() {}
 
 func (x *ListRunUseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[25]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1922,7 +2036,7 @@ func (x *ListRunUseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunUseResponse.ProtoReflect.Descriptor instead.
 func (*ListRunUseResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{25}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListRunUseResponse) GetPods() []*PodUse {
@@ -1958,7 +2072,7 @@ type PodUse struct {
 
 func (x *PodUse) Reset() {
 	*x = PodUse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[26]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1970,7 +2084,7 @@ func (x *PodUse) String() string {
 func (*PodUse) ProtoMessage() {}
 
 func (x *PodUse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[26]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1983,7 +2097,7 @@ func (x *PodUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodUse.ProtoReflect.Descriptor instead.
 func (*PodUse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{26}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PodUse) GetPod() string {
@@ -2016,7 +2130,7 @@ type ListPendingRequest struct {
 
 func (x *ListPendingRequest) Reset() {
 	*x = ListPendingRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[27]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2028,7 +2142,7 @@ func (x *ListPendingRequest) String() string {
 func (*ListPendingRequest) ProtoMessage() {}
 
 func (x *ListPendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[27]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2041,7 +2155,7 @@ func (x *ListPendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPendingRequest.ProtoReflect.Descriptor instead.
 func (*ListPendingRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{27}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListPendingRequest) GetRunId() string {
@@ -2063,7 +2177,7 @@ type ListPendingResponse struct {
 
 func (x *ListPendingResponse) Reset() {
 	*x = ListPendingResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[28]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +2189,7 @@ func (x *ListPendingResponse) String() string {
 func (*ListPendingResponse) ProtoMessage() {}
 
 func (x *ListPendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[28]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2202,7 @@ func (x *ListPendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPendingResponse.ProtoReflect.Descriptor instead.
 func (*ListPendingResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{28}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListPendingResponse) GetPending() []*Pending {
@@ -2133,7 +2247,7 @@ type Pending struct {
 
 func (x *Pending) Reset() {
 	*x = Pending{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[29]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2145,7 +2259,7 @@ func (x *Pending) String() string {
 func (*Pending) ProtoMessage() {}
 
 func (x *Pending) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[29]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2158,7 +2272,7 @@ func (x *Pending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pending.ProtoReflect.Descriptor instead.
 func (*Pending) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{29}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Pending) GetNodeId() string {
@@ -2237,7 +2351,7 @@ type PendingResource struct {
 
 func (x *PendingResource) Reset() {
 	*x = PendingResource{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[30]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2249,7 +2363,7 @@ func (x *PendingResource) String() string {
 func (*PendingResource) ProtoMessage() {}
 
 func (x *PendingResource) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[30]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2262,7 +2376,7 @@ func (x *PendingResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingResource.ProtoReflect.Descriptor instead.
 func (*PendingResource) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{30}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PendingResource) GetResource() string {
@@ -2315,7 +2429,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[31]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2327,7 +2441,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[31]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2340,7 +2454,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{31}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{32}
 }
 
 type ListQueuesResponse struct {
@@ -2352,7 +2466,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[32]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2364,7 +2478,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[32]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2377,7 +2491,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{32}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListQueuesResponse) GetQueues() []*Queue {
@@ -2404,7 +2518,7 @@ type CreateQueueRequest struct {
 
 func (x *CreateQueueRequest) Reset() {
 	*x = CreateQueueRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[33]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2416,7 +2530,7 @@ func (x *CreateQueueRequest) String() string {
 func (*CreateQueueRequest) ProtoMessage() {}
 
 func (x *CreateQueueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[33]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2429,7 +2543,7 @@ func (x *CreateQueueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateQueueRequest.ProtoReflect.Descriptor instead.
 func (*CreateQueueRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{33}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CreateQueueRequest) GetName() string {
@@ -2483,7 +2597,7 @@ type SetQueueRequest struct {
 
 func (x *SetQueueRequest) Reset() {
 	*x = SetQueueRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[34]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2495,7 +2609,7 @@ func (x *SetQueueRequest) String() string {
 func (*SetQueueRequest) ProtoMessage() {}
 
 func (x *SetQueueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[34]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2508,7 +2622,7 @@ func (x *SetQueueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetQueueRequest.ProtoReflect.Descriptor instead.
 func (*SetQueueRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{34}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SetQueueRequest) GetName() string {
@@ -2555,7 +2669,7 @@ type DeleteQueueRequest struct {
 
 func (x *DeleteQueueRequest) Reset() {
 	*x = DeleteQueueRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[35]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2567,7 +2681,7 @@ func (x *DeleteQueueRequest) String() string {
 func (*DeleteQueueRequest) ProtoMessage() {}
 
 func (x *DeleteQueueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[35]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2580,7 +2694,7 @@ func (x *DeleteQueueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteQueueRequest.ProtoReflect.Descriptor instead.
 func (*DeleteQueueRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{35}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DeleteQueueRequest) GetName() string {
@@ -2598,7 +2712,7 @@ type DeleteQueueResponse struct {
 
 func (x *DeleteQueueResponse) Reset() {
 	*x = DeleteQueueResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[36]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2610,7 +2724,7 @@ func (x *DeleteQueueResponse) String() string {
 func (*DeleteQueueResponse) ProtoMessage() {}
 
 func (x *DeleteQueueResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[36]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2623,7 +2737,7 @@ func (x *DeleteQueueResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteQueueResponse.ProtoReflect.Descriptor instead.
 func (*DeleteQueueResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{36}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{37}
 }
 
 var File_argosy_v1_cluster_proto protoreflect.FileDescriptor
@@ -2702,7 +2816,7 @@ const file_argosy_v1_cluster_proto_rawDesc = "" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\"o\n" +
 	"\x13ListRunJobsResponse\x12%\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x11.argosy.v1.RunJobR\x04jobs\x121\n" +
-	"\amissing\x18\x02 \x03(\v2\x17.argosy.v1.MissingRightR\amissing\"\xa1\x05\n" +
+	"\amissing\x18\x02 \x03(\v2\x17.argosy.v1.MissingRightR\amissing\"\xad\x06\n" +
 	"\x06RunJob\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12\x1b\n" +
 	"\tstep_name\x18\x02 \x01(\tR\bstepName\x12\x12\n" +
@@ -2722,10 +2836,24 @@ const file_argosy_v1_cluster_proto_rawDesc = "" +
 	"\aobjects\x18\x0e \x03(\v2\x15.argosy.v1.ObjectNameR\aobjects\x12\x15\n" +
 	"\x06run_id\x18\x0f \x01(\tR\x05runId\x12\x19\n" +
 	"\brun_name\x18\x10 \x01(\tR\arunName\x12*\n" +
-	"\x0erequested_pods\x18\x11 \x01(\x05H\x02R\rrequestedPods\x88\x01\x01B\x17\n" +
+	"\x0erequested_pods\x18\x11 \x01(\x05H\x02R\rrequestedPods\x88\x01\x01\x12%\n" +
+	"\x0epriority_class\x18\x12 \x01(\tR\rpriorityClass\x12\x1f\n" +
+	"\bpriority\x18\x13 \x01(\x05H\x03R\bpriority\x88\x01\x01\x125\n" +
+	"\n" +
+	"preemption\x18\x14 \x01(\v2\x15.argosy.v1.PreemptionR\n" +
+	"preemptionB\x17\n" +
 	"\x15_requested_world_sizeB\x14\n" +
 	"\x12_proved_world_sizeB\x11\n" +
-	"\x0f_requested_pods\"\xd4\x03\n" +
+	"\x0f_requested_podsB\v\n" +
+	"\t_priority\"\xae\x01\n" +
+	"\n" +
+	"Preemption\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x15\n" +
+	"\x06run_id\x18\x04 \x01(\tR\x05runId\x12\x19\n" +
+	"\brun_name\x18\x05 \x01(\tR\arunName\x12\x1a\n" +
+	"\bpriority\x18\x06 \x01(\x05R\bpriority\"\xd4\x03\n" +
 	"\x06Worker\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x14\n" +
@@ -2887,7 +3015,7 @@ func file_argosy_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_argosy_v1_cluster_proto_rawDescData
 }
 
-var file_argosy_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_argosy_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_argosy_v1_cluster_proto_goTypes = []any{
 	(*MissingRight)(nil),            // 0: argosy.v1.MissingRight
 	(*GetClusterRequest)(nil),       // 1: argosy.v1.GetClusterRequest
@@ -2902,108 +3030,111 @@ var file_argosy_v1_cluster_proto_goTypes = []any{
 	(*ListRunJobsRequest)(nil),      // 10: argosy.v1.ListRunJobsRequest
 	(*ListRunJobsResponse)(nil),     // 11: argosy.v1.ListRunJobsResponse
 	(*RunJob)(nil),                  // 12: argosy.v1.RunJob
-	(*Worker)(nil),                  // 13: argosy.v1.Worker
-	(*ObjectName)(nil),              // 14: argosy.v1.ObjectName
-	(*GetRunJobObjectRequest)(nil),  // 15: argosy.v1.GetRunJobObjectRequest
-	(*RunJobObject)(nil),            // 16: argosy.v1.RunJobObject
-	(*ListRunEventsRequest)(nil),    // 17: argosy.v1.ListRunEventsRequest
-	(*ListRunEventsResponse)(nil),   // 18: argosy.v1.ListRunEventsResponse
-	(*ClusterEvent)(nil),            // 19: argosy.v1.ClusterEvent
-	(*ListClusterJobsRequest)(nil),  // 20: argosy.v1.ListClusterJobsRequest
-	(*ListClusterJobsResponse)(nil), // 21: argosy.v1.ListClusterJobsResponse
-	(*StopRunJobRequest)(nil),       // 22: argosy.v1.StopRunJobRequest
-	(*StopRunJobResponse)(nil),      // 23: argosy.v1.StopRunJobResponse
-	(*ListRunUseRequest)(nil),       // 24: argosy.v1.ListRunUseRequest
-	(*ListRunUseResponse)(nil),      // 25: argosy.v1.ListRunUseResponse
-	(*PodUse)(nil),                  // 26: argosy.v1.PodUse
-	(*ListPendingRequest)(nil),      // 27: argosy.v1.ListPendingRequest
-	(*ListPendingResponse)(nil),     // 28: argosy.v1.ListPendingResponse
-	(*Pending)(nil),                 // 29: argosy.v1.Pending
-	(*PendingResource)(nil),         // 30: argosy.v1.PendingResource
-	(*ListQueuesRequest)(nil),       // 31: argosy.v1.ListQueuesRequest
-	(*ListQueuesResponse)(nil),      // 32: argosy.v1.ListQueuesResponse
-	(*CreateQueueRequest)(nil),      // 33: argosy.v1.CreateQueueRequest
-	(*SetQueueRequest)(nil),         // 34: argosy.v1.SetQueueRequest
-	(*DeleteQueueRequest)(nil),      // 35: argosy.v1.DeleteQueueRequest
-	(*DeleteQueueResponse)(nil),     // 36: argosy.v1.DeleteQueueResponse
-	nil,                             // 37: argosy.v1.CreateQueueRequest.CapabilityEntry
-	nil,                             // 38: argosy.v1.CreateQueueRequest.DeservedEntry
-	nil,                             // 39: argosy.v1.SetQueueRequest.CapabilityEntry
-	nil,                             // 40: argosy.v1.SetQueueRequest.DeservedEntry
-	(*timestamppb.Timestamp)(nil),   // 41: google.protobuf.Timestamp
+	(*Preemption)(nil),              // 13: argosy.v1.Preemption
+	(*Worker)(nil),                  // 14: argosy.v1.Worker
+	(*ObjectName)(nil),              // 15: argosy.v1.ObjectName
+	(*GetRunJobObjectRequest)(nil),  // 16: argosy.v1.GetRunJobObjectRequest
+	(*RunJobObject)(nil),            // 17: argosy.v1.RunJobObject
+	(*ListRunEventsRequest)(nil),    // 18: argosy.v1.ListRunEventsRequest
+	(*ListRunEventsResponse)(nil),   // 19: argosy.v1.ListRunEventsResponse
+	(*ClusterEvent)(nil),            // 20: argosy.v1.ClusterEvent
+	(*ListClusterJobsRequest)(nil),  // 21: argosy.v1.ListClusterJobsRequest
+	(*ListClusterJobsResponse)(nil), // 22: argosy.v1.ListClusterJobsResponse
+	(*StopRunJobRequest)(nil),       // 23: argosy.v1.StopRunJobRequest
+	(*StopRunJobResponse)(nil),      // 24: argosy.v1.StopRunJobResponse
+	(*ListRunUseRequest)(nil),       // 25: argosy.v1.ListRunUseRequest
+	(*ListRunUseResponse)(nil),      // 26: argosy.v1.ListRunUseResponse
+	(*PodUse)(nil),                  // 27: argosy.v1.PodUse
+	(*ListPendingRequest)(nil),      // 28: argosy.v1.ListPendingRequest
+	(*ListPendingResponse)(nil),     // 29: argosy.v1.ListPendingResponse
+	(*Pending)(nil),                 // 30: argosy.v1.Pending
+	(*PendingResource)(nil),         // 31: argosy.v1.PendingResource
+	(*ListQueuesRequest)(nil),       // 32: argosy.v1.ListQueuesRequest
+	(*ListQueuesResponse)(nil),      // 33: argosy.v1.ListQueuesResponse
+	(*CreateQueueRequest)(nil),      // 34: argosy.v1.CreateQueueRequest
+	(*SetQueueRequest)(nil),         // 35: argosy.v1.SetQueueRequest
+	(*DeleteQueueRequest)(nil),      // 36: argosy.v1.DeleteQueueRequest
+	(*DeleteQueueResponse)(nil),     // 37: argosy.v1.DeleteQueueResponse
+	nil,                             // 38: argosy.v1.CreateQueueRequest.CapabilityEntry
+	nil,                             // 39: argosy.v1.CreateQueueRequest.DeservedEntry
+	nil,                             // 40: argosy.v1.SetQueueRequest.CapabilityEntry
+	nil,                             // 41: argosy.v1.SetQueueRequest.DeservedEntry
+	(*timestamppb.Timestamp)(nil),   // 42: google.protobuf.Timestamp
 }
 var file_argosy_v1_cluster_proto_depIdxs = []int32{
 	3,  // 0: argosy.v1.Cluster.nodes:type_name -> argosy.v1.ClusterNode
 	7,  // 1: argosy.v1.Cluster.queues:type_name -> argosy.v1.Queue
 	5,  // 2: argosy.v1.Cluster.waiting:type_name -> argosy.v1.Holder
 	0,  // 3: argosy.v1.Cluster.missing:type_name -> argosy.v1.MissingRight
-	41, // 4: argosy.v1.Cluster.read_at:type_name -> google.protobuf.Timestamp
+	42, // 4: argosy.v1.Cluster.read_at:type_name -> google.protobuf.Timestamp
 	4,  // 5: argosy.v1.ClusterNode.resources:type_name -> argosy.v1.ResourceUse
 	5,  // 6: argosy.v1.ClusterNode.holders:type_name -> argosy.v1.Holder
 	6,  // 7: argosy.v1.Holder.requested:type_name -> argosy.v1.Amount
 	8,  // 8: argosy.v1.Queue.resources:type_name -> argosy.v1.QueueResource
 	9,  // 9: argosy.v1.Queue.waiting:type_name -> argosy.v1.PodGroup
-	41, // 10: argosy.v1.PodGroup.created_at:type_name -> google.protobuf.Timestamp
+	42, // 10: argosy.v1.PodGroup.created_at:type_name -> google.protobuf.Timestamp
 	6,  // 11: argosy.v1.PodGroup.requested:type_name -> argosy.v1.Amount
 	12, // 12: argosy.v1.ListRunJobsResponse.jobs:type_name -> argosy.v1.RunJob
 	0,  // 13: argosy.v1.ListRunJobsResponse.missing:type_name -> argosy.v1.MissingRight
-	41, // 14: argosy.v1.RunJob.created_at:type_name -> google.protobuf.Timestamp
-	13, // 15: argosy.v1.RunJob.workers:type_name -> argosy.v1.Worker
+	42, // 14: argosy.v1.RunJob.created_at:type_name -> google.protobuf.Timestamp
+	14, // 15: argosy.v1.RunJob.workers:type_name -> argosy.v1.Worker
 	9,  // 16: argosy.v1.RunJob.pod_group:type_name -> argosy.v1.PodGroup
-	14, // 17: argosy.v1.RunJob.objects:type_name -> argosy.v1.ObjectName
-	41, // 18: argosy.v1.Worker.created_at:type_name -> google.protobuf.Timestamp
-	41, // 19: argosy.v1.Worker.started_at:type_name -> google.protobuf.Timestamp
-	41, // 20: argosy.v1.Worker.finished_at:type_name -> google.protobuf.Timestamp
-	19, // 21: argosy.v1.ListRunEventsResponse.events:type_name -> argosy.v1.ClusterEvent
-	0,  // 22: argosy.v1.ListRunEventsResponse.missing:type_name -> argosy.v1.MissingRight
-	41, // 23: argosy.v1.ClusterEvent.first_at:type_name -> google.protobuf.Timestamp
-	41, // 24: argosy.v1.ClusterEvent.last_at:type_name -> google.protobuf.Timestamp
-	12, // 25: argosy.v1.ListClusterJobsResponse.jobs:type_name -> argosy.v1.RunJob
-	0,  // 26: argosy.v1.ListClusterJobsResponse.missing:type_name -> argosy.v1.MissingRight
-	26, // 27: argosy.v1.ListRunUseResponse.pods:type_name -> argosy.v1.PodUse
-	0,  // 28: argosy.v1.ListRunUseResponse.missing:type_name -> argosy.v1.MissingRight
-	6,  // 29: argosy.v1.PodUse.used:type_name -> argosy.v1.Amount
-	41, // 30: argosy.v1.PodUse.measured_at:type_name -> google.protobuf.Timestamp
-	29, // 31: argosy.v1.ListPendingResponse.pending:type_name -> argosy.v1.Pending
-	0,  // 32: argosy.v1.ListPendingResponse.missing:type_name -> argosy.v1.MissingRight
-	41, // 33: argosy.v1.ListPendingResponse.read_at:type_name -> google.protobuf.Timestamp
-	41, // 34: argosy.v1.Pending.since:type_name -> google.protobuf.Timestamp
-	14, // 35: argosy.v1.Pending.told_by:type_name -> argosy.v1.ObjectName
-	30, // 36: argosy.v1.Pending.resources:type_name -> argosy.v1.PendingResource
-	7,  // 37: argosy.v1.ListQueuesResponse.queues:type_name -> argosy.v1.Queue
-	37, // 38: argosy.v1.CreateQueueRequest.capability:type_name -> argosy.v1.CreateQueueRequest.CapabilityEntry
-	38, // 39: argosy.v1.CreateQueueRequest.deserved:type_name -> argosy.v1.CreateQueueRequest.DeservedEntry
-	39, // 40: argosy.v1.SetQueueRequest.capability:type_name -> argosy.v1.SetQueueRequest.CapabilityEntry
-	40, // 41: argosy.v1.SetQueueRequest.deserved:type_name -> argosy.v1.SetQueueRequest.DeservedEntry
-	1,  // 42: argosy.v1.ClusterService.GetCluster:input_type -> argosy.v1.GetClusterRequest
-	10, // 43: argosy.v1.ClusterService.ListRunJobs:input_type -> argosy.v1.ListRunJobsRequest
-	20, // 44: argosy.v1.ClusterService.ListClusterJobs:input_type -> argosy.v1.ListClusterJobsRequest
-	22, // 45: argosy.v1.ClusterService.StopRunJob:input_type -> argosy.v1.StopRunJobRequest
-	24, // 46: argosy.v1.ClusterService.ListRunUse:input_type -> argosy.v1.ListRunUseRequest
-	27, // 47: argosy.v1.ClusterService.ListPending:input_type -> argosy.v1.ListPendingRequest
-	31, // 48: argosy.v1.ClusterService.ListQueues:input_type -> argosy.v1.ListQueuesRequest
-	33, // 49: argosy.v1.ClusterService.CreateQueue:input_type -> argosy.v1.CreateQueueRequest
-	34, // 50: argosy.v1.ClusterService.SetQueue:input_type -> argosy.v1.SetQueueRequest
-	35, // 51: argosy.v1.ClusterService.DeleteQueue:input_type -> argosy.v1.DeleteQueueRequest
-	15, // 52: argosy.v1.ClusterService.GetRunJobObject:input_type -> argosy.v1.GetRunJobObjectRequest
-	17, // 53: argosy.v1.ClusterService.ListRunEvents:input_type -> argosy.v1.ListRunEventsRequest
-	2,  // 54: argosy.v1.ClusterService.GetCluster:output_type -> argosy.v1.Cluster
-	11, // 55: argosy.v1.ClusterService.ListRunJobs:output_type -> argosy.v1.ListRunJobsResponse
-	21, // 56: argosy.v1.ClusterService.ListClusterJobs:output_type -> argosy.v1.ListClusterJobsResponse
-	23, // 57: argosy.v1.ClusterService.StopRunJob:output_type -> argosy.v1.StopRunJobResponse
-	25, // 58: argosy.v1.ClusterService.ListRunUse:output_type -> argosy.v1.ListRunUseResponse
-	28, // 59: argosy.v1.ClusterService.ListPending:output_type -> argosy.v1.ListPendingResponse
-	32, // 60: argosy.v1.ClusterService.ListQueues:output_type -> argosy.v1.ListQueuesResponse
-	7,  // 61: argosy.v1.ClusterService.CreateQueue:output_type -> argosy.v1.Queue
-	7,  // 62: argosy.v1.ClusterService.SetQueue:output_type -> argosy.v1.Queue
-	36, // 63: argosy.v1.ClusterService.DeleteQueue:output_type -> argosy.v1.DeleteQueueResponse
-	16, // 64: argosy.v1.ClusterService.GetRunJobObject:output_type -> argosy.v1.RunJobObject
-	18, // 65: argosy.v1.ClusterService.ListRunEvents:output_type -> argosy.v1.ListRunEventsResponse
-	54, // [54:66] is the sub-list for method output_type
-	42, // [42:54] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	15, // 17: argosy.v1.RunJob.objects:type_name -> argosy.v1.ObjectName
+	13, // 18: argosy.v1.RunJob.preemption:type_name -> argosy.v1.Preemption
+	42, // 19: argosy.v1.Preemption.at:type_name -> google.protobuf.Timestamp
+	42, // 20: argosy.v1.Worker.created_at:type_name -> google.protobuf.Timestamp
+	42, // 21: argosy.v1.Worker.started_at:type_name -> google.protobuf.Timestamp
+	42, // 22: argosy.v1.Worker.finished_at:type_name -> google.protobuf.Timestamp
+	20, // 23: argosy.v1.ListRunEventsResponse.events:type_name -> argosy.v1.ClusterEvent
+	0,  // 24: argosy.v1.ListRunEventsResponse.missing:type_name -> argosy.v1.MissingRight
+	42, // 25: argosy.v1.ClusterEvent.first_at:type_name -> google.protobuf.Timestamp
+	42, // 26: argosy.v1.ClusterEvent.last_at:type_name -> google.protobuf.Timestamp
+	12, // 27: argosy.v1.ListClusterJobsResponse.jobs:type_name -> argosy.v1.RunJob
+	0,  // 28: argosy.v1.ListClusterJobsResponse.missing:type_name -> argosy.v1.MissingRight
+	27, // 29: argosy.v1.ListRunUseResponse.pods:type_name -> argosy.v1.PodUse
+	0,  // 30: argosy.v1.ListRunUseResponse.missing:type_name -> argosy.v1.MissingRight
+	6,  // 31: argosy.v1.PodUse.used:type_name -> argosy.v1.Amount
+	42, // 32: argosy.v1.PodUse.measured_at:type_name -> google.protobuf.Timestamp
+	30, // 33: argosy.v1.ListPendingResponse.pending:type_name -> argosy.v1.Pending
+	0,  // 34: argosy.v1.ListPendingResponse.missing:type_name -> argosy.v1.MissingRight
+	42, // 35: argosy.v1.ListPendingResponse.read_at:type_name -> google.protobuf.Timestamp
+	42, // 36: argosy.v1.Pending.since:type_name -> google.protobuf.Timestamp
+	15, // 37: argosy.v1.Pending.told_by:type_name -> argosy.v1.ObjectName
+	31, // 38: argosy.v1.Pending.resources:type_name -> argosy.v1.PendingResource
+	7,  // 39: argosy.v1.ListQueuesResponse.queues:type_name -> argosy.v1.Queue
+	38, // 40: argosy.v1.CreateQueueRequest.capability:type_name -> argosy.v1.CreateQueueRequest.CapabilityEntry
+	39, // 41: argosy.v1.CreateQueueRequest.deserved:type_name -> argosy.v1.CreateQueueRequest.DeservedEntry
+	40, // 42: argosy.v1.SetQueueRequest.capability:type_name -> argosy.v1.SetQueueRequest.CapabilityEntry
+	41, // 43: argosy.v1.SetQueueRequest.deserved:type_name -> argosy.v1.SetQueueRequest.DeservedEntry
+	1,  // 44: argosy.v1.ClusterService.GetCluster:input_type -> argosy.v1.GetClusterRequest
+	10, // 45: argosy.v1.ClusterService.ListRunJobs:input_type -> argosy.v1.ListRunJobsRequest
+	21, // 46: argosy.v1.ClusterService.ListClusterJobs:input_type -> argosy.v1.ListClusterJobsRequest
+	23, // 47: argosy.v1.ClusterService.StopRunJob:input_type -> argosy.v1.StopRunJobRequest
+	25, // 48: argosy.v1.ClusterService.ListRunUse:input_type -> argosy.v1.ListRunUseRequest
+	28, // 49: argosy.v1.ClusterService.ListPending:input_type -> argosy.v1.ListPendingRequest
+	32, // 50: argosy.v1.ClusterService.ListQueues:input_type -> argosy.v1.ListQueuesRequest
+	34, // 51: argosy.v1.ClusterService.CreateQueue:input_type -> argosy.v1.CreateQueueRequest
+	35, // 52: argosy.v1.ClusterService.SetQueue:input_type -> argosy.v1.SetQueueRequest
+	36, // 53: argosy.v1.ClusterService.DeleteQueue:input_type -> argosy.v1.DeleteQueueRequest
+	16, // 54: argosy.v1.ClusterService.GetRunJobObject:input_type -> argosy.v1.GetRunJobObjectRequest
+	18, // 55: argosy.v1.ClusterService.ListRunEvents:input_type -> argosy.v1.ListRunEventsRequest
+	2,  // 56: argosy.v1.ClusterService.GetCluster:output_type -> argosy.v1.Cluster
+	11, // 57: argosy.v1.ClusterService.ListRunJobs:output_type -> argosy.v1.ListRunJobsResponse
+	22, // 58: argosy.v1.ClusterService.ListClusterJobs:output_type -> argosy.v1.ListClusterJobsResponse
+	24, // 59: argosy.v1.ClusterService.StopRunJob:output_type -> argosy.v1.StopRunJobResponse
+	26, // 60: argosy.v1.ClusterService.ListRunUse:output_type -> argosy.v1.ListRunUseResponse
+	29, // 61: argosy.v1.ClusterService.ListPending:output_type -> argosy.v1.ListPendingResponse
+	33, // 62: argosy.v1.ClusterService.ListQueues:output_type -> argosy.v1.ListQueuesResponse
+	7,  // 63: argosy.v1.ClusterService.CreateQueue:output_type -> argosy.v1.Queue
+	7,  // 64: argosy.v1.ClusterService.SetQueue:output_type -> argosy.v1.Queue
+	37, // 65: argosy.v1.ClusterService.DeleteQueue:output_type -> argosy.v1.DeleteQueueResponse
+	17, // 66: argosy.v1.ClusterService.GetRunJobObject:output_type -> argosy.v1.RunJobObject
+	19, // 67: argosy.v1.ClusterService.ListRunEvents:output_type -> argosy.v1.ListRunEventsResponse
+	56, // [56:68] is the sub-list for method output_type
+	44, // [44:56] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_cluster_proto_init() }
@@ -3013,16 +3144,16 @@ func file_argosy_v1_cluster_proto_init() {
 	}
 	file_argosy_v1_cluster_proto_msgTypes[8].OneofWrappers = []any{}
 	file_argosy_v1_cluster_proto_msgTypes[12].OneofWrappers = []any{}
-	file_argosy_v1_cluster_proto_msgTypes[13].OneofWrappers = []any{}
-	file_argosy_v1_cluster_proto_msgTypes[30].OneofWrappers = []any{}
-	file_argosy_v1_cluster_proto_msgTypes[34].OneofWrappers = []any{}
+	file_argosy_v1_cluster_proto_msgTypes[14].OneofWrappers = []any{}
+	file_argosy_v1_cluster_proto_msgTypes[31].OneofWrappers = []any{}
+	file_argosy_v1_cluster_proto_msgTypes[35].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_argosy_v1_cluster_proto_rawDesc), len(file_argosy_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   41,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

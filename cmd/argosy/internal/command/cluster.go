@@ -84,6 +84,12 @@ type clusterFlags struct {
 	nodes    int
 	gpus     int
 	stock    bool
+	placed   string
+}
+
+var placements = []string{
+	"pack\tfill the nodes with least room first: whole nodes stay free for large gangs",
+	"spread\tfill the nodes with most room first",
 }
 
 var imageModes = []string{
@@ -100,6 +106,8 @@ func (f *clusterFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.nodes, "nodes", 1, "`number` of virtual nodes that share this machine")
 	cmd.Flags().IntVar(&f.gpus, "gpus", 0, "simulate this `number` of GPUs on each node (default: the machine's own)")
 	cmd.Flags().BoolVar(&f.stock, "stock-argo", false, "run Argo's controller and executor unchanged, without the cluster's speed-ups")
+	cmd.Flags().StringVar(&f.placed, "placement", "pack", "`order` in which Volcano fills nodes: pack (least room first) or spread (most room first)")
+	must(cmd.RegisterFlagCompletionFunc("placement", cobra.FixedCompletions(placements, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("images", cobra.FixedCompletions(imageModes, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("insecure-registry", cobra.NoFileCompletions))
 	must(cmd.MarkFlagDirname("host-path"))
@@ -117,6 +125,12 @@ func (f *clusterFlags) options(cmd *cobra.Command) (o embedded.Options, err erro
 			return o, exit.Usagef("--images %s: want auto, host or pull", f.images)
 		}
 		o.Images = f.images
+	}
+	if cmd.Flags().Changed("placement") {
+		if f.placed != "pack" && f.placed != "spread" {
+			return o, exit.Usagef("--placement %s: want pack or spread", f.placed)
+		}
+		o.Placement = f.placed
 	}
 	o.InsecureRegistries, o.StockArgo = f.insecure, f.stock
 	if o.HostPaths, err = folders(cmd, "host-path", f.volumes); err != nil {

@@ -19,6 +19,7 @@ type Options struct {
 	HostPaths          []string `json:"host_paths,omitempty"`          // folders of this machine that pods may have as volumes
 	HostShow           []string `json:"host_show,omitempty"`           // folders of this machine that pods see, though they lie in hidden ones
 	StockArgo          bool     `json:"stock_argo,omitempty"`          // nothing makes Argo quicker than it is
+	Placement          string   `json:"placement,omitempty"`           // pack or spread: which nodes Volcano fills first; empty: not said
 }
 
 // Flags are the options as argosy-cluster takes them.
@@ -44,6 +45,9 @@ func (o Options) Flags() (flags []string) {
 	if o.StockArgo {
 		flags = append(flags, "--stock-argo")
 	}
+	if o.Placement != "" {
+		flags = append(flags, "--placement="+o.Placement)
+	}
 	return flags
 }
 
@@ -68,6 +72,9 @@ func agree(h home.Home, asked, running Options) error {
 	}
 	if asked.GPUs != nil && running.GPUs != nil && *asked.GPUs != *running.GPUs {
 		not.GPUs = running.GPUs
+	}
+	if asked.Placement != "" && asked.Placement != running.Placement {
+		not.Placement = running.Placement
 	}
 	var how []string
 	for _, flag := range not.Flags() {

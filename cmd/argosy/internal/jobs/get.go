@@ -22,7 +22,7 @@ type Shown struct {
 func (e Env) get() *cobra.Command {
 	var f format
 	cmd := &cobra.Command{
-		Use: "get RUN[/STEP]", Short: "Show a distributed job: its gang, and the role, ranks, state, node, restarts and throughput of each worker",
+		Use: "get RUN[/STEP]", Short: "Show a distributed job: its workers, the nodes they share, its gang, queue and priority, and what preempted it",
 		Example: "  argosy job get tf-eni\n  argosy job get my-run/train -o wide", Args: targets, ValidArgsFunction: e.Complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := e.Client()
@@ -78,7 +78,7 @@ func getTable(p output.Printer, r *client.Run, j Shown, wide bool) {
 		}
 	}
 	p.Fields("Run", r.Name, "Step", j.StepName, "Job", j.Kind+" "+j.Namespace+"/"+j.Name, "State", p.Status(j.State), "Error", j.Message, "Waits", waits,
-		"Workers", ready(&j.RunJob), "Ranks", ranks(&j.RunJob), "Age", age(j.CreatedAt), "Attempt", strconv.Itoa(j.Attempt), "Throughput", j.Throughput.String())
+		"Workers", ready(&j.RunJob), "Ranks", ranks(&j.RunJob), "Priority", priority(&j.RunJob), "Preempted", preemption(&j.RunJob), "Age", age(j.CreatedAt), "Attempt", strconv.Itoa(j.Attempt), "Throughput", j.Throughput.String())
 	p.Heading("Workers")
 	header := []string{"role", "ranks", "state", "restarts", "age", "node", "throughput"}
 	if wide {
@@ -93,6 +93,8 @@ func getTable(p output.Printer, r *client.Run, j Shown, wide bool) {
 		rows = append(rows, append(row, w.Message))
 	}
 	p.Rows("no pods yet", append(header, ""), rows)
+	p.Heading("Nodes")
+	p.Rows("no pod has a node yet", []string{"node", "pods"}, nodeRows(j.Workers))
 	if g := j.PodGroup; g != nil {
 		p.Heading("Gang")
 		needs, why := fmt.Sprintf("%d pods at once", g.MinAvailable), g.Message

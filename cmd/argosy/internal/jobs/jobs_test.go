@@ -83,6 +83,10 @@ func furnish(t *testing.T) *room {
 	r.made, err = job.Build(spec, job.Identity{Namespace: enginetest.Namespace, Workflow: r.run.Workflow, Node: "n", Pod: launcher})
 	require.NoError(t, err)
 	r.made.SetCreationTimestamp(metav1.Now())
+	annotations := r.made.GetAnnotations()
+	annotations["argosy.dev/preemption"] = `{"at":"2026-11-20T12:00:00Z","kind":"TFJob","name":"rush","run":"` + r.run.ID + `","priority":2000}`
+	r.made.SetAnnotations(annotations)
+	urgent := int32(1000)
 	require.NoError(t, unstructured.SetNestedSlice(r.made.Object, []any{map[string]any{"type": "Running", "status": "True", "lastTransitionTime": "2026-11-20T12:00:05Z"}}, "status", "conditions"))
 	require.NoError(t, b.Dynamic.Tracker().Add(r.made))
 	require.NoError(t, b.Kube.Tracker().Add(launcher))
@@ -93,7 +97,7 @@ func furnish(t *testing.T) *room {
 				"pipeline/runid": r.run.ID, "training.kubeflow.org/operator-name": "mpi-operator", "training.kubeflow.org/job-name": r.made.GetName(),
 				"training.kubeflow.org/job-role": "worker", "training.kubeflow.org/replica-index": index,
 			}},
-			Spec: corev1.PodSpec{NodeName: "node-" + index}, Status: corev1.PodStatus{Phase: phase, PodIP: "10.88.0." + index},
+			Spec: corev1.PodSpec{NodeName: "node-" + index, PriorityClassName: "urgent", Priority: &urgent}, Status: corev1.PodStatus{Phase: phase, PodIP: "10.88.0." + index},
 		}))
 	}
 	return r
@@ -174,6 +178,9 @@ func TestGet(t *testing.T) {
 		require.Regexp(t, `(?m)^Ranks: +4 asked for$`, out)
 		require.Regexp(t, `(?m)^worker 0 +0-1 +Running +0 +node-0 +10\.88\.0\.0 +\S+-worker-0$`, out)
 		require.Regexp(t, `(?m)^worker 1 +2-3 +Pending +0 +node-1 +10\.88\.0\.1 +\S+-worker-1$`, out)
+		require.Regexp(t, `(?m)^Priority: +1000 \(urgent\)$`, out)
+		require.Regexp(t, `(?m)^Preempted: +\w+ ago by TFJob rush \(priority 2000\) of run a run$`, out)
+		require.Regexp(t, `(?m)^node-0 +worker 0\nnode-1 +worker 1$`, out)
 	}
 	_, err := r.argosy(t, "get", "a run/fit")
 	require.Equal(t, exit.Refused, exit.Code(err))
