@@ -166,7 +166,7 @@ func (s *Stack) waits() bool {
 	return slices.ContainsFunc(s.Frames, func(f Frame) bool { return waiting.MatchString(f.Function) || waiting.MatchString(f.Source) })
 }
 
-// Group is the programs that are at one place.
+// Group is the programs that are at one place, and that all wait there for others or all do not.
 type Group struct {
 	Where  string
 	Waits  bool
@@ -177,13 +177,13 @@ type Group struct {
 // itself, it is the smallest, or it comes first among the stacks.
 func Groups(all []Stack) (groups []Group) {
 	for _, s := range all {
-		where := s.Where()
+		where, waits := s.Where(), s.waits()
 		if where == "" {
 			continue
 		}
-		i := slices.IndexFunc(groups, func(g Group) bool { return g.Where == where })
+		i := slices.IndexFunc(groups, func(g Group) bool { return g.Where == where && g.Waits == waits })
 		if i < 0 {
-			i, groups = len(groups), append(groups, Group{Where: where, Waits: s.waits()})
+			i, groups = len(groups), append(groups, Group{Where: where, Waits: waits})
 		}
 		groups[i].Stacks = append(groups[i].Stacks, s)
 	}

@@ -90,6 +90,13 @@ func TestGroups(t *testing.T) {
 	require.Equal(t, 1, groups[0].Stacks[0].Rank)
 	require.True(t, groups[1].Waits)
 
+	// The same line of a program, which a library makes wait on one rank alone.
+	const ready = "=== rank=0 pid=1 how=faulthandler python3\nCurrent thread 0x1 (most recent call first):\n  File \"/usr/lib/python3.11/threading.py\", line 622 in wait\n  File \"<string>\", line 1 in <module>\n"
+	const busy = "=== rank=1 pid=1 how=faulthandler python3\nCurrent thread 0x1 (most recent call first):\n  File \"<string>\", line 1 in <module>\n"
+	groups = stacks.Groups(stacks.Read(ready + busy))
+	require.Len(t, groups, 2)
+	require.Equal(t, 1, groups[0].Stacks[0].Rank)
+
 	elsewhere := strings.Replace(barrier, "rank=0", "rank=5", 1)
 	groups = stacks.Groups(stacks.Read(gdb + strings.Replace(gdb, "rank=3", "rank=2", 1) + elsewhere))
 	require.Equal(t, 5, groups[0].Stacks[0].Rank)
