@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -197,6 +199,7 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 	if text == "" || len(text) > longestSought {
 		p.refuse("q", text, "a text of 1 to 1000 bytes")
 	}
+	merged := p.logs(q)
 	if most == 0 || most > mostFound {
 		most = mostFound
 	}
@@ -206,6 +209,10 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := g.streamContext(r) // the end of the server ends it too
 	defer cancel()
+	if len(merged) > 0 {
+		g.searchMerged(ctx, w, r, merged, text, skip, most)
+		return
+	}
 	found, err := g.Runs.Logs.Find(ctx, q, text, skip, most)
 	if err != nil {
 		g.refuse(ctx, nil, nil, w, r, err)
@@ -216,6 +223,51 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 		Lines    []int64 `json:"lines"`
 		Searched int64   `json:"searched"`
 	}(found))
+}
+
+// Logs that are searched as one.
+const mostMerged = 1024
+
+// logs reads which logs of a node are meant together.
+func (p *parameters) logs(node logs.Query) []logs.Query {
+	names := p.values["log"]
+	if len(names) > mostMerged {
+		p.refuse("log", fmt.Sprintf("%d logs", len(names)), "at most 1024 logs")
+		return nil
+	}
+	queries := make([]logs.Query, len(names))
+	for i, name := range names {
+		part := strings.Split(name, "/")
+		attempt, err := strconv.ParseInt(part[0], 10, 64)
+		if err != nil || attempt < 1 || len(part) != 3 || part[1] == "" || part[2] == "" {
+			p.refuse("log", name, "ATTEMPT/POD/CONTAINER, as in 1/train-worker-0/main")
+			return nil
+		}
+		queries[i] = logs.Query{RunID: node.RunID, NodeID: node.NodeID, Attempt: attempt, Pod: part[1], Container: part[2]}
+	}
+	return queries
+}
+
+// searchMerged tells where a text is in several logs, in the order of the lines' times.
+func (g *gateway) searchMerged(ctx context.Context, w http.ResponseWriter, r *http.Request, queries []logs.Query, text string, skip, most int64) {
+	found, err := g.Runs.Logs.FindIn(ctx, queries, text, skip, most)
+	if err != nil {
+		g.refuse(ctx, nil, nil, w, r, err)
+		return
+	}
+	type place struct {
+		Log  int   `json:"log"`
+		Line int64 `json:"line"`
+	}
+	answer := struct {
+		Total    int64   `json:"total"`
+		Places   []place `json:"places"`
+		Searched int64   `json:"searched"`
+	}{found.Total, make([]place, len(found.Places)), found.Searched}
+	for i, p := range found.Places {
+		answer.Places[i] = place(p)
+	}
+	g.answer(w, r, answer)
 }
 
 // logView is a log as the API shows it.

@@ -83,6 +83,11 @@ func TestLogQueries(t *testing.T) {
 	}
 	require.JSONEq(t, `{"total":0,"lines":[],"searched":100}`, s.get(t, path+":search?q=rank", 200))
 	require.JSONEq(t, `{"total":1,"lines":[1],"searched":1}`, s.get(t, path+":search?q=rank&pod=job-worker-1", 200))
+	both := ":search?log=1/pod-1/main&log=1/job-worker-1/worker&"
+	require.JSONEq(t, `{"total":1,"places":[{"log":1,"line":1}],"searched":101}`, s.get(t, path+both+"q=RANK", 200))
+	require.JSONEq(t, `{"total":12,"places":[{"log":0,"line":19},{"log":0,"line":100}],"searched":101}`, s.get(t, path+both+"q=line+1&skip=10", 200))
+	require.Contains(t, s.get(t, path+both+"q=x&log=pod-1", 400), "ATTEMPT/POD/CONTAINER")
+	require.Contains(t, s.get(t, path+both+"q=x&log=1/none/main", 404), "no such log")
 	require.Contains(t, s.get(t, path+":search", 400), "a text of 1 to 1000 bytes")
 	require.Contains(t, s.get(t, path+":search?q=x&skip=some", 400), "skip is")
 	require.Contains(t, s.get(t, path+":search?q=x&container=sidecar", 404), "no such log")

@@ -19,7 +19,7 @@ type Found struct {
 // Find reads a log to its end and finds the lines that hold a text, whatever its case. It passes over terminal colours, counts all
 // lines and keeps the numbers of at most so many, without the first ones that are to be skipped.
 func Find(ctx context.Context, log Lines, text string, skip, most int64) (Found, error) {
-	s := sought{text: bytes.ToLower([]byte(text))}
+	s := newSought(text)
 	f := Found{Lines: []int64{}}
 	for counted := int64(0); ; { // the number of the last line that matched: one that grows may come twice
 		lines, err := log.Next(ctx)
@@ -50,6 +50,8 @@ var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x
 
 // sought is a text in lower case, with room to write a line in lower case.
 type sought struct{ text, lower []byte }
+
+func newSought(text string) *sought { return &sought{text: bytes.ToLower([]byte(text))} }
 
 func (s *sought) in(line []byte) bool {
 	line = bytes.TrimSuffix(line, []byte("\r"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -55,5 +56,29 @@ func TestFind(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := logs.Find(ctx, log(), "loss", 0, 1)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestFindIn(t *testing.T) {
+	t.Parallel()
+	line := func(n, second int64, text string) logs.Line {
+		return logs.Line{Number: n, At: time.Unix(second, 0), Text: []byte(text)}
+	}
+	all := func() []logs.Lines {
+		return []logs.Lines{
+			&script{{line(1, 10, "loss 3"), line(2, 40, "step")}, {line(3, 40, "loss 1")}},
+			&script{},
+			&script{{line(1, 5, "LOSS 4"), line(2, 10, "loss 2")}, {{Number: 3, At: time.Unix(20, 0), Text: []byte("loss"), Partial: true, Growing: true}}},
+		}
+	}
+	found, err := logs.FindIn(t.Context(), all(), "loss", 0, 10)
+	require.NoError(t, err)
+	require.Equal(t, logs.FoundIn{Total: 5, Places: []logs.Place{{2, 1}, {0, 1}, {2, 2}, {2, 3}, {0, 3}}, Searched: 6}, found)
+	found, err = logs.FindIn(t.Context(), all(), "loss", 1, 2)
+	require.NoError(t, err)
+	require.Equal(t, logs.FoundIn{Total: 5, Places: []logs.Place{{0, 1}, {2, 2}}, Searched: 6}, found)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = logs.FindIn(ctx, all(), "loss", 0, 1)
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -2,11 +2,21 @@ import { queryOptions } from '@tanstack/react-query';
 import { api, data } from './client';
 import type { NodeLog } from './runs';
 
-/** One log of a step: its own, or one of its pods'. */
+/** One log of a step, its own or one of its pods', or several that are read as one. */
 export interface LogSource {
   runID: string;
   nodeID: string;
   log?: NodeLog;
+  merged?: NodeLog[];
+}
+
+/** Names a log. */
+export const logKey = ({ pod, container, attempt }: NodeLog) => `${attempt ?? 1}/${pod}/${container}`;
+
+/** A line of a log: which of several, from 0, and its number there. */
+export interface Place {
+  log: number;
+  line: number;
 }
 
 const asked = (source: LogSource | undefined) => ({
@@ -21,7 +31,7 @@ const asked = (source: LogSource | undefined) => ({
 /** As many places of a text as the server names at once; it counts all. */
 export const foundPage = 1000;
 
-/** Where words are in a log: how often in all, and the lines of one page of that. */
+/** Where words are in a log, or in several: in how many lines in all, and the places of one page of these. */
 export const logSearchQuery = (source: LogSource | undefined, words: string, page: number, ended: boolean) =>
   queryOptions({
     queryKey: ['log-search', source, words, page, ended],
@@ -29,11 +39,14 @@ export const logSearchQuery = (source: LogSource | undefined, words: string, pag
     queryFn: async ({ signal }) => {
       const { path, query } = asked(source);
       const skip = page * foundPage;
-      const params = { path, query: { ...query, q: words, skip, most: foundPage } };
+      const params = { path, query: { ...query, log: source?.merged?.map(logKey), q: words, skip, most: foundPage } };
       const answer = await data(
         api.GET('/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log:search', { params, signal }),
       );
-      return { words, skip, total: answer.total ?? 0, lines: answer.lines ?? [] };
+      const places = source?.merged
+        ? (answer.places ?? []).map(({ log = 0, line = 0 }): Place => ({ log, line }))
+        : (answer.lines ?? []).map((line): Place => ({ log: 0, line }));
+      return { words, skip, total: answer.total ?? 0, places };
     },
   });
 

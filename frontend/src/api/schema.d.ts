@@ -2163,6 +2163,12 @@ export interface components {
         "argosy.v1.LogMatches": {
             /** @description The numbers of lines that hold it, from 1, without those that were skipped. */
             lines?: number[];
+            /** @description Instead of lines, where several logs are searched: the log by its place among them, from 0, and the number of the line. */
+            places?: {
+                /** Format: int64 */
+                line?: number;
+                log?: number;
+            }[];
             /**
              * Format: int64
              * @description How many lines the log has.
@@ -4229,6 +4235,8 @@ export interface operations {
                 container?: string;
                 pod?: string;
                 attempt?: number;
+                /** @description Several logs, searched as one in the order of time, each as ATTEMPT/POD/CONTAINER; at most 1024. The answer then has places. */
+                log?: string[];
                 previous?: boolean;
             };
             header?: never;

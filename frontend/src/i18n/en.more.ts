@@ -222,6 +222,7 @@ export const enMore = {
     notRun: 'The step did not run, so it has no log.',
   },
   log: {
+    lost: 'Line {{line}} of {{name}} is not kept on this page any more. Choose that log alone to see it.',
     label: 'Log of {{step}}',
     search: 'Search the log',
     matchCount: '{{at}} of {{count}}',

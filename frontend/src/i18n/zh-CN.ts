@@ -356,6 +356,7 @@ export const zhCN: Translation = {
     notRun: '步骤没有执行，因此没有日志。',
   },
   log: {
+    lost: '{{name}} 的第 {{line}} 行已不在此页面保留。单独选择该日志即可查看。',
     label: '{{step}} 的日志',
     search: '搜索日志',
     matchCount: '第 {{at}} 处，共 {{count}} 处',

@@ -80,3 +80,39 @@ it('shows lines that the page does not hold any more from the server', async () 
   expect(screen.queryByText('Lines 500 to 501')).toBeNull();
   expect(within(screen.getByRole('region', { name: 'Log of train' })).queryByText('old 500')).toBeNull();
 });
+
+it('has the server search merged logs, and leads to the lines by their logs', async () => {
+  const asked = vi.fn();
+  const at = (second: number, text: string) => `2026-01-01T00:00:0${second}Z ${text}\n`;
+  server.use(
+    http.get(path, ({ request }) =>
+      HttpResponse.text(
+        new URL(request.url).searchParams.get('pod') === 'w0'
+          ? at(1, 'loss 3') + at(3, 'step')
+          : at(2, 'start') + at(4, 'loss 1'),
+      ),
+    ),
+    http.get(`${path}\\:search`, ({ request }) => {
+      asked(new URL(request.url).searchParams.getAll('log'));
+      const places = [
+        { log: 0, line: 1 },
+        { log: 1, line: 2 },
+        { log: 1, line: 90 },
+      ];
+      return HttpResponse.json({ total: 3, places, searched: 94 });
+    }),
+  );
+  const logs = ['w0', 'w1'].map((pod) => ({ pod, container: 'main', attempt: 1 }));
+  const urls = logs.map(({ pod }) => `/apis/argosy/v1/runs/r/nodes/n/log?pod=${pod}`);
+  const merged = { runID: 'r', nodeID: 'n', merged: logs };
+  renderAt('/', '/', () => <LogView step="train" urls={urls} names={['worker 0', 'worker 1']} source={merged} />);
+  await screen.findByText('4 lines · End of the log');
+  const field = screen.getByRole('textbox', { name: 'Search the log' });
+  await userEvent.type(field, 'loss{Enter}');
+  expect(await screen.findByText('1 of 3')).toBeTruthy();
+  await userEvent.type(field, '{Enter}');
+  expect(await screen.findByText('2 of 3')).toBeTruthy();
+  expect(asked).toHaveBeenCalledWith(['1/w0/main', '1/w1/main']);
+  await userEvent.type(field, '{Enter}');
+  expect(await screen.findByText(/^Line 90 of worker 1 is not kept on this page/)).toBeTruthy();
+});

@@ -26,7 +26,7 @@ interface LogViewProps {
   urls: string[];
   /** Names of the logs, when they are several. */
   names?: string[];
-  /** Where the server searches the log and finds lines that are not held here; absent when there are several. */
+  /** Where the server searches the log, or several, and finds lines of one that are not held here. */
   source?: LogSource;
   /** Where the whole log is, as a file; absent when there are several. */
   download?: string;
@@ -35,13 +35,15 @@ interface LogViewProps {
 /** A log that follows its step: it scrolls along until the reader scrolls up, and can be searched and linked by line. */
 export default function LogView({ step, urls, names, source, download }: LogViewProps) {
   const { t } = useTranslation();
-  const { lines, of, dropped, phase, problem, restart } = useLog(urls);
+  const { lines, of, numbers, dropped, phase, problem, restart } = useLog(urls);
+  // Of several logs the lines that are not held here have no place.
+  const single = source?.merged ? undefined : source;
   const list = useRef<VListHandle>(null);
   const { linked, link } = useLineLink();
   const { following, follow, pause, onScroll } = useFollow(list, lines.length, linked === undefined);
   // The number of a line among those that are not held here, when those around it are shown.
   const [middle, setMiddle] = useState<number>();
-  const part = useQuery(logPartQuery(source, middle));
+  const part = useQuery(logPartQuery(single, middle));
   const away = middle !== undefined;
   const shown = away ? (part.data?.lines.map(lastState) ?? []) : lines;
   const before = away ? (part.data?.first ?? 1) - 1 : dropped;
@@ -52,7 +54,7 @@ export default function LogView({ step, urls, names, source, download }: LogView
     pause();
     setWanted(number);
     const inPart = away && number > before && number <= before + shown.length;
-    if (source && number <= dropped) setMiddle(inPart ? middle : number);
+    if (single && number <= dropped) setMiddle(inPart ? middle : number);
     else setMiddle(undefined);
   };
   const at = wanted === undefined ? -1 : wanted - 1 - before;
@@ -63,11 +65,11 @@ export default function LogView({ step, urls, names, source, download }: LogView
     setWanted(undefined);
   }, [there, at]);
 
-  const search = useSearch({ lines, before: dropped, source, ended: phase === 'ended', show });
+  const search = useSearch({ lines, before: dropped, source, of, numbers, ended: phase === 'ended', show });
 
   const toStart = () => {
     pause();
-    if (source && dropped > 0) show(1);
+    if (single && dropped > 0) show(1);
     else list.current?.scrollToIndex(0);
   };
   const toEnd = () => {
@@ -120,6 +122,11 @@ export default function LogView({ step, urls, names, source, download }: LogView
           )}
         </Group>
       </Group>
+      {search.lost && (
+        <Text size="xs" c="dimmed" px="sm" py={4} role="status">
+          {t('log.lost', { line: search.lost.line, name: names?.[search.lost.log] ?? '' })}
+        </Text>
+      )}
       {problem && <Failure title={t('log.failed')} error={problem} onRetry={restart} />}
       {part.error && <Failure title={t('log.failed')} error={part.error} onRetry={() => void part.refetch()} />}
       {away ? (
@@ -133,7 +140,7 @@ export default function LogView({ step, urls, names, source, download }: LogView
       ) : (
         dropped > 0 && (
           <Text size="xs" c="dimmed" px="sm" py={4}>
-            {t(source ? 'log.droppedHere' : 'log.dropped', { count: dropped })}
+            {t(single ? 'log.droppedHere' : 'log.dropped', { count: dropped })}
           </Text>
         )
       )}

@@ -3,6 +3,8 @@ import type { LogState, LogStream } from './stream';
 export interface MergedState extends LogState {
   /** Which log each line is of; absent when there is one log only. */
   of?: number[];
+  /** The number of each line in its own log, from 1. */
+  numbers?: number[];
 }
 
 /** Several logs, each line with its time in front, as one in the order of time. It follows all of them. */
@@ -38,20 +40,21 @@ export class MergedLog {
 
 /** Puts the lines of logs in the order of their times; a line without one stays behind the line before it. */
 export function merge(parts: LogState[]): MergedState {
-  const all: { at: string; text: string; of: number }[] = [];
+  const all: { at: string; text: string; of: number; number: number }[] = [];
   parts.forEach((part, of) => {
     let at = '';
-    for (const line of part.lines) {
+    part.lines.forEach((line, i) => {
       const [time, text] = timed(line);
       at = time ?? at;
-      all.push({ at, text, of });
-    }
+      all.push({ at, text, of, number: part.dropped + i + 1 });
+    });
   });
   all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   const problem = parts.find((part) => part.problem)?.problem;
   return {
     lines: all.map((line) => line.text),
     of: all.map((line) => line.of),
+    numbers: all.map((line) => line.number),
     dropped: parts.reduce((sum, part) => sum + part.dropped, 0),
     phase: problem ? 'failed' : phaseOf(parts),
     problem,

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
-import { foundPage, type LogSource, logSearchQuery } from '../api/logs';
+import { foundPage, type LogSource, logSearchQuery, type Place } from '../api/logs';
 import { matches } from './search';
 
 // Typing should not search at each key.
@@ -12,15 +12,18 @@ interface Searched {
   lines: string[];
   /** How many lines come before the first of these. */
   before: number;
-  /** Where the server finds the log; absent for merged logs, which the server does not know. */
+  /** Where the server finds the log. */
   source: LogSource | undefined;
+  /** Of merged logs: which each line is of, and its number there. */
+  of: number[] | undefined;
+  numbers: number[] | undefined;
   ended: boolean;
   /** Brings a line into view, by its number from 1. */
   show: (number: number) => void;
 }
 
 /** The words searched for, in how many lines they are, and which of these is the current one. */
-export function useSearch({ lines, before, source, ended, show }: Searched) {
+export function useSearch({ lines, before, source, of, numbers, ended, show }: Searched) {
   const [text, setText] = useState('');
   const [asked, setAsked] = useState('');
   const [at, setAt] = useState(-1);
@@ -40,10 +43,10 @@ export function useSearch({ lines, before, source, ended, show }: Searched) {
   const here = useMemo(() => matches(lines, words), [lines, words]);
 
   const found = source ? server.data : undefined;
+  const place = found?.words === asked && at >= found.skip ? found.places[at - found.skip] : undefined;
+  const row = useMemo(() => place && rowOf(place, of, numbers), [place, of, numbers]);
   const current = source
-    ? found?.words === asked && at >= found.skip
-      ? found.lines[at - found.skip]
-      : undefined
+    ? (place && (of ? row !== undefined && before + row + 1 : place.line)) || undefined
     : at >= 0 && here[at] !== undefined
       ? before + (here[at] as number) + 1
       : undefined;
@@ -73,6 +76,8 @@ export function useSearch({ lines, before, source, ended, show }: Searched) {
     count,
     at: count === undefined ? at : Math.min(at, count - 1),
     current,
+    /** The place of the server's that is not held here: a line of merged logs that was dropped. */
+    lost: of && place && row === undefined ? place : undefined,
     error: source ? server.error : null,
     setText: (value: string) => {
       setText(value);
@@ -81,4 +86,10 @@ export function useSearch({ lines, before, source, ended, show }: Searched) {
     next: () => go(1),
     previous: () => go(-1),
   };
+}
+
+/** Where a line of one of several logs stands among the lines that are held; undefined where it does not. */
+function rowOf({ log, line }: Place, of: number[] | undefined, numbers: number[] | undefined): number | undefined {
+  const row = numbers?.findIndex((number, i) => number === line && of?.[i] === log) ?? -1;
+  return row < 0 ? undefined : row;
 }

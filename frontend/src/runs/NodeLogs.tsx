@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
+import { logKey } from '../api/logs';
 import { logURL, type NodeLog, nodeLogsQuery } from '../api/runs';
 import { stepName } from '../graph/model';
 import { LazyLogView } from '../logs/LazyLogView';
@@ -56,15 +57,18 @@ export function NodeLogs({ run, node, search, onShow }: NodeLogsProps) {
         step={stepName(node)}
         urls={urls.length > 0 ? urls : [logURL(run.id, node.id, true)]}
         names={chosen.length > 1 ? chosen.map((key) => names.get(key) ?? key) : undefined}
-        source={chosen.length > 1 ? undefined : { runID: run.id, nodeID: node.id, log: byKey.get(chosen[0] ?? '') }}
+        source={{
+          runID: run.id,
+          nodeID: node.id,
+          ...(chosen.length > 1
+            ? { merged: chosen.flatMap((key) => byKey.get(key) ?? []) }
+            : { log: byKey.get(chosen[0] ?? '') }),
+        }}
         download={chosen.length > 1 ? undefined : logURL(run.id, node.id, false, byKey.get(chosen[0] ?? ''))}
       />
     </>
   );
 }
-
-/** Names a log in the address of the page. */
-export const logKey = ({ pod, container, attempt }: NodeLog) => `${attempt ?? 1}/${pod}/${container}`;
 
 /** The logs by role, rank and container; what all have alike is left out. Of a container that was restarted the newest counts. */
 function useLogNames(logs: NodeLog[]): Map<string, string> {
