@@ -1,7 +1,7 @@
 /// <reference types="vitest/config" />
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
-import { budget } from './bench/budget';
+import { budget } from './bench/budget.ts';
 
 // `npm run dev` serves the UI with hot reload and sends API calls to a running `argosy up`.
 const server = process.env.ARGOSY_URL ?? 'http://127.0.0.1:8888';
