@@ -126,7 +126,7 @@ function Facts({ job, metric }: { job: RunJob; metric: string | undefined }) {
           <Gang group={job.pod_group} />
         </dd>
       </div>
-      {(job.priority_class || job.priority) && (
+      {(job.priority_class || !!job.priority) && (
         <div>
           <dt>{t('job.priority')}</dt>
           <dd>{job.priority_class ? `${job.priority ?? 0} (${job.priority_class})` : job.priority}</dd>
