@@ -124,20 +124,18 @@ test('lists are filtered and sorted by URL', async ({ page }) => {
   await expect(page.locator('tbody tr').first()).toBeVisible();
 });
 
-test('the list of runs loads no more script than its budget, and its controls when they are pressed', async ({
-  page,
-}) => {
+test('the list of runs loads the shell alone, and its controls when they are pressed', async ({ page }) => {
   await prefer(page, {});
   await page.goto('/runs');
   await settled(page);
+  // The build fails when these are above the budget (bench/budget.ts).
   const scripts = await page.evaluate(() =>
-    (performance.getEntriesByType('resource') as PerformanceResourceTiming[])
-      .filter(({ name }) => name.endsWith('.js'))
-      .map(({ name, encodedBodySize }) => ({ name, encodedBodySize })),
+    performance
+      .getEntriesByType('resource')
+      .map(({ name }) => /([a-z-]+)(-[\w-]{8})?\.js$/.exec(name)?.[1])
+      .filter((name) => name !== undefined),
   );
-  const sum = scripts.reduce((all, { encodedBodySize }) => all + encodedBodySize, 0);
-  expect(sum, JSON.stringify(scripts)).toBeLessThan(180_000);
-  expect(sum).toBeGreaterThan(50_000);
+  expect(scripts.sort()).toEqual(['preferences', 'rolldown-runtime', 'shell']);
 
   await page.getByRole('button', { name: 'Filter by status' }).click();
   await page.getByRole('option', { name: 'Succeeded' }).click();
