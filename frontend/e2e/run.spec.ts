@@ -40,15 +40,19 @@ test('the YAML of a run is searched and folded, and typing does not change it', 
   await prefer(page, {});
   await page.goto(`/runs/${required('RUN_ID')}?tab=yaml&node=none`);
   const text = page.getByRole('textbox', { name: /\.yaml$/ });
+  await expect(text).toContainText('kind: Workflow');
   await text.focus();
   await page.keyboard.press('Control+f');
+  await expect(page.locator('.cm-search input[name="search"]')).toBeFocused();
   await page.keyboard.type('entrypoint');
-  await page.keyboard.press('Enter');
-  await expect(text.locator('.cm-searchMatch-selected')).toHaveText('entrypoint');
+  await expect(async () => {
+    await page.keyboard.press('Enter');
+    await expect(page.locator('.cm-searchMatch-selected')).toHaveText('entrypoint', { timeout: 2000 });
+  }).toPass();
   const axe = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']).analyze();
   expect(axe.violations).toEqual([]);
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Fold all' }).click();
+  await page.getByRole('button', { name: 'Fold all', exact: true }).click();
   await expect(text).not.toContainText('entrypoint');
   await text.focus();
   await page.keyboard.press('Control+Home');
