@@ -1,9 +1,7 @@
 package test
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,156 +10,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
-
-// launched is argosy-launcher as a step of a workflow runs it, but outside a pod.
-type launched struct {
-	c      *cluster
-	kind   string
-	dir    string // where it leaves its outputs
-	out    *follower
-	errs   bytes.Buffer
-	cmd    *exec.Cmd
-	ended  chan int
-	args   []string
-	script string
-	node   string // tells steps of one test apart
-	pod    string // its own, if it is to have one
-}
-
-// launcher is argosy-launcher for a job of a kind that runs a script on this machine's files.
-func (c *cluster) launcher(t *testing.T, kind, script string, args ...string) *launched {
-	t.Helper()
-	l := &launched{c: c, kind: kind, dir: t.TempDir(), script: script}
-	require.NoError(t, os.WriteFile(filepath.Join(l.dir, "termination"), nil, 0o600))
-	l.args = append([]string{
-		kind, "--name=step", "--image=host", "--working-dir=/tmp", "--kubeconfig=" + c.home.Kubeconfig(), "--namespace=" + c.namespace,
-		"--metrics-file=" + l.dir + "/metrics", "--job-name-file=" + l.dir + "/job-name", "--world-size-file=" + l.dir + "/world-size", "--termination-file=" + l.dir + "/termination",
-	}, args...)
-	return l
-}
-
-// follower keeps what is written and lets a test wait for some of it.
-type follower struct {
-	text chan string
-	wake chan struct{}
-}
-
-func newFollower() *follower {
-	f := &follower{text: make(chan string, 1), wake: make(chan struct{}, 1)}
-	f.text <- ""
-	return f
-}
-
-func (f *follower) Write(p []byte) (int, error) {
-	f.text <- <-f.text + string(p)
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-	return len(p), nil
-}
-
-func (f *follower) String() string {
-	text := <-f.text
-	f.text <- text
-	return text
-}
-
-func (l *launched) start(t *testing.T) *launched {
-	t.Helper()
-	l.out, l.ended = newFollower(), make(chan int, 1)
-	l.errs.Reset()
-	l.cmd = exec.CommandContext(t.Context(), filepath.Join(binaries, "argosy-launcher"), append(append([]string{}, l.args...), "--", l.script)...)
-	l.cmd.Env = append(os.Environ(), "WORKFLOW_NAME="+l.c.namespace, "NODE_ID="+t.Name()+l.node, "POD_NAME="+l.pod)
-	l.cmd.Stdout, l.cmd.Stderr = l.out, &l.errs
-	require.NoError(t, l.cmd.Start())
-	go func() {
-		_ = l.cmd.Wait() // the code tells
-		l.ended <- l.cmd.ProcessState.ExitCode()
-	}()
-	return l
-}
-
-// patiently gives the launcher a pod of its own that says that the cluster adds nodes: a job that is too big waits instead of failing.
-func (l *launched) patiently(t *testing.T) *launched {
-	t.Helper()
-	own := podOf("patient-"+strings.ToLower(rand.Text()), "sleep 1000")
-	own.Annotations = map[string]string{"argosy.dev/scales-up": "true"}
-	l.c.createPod(t, own)
-	l.pod = own.Name
-	return l
-}
-
-// said waits until the launcher has printed a text.
-func (l *launched) said(t *testing.T, text string) {
-	t.Helper()
-	late := time.After(patience)
-	for !strings.Contains(l.out.String(), text) {
-		select {
-		case <-l.out.wake:
-		case code := <-l.ended:
-			require.Contains(t, l.out.String(), text, "it ended with code %d: %s", code, &l.errs)
-			l.ended <- code
-			return
-		case <-late:
-			t.Fatalf("the launcher did not say %q within %v:\n%s", text, patience, l.out)
-		}
-	}
-}
-
-// ends waits for its end.
-func (l *launched) ends(t *testing.T, code int) string {
-	t.Helper()
-	select {
-	case ended := <-l.ended:
-		require.Equal(t, code, ended, "%s%s", l.out, &l.errs)
-	case <-time.After(patience):
-		t.Fatalf("the launcher does not end within %v:\n%s", patience, l.out)
-	}
-	return l.out.String()
-}
-
-func (l *launched) output(t *testing.T, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(l.dir, name))
-	require.NoError(t, err)
-	return string(b)
-}
-
-func (l *launched) resource() schema.GroupVersionResource {
-	switch l.kind {
-	case "mpijob":
-		return mpijobs
-	case "volcanojob":
-		return schema.GroupVersionResource{Group: "batch.volcano.sh", Version: "v1alpha1", Resource: "jobs"}
-	case "job":
-		return schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
-	}
-	return schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: l.kind + "s"}
-}
-
-func (l *launched) jobs(ctx context.Context, t *testing.T) []unstructured.Unstructured {
-	t.Helper()
-	list, err := l.c.any.Resource(l.resource()).Namespace(l.c.namespace).List(ctx, metav1.ListOptions{})
-	require.NoError(t, err)
-	return list.Items
-}
-
-// quoted is a program of testdata as a word of a shell.
-func quoted(t *testing.T, file string) string {
-	t.Helper()
-	program, err := os.ReadFile("testdata/" + file)
-	require.NoError(t, err)
-	return "/usr/bin/python3 -c '" + strings.ReplaceAll(string(program), "'", `'\''`) + "'"
-}
 
 // Jobs of every kind run, their pods find each other, and what they print arrives with the rank that printed it.
 func TestLauncherRunsJobs(t *testing.T) {
@@ -226,61 +80,6 @@ func TestLauncherSetsPortAndVolumesOfMPIJobs(t *testing.T) {
 		require.Contains(t, said, rank+"data\n")
 		require.Contains(t, said, rank+"/proc/net/tcp\n", "port 2222 is 08AE, state 0A listens")
 	}
-}
-
-// An image is looked into before there is a job, and one that lacks what the job needs makes none.
-func TestLauncherChecksImages(t *testing.T) {
-	t.Parallel()
-	c := shared(t)
-	l := c.launcher(t, "mpijob", "mpirun hostname", "--workers=1", "--check-image=true").start(t)
-	said := l.ends(t, 0)
-	require.Regexp(t, `argosy: the image host has mpirun \(Open MPI\) .*\nargosy: checked the image in \S+\nargosy: created MPIJob`, said)
-	l = c.launcher(t, "paddlejob", "horovodrun train", "--workers=1", "--check-image=true").start(t)
-	require.Contains(t, l.ends(t, 1), "argosy: the image host has no horovodrun, which the command runs: install it, or give its path (CheckImage or --check-image=false skips this check)\n")
-	require.Empty(t, l.jobs(t.Context(), t))
-	eventually(t, "pods that looked into images are gone", func(ctx context.Context) bool {
-		pods, err := c.kube.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{})
-		require.NoError(t, err)
-		return !slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return strings.Contains(p.Name, "-check-") })
-	})
-}
-
-// MPICH's ranks are on the workers, its output is tagged, and a step with fewer of them than it asked for fails.
-func TestLauncherChecksRanksOfMPICH(t *testing.T) {
-	t.Parallel()
-	c := shared(t)
-	l := c.launcher(t, "mpijob", "mpirun.mpich "+quoted(t, "mpich.py"), "--workers=2", "--slots=2").start(t)
-	said := l.ends(t, 0)
-	require.Regexp(t, `argosy: mpirun\.mpich places ranks: 2 on \S+-worker-0\.\S+, 2 on \S+-worker-1\.`, said)
-	require.Contains(t, said, "argosy: world size 4 (requested 4) on 2 hosts\n")
-	for rank := range 4 {
-		require.Contains(t, said, fmt.Sprintf("[1,%d]<stdout>:rank %d of 4, the sum is 6\n", rank, rank))
-	}
-	require.Equal(t, "4", l.output(t, "world-size"))
-
-	few := c.launcher(t, "mpijob", "mpirun.mpich -n 3 hostname", "--workers=2", "--slots=2")
-	few.node = "few"
-	require.Contains(t, few.start(t).ends(t, 1), "ran with fewer ranks than asked for: mpirun started 3 of 4 ranks")
-}
-
-// Variables and mounts of the step are there where ranks run, in sessions of sshd. A rank that lacks one fails the step, which names the rank.
-func TestLauncherChecksRanksForVariablesAndMounts(t *testing.T) {
-	t.Parallel()
-	c := shared(t)
-	folder := folderForPods(t)
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "data"), nil, 0o600))
-	args := []string{"--workers=2", "--env=FLAVOUR=sweet", "--data=" + folder + ":/set/two words", "--data=" + folder + ":/set/b", "--shm=64Mi"}
-	said := c.launcher(t, "mpijob", `mpirun sh -c 'echo "$FLAVOUR with $(ls "/set/two words")"'`, args...).start(t).ends(t, 0)
-	for _, rank := range []string{"[1,0]<stdout>:", "[1,1]<stdout>:"} {
-		require.Contains(t, said, rank+"sweet with data\n")
-	}
-	l := c.launcher(t, "mpijob", "echo the command", append(args, "--env=train.mode=hot stuff")...) // a shell's sessions cannot have it
-	l.node = "lacks"
-	said = l.start(t).ends(t, 1)
-	require.Regexp(t, `argosy: the worker \S+-worker-(\d)\.\S+ \(rank \d\) lacks what the step asked for: the variable train\.mode\. Look for`, said)
-	require.Regexp(t, `argosy: MPIJob \S+ failed: rank \d on \S+-worker-\d \(\S+\): the worker lacks what the step asked for: the variable train\.mode\.`, said)
-	require.NotContains(t, said, "the command\n")
-	require.NotContains(t, said, "hot stuff")
 }
 
 // What is asked for arrives in the pods, and at the scheduler.

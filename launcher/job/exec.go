@@ -43,7 +43,7 @@ func execIn(config *rest.Config, core *corev1client.CoreV1Client, namespace stri
 	}
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded is a buffer that keeps the first maxExecOutput bytes and drops the rest.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {

@@ -23,7 +23,7 @@ const (
 	maxStackLines = 20
 )
 
-// where asks the ranks of a job that hangs where they are. The ranks that hang come first, then those that wait for them.
+// where asks each rank of a job that hangs for its stack. The answer names the ranks that hang first, then those that wait for them.
 func (l *Launcher) where(ctx context.Context, s state) (text string, lines []string) {
 	if l.Exec == nil {
 		return "", nil
@@ -54,7 +54,7 @@ func (l *Launcher) where(ctx context.Context, s state) (text string, lines []str
 	return text, lines[:min(len(lines), maxStackLines)]
 }
 
-// stacks reads those of all pods that train. The error is of a pod that refused.
+// stacks reads the stacks of all pods that train. The error names a pod that refused.
 func (l *Launcher) stacks(ctx context.Context, s state) (found []stacks.Stack, refused error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup

@@ -1,4 +1,4 @@
-# It says what the image has not for a job, one thing a line. The arguments are the kind of job and programs that its command runs.
+# Prints what the image lacks for a job, one thing a line. The arguments are the kind of job and the programs that its command runs.
 no() { echo "argosy-no $1"; }
 if [ "$1" = mpijob ]; then
   [ -x /usr/sbin/sshd ] || no "sshd, which the workers of an MPIJob run as /usr/sbin/sshd: install openssh-server"

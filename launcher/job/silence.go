@@ -10,7 +10,7 @@ import (
 	"github.com/argosy-ml/argosy/launcher/firstfault"
 )
 
-// silent is why a job is given up that runs since some time and whose ranks print nothing any more; nil while it does.
+// silent returns why a running job is given up: none of its ranks has printed anything for the silence timeout. It returns nil before that.
 func (l *Launcher) silent(ctx context.Context, s state, runs time.Time, log *firstfault.Log, now time.Time) *FailedError {
 	most := l.Spec.SilenceTimeout
 	if most == 0 || runs.IsZero() {

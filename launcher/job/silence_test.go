@@ -58,8 +58,8 @@ func TestSilentTellsWhere(t *testing.T) {
 	spec, err := o.Spec(&mpiJob, "c")
 	require.NoError(t, err)
 	answers := map[string]string{
-		"w-0": "=== rank=0 pid=9 how=faulthandler python3 train.py\nCurrent thread 0x1 (most recent call first):\n  File \"/root/train.py\", line 5 in <module>\n    world.Barrier()\n",
-		"w-1": "=== rank=1 pid=9 how=faulthandler python3 train.py\nCurrent thread 0x1 (most recent call first):\n  File \"/root/train.py\", line 3 in <module>\n    time.sleep(1e9)\n",
+		"w-0": "=== rank=0 pid=9 how=faulthandler python3 train.py\nCurrent thread 0x1 (most recent call first):\n  File \"/job/train.py\", line 5 in <module>\n    world.Barrier()\n",
+		"w-1": "=== rank=1 pid=9 how=faulthandler python3 train.py\nCurrent thread 0x1 (most recent call first):\n  File \"/job/train.py\", line 3 in <module>\n    time.sleep(1e9)\n",
 	}
 	var asked sync.Map
 	l := &Launcher{Spec: spec, out: &console{w: &strings.Builder{}}, Exec: func(_ context.Context, pod, container string, _ []string) (string, error) {

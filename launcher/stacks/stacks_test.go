@@ -13,22 +13,22 @@ import (
 
 // Answers of real programs. faulthandler prints the innermost frame first, and the thread that took the signal last.
 const (
-	stuck = `=== rank=1 pid=14076 how=faulthandler python3 /root/train.py
+	stuck = `=== rank=1 pid=14076 how=faulthandler python3 /job/train.py
 Thread 0x00007efd02e366c0 (most recent call first):
   File "/usr/lib/python3.11/threading.py", line 320 in wait
-  File "/root/train.py", line 9 in <lambda>
+  File "/job/train.py", line 9 in <lambda>
     threading.Event().wait()
   File "/usr/lib/python3.11/threading.py", line 975 in run
 
 Current thread 0x00007efd030f1040 (most recent call first):
-  File "/root/train.py", line 6 in stuck
+  File "/job/train.py", line 6 in stuck
     time.sleep(0.1)
-  File "/root/train.py", line 10 in <module>
+  File "/job/train.py", line 10 in <module>
     stuck()
 `
-	barrier = `=== rank=0 pid=14070 how=faulthandler python3 /root/train.py
+	barrier = `=== rank=0 pid=14070 how=faulthandler python3 /job/train.py
 Current thread 0x00007efd030f1040 (most recent call first):
-  File "/root/train.py", line 13 in <module>
+  File "/job/train.py", line 13 in <module>
     MPI.COMM_WORLD.Barrier()
 `
 	// https://github.com/benfred/py-spy
@@ -69,7 +69,7 @@ func TestRead(t *testing.T) {
 		require.Equal(t, want, all[i].Where())
 	}
 	require.Equal(t, []int{1, 0, 2, 3, 4}, []int{all[0].Rank, all[1].Rank, all[2].Rank, all[3].Rank, all[4].Rank})
-	require.Equal(t, "python3 /root/train.py", all[0].Program)
+	require.Equal(t, "python3 /job/train.py", all[0].Program)
 	require.Equal(t, 14076, all[0].PID)
 	require.Len(t, all[0].Lines, 11)
 	require.Equal(t, stacks.Unranked, stacks.Read("=== rank= pid=7 how=none x\n")[0].Rank)

@@ -56,13 +56,13 @@ type VisualsOfRun struct {
 	StepNames map[string]string
 }
 
-// So many runs are compared at once.
-const mostCompared = 50
+// MostCompared is how many runs can be compared at once.
+const MostCompared = 50
 
 // CompareVisuals returns the ROC curves and tables of several runs in full.
 func (s *Reader) CompareVisuals(ctx context.Context, ids []string) ([]VisualsOfRun, error) {
-	if len(ids) < 2 || len(ids) > mostCompared {
-		return nil, apierr.New(apierr.Invalid, "run_ids has %d runs; from 2 to %d can be compared", len(ids), mostCompared)
+	if len(ids) < 2 || len(ids) > MostCompared {
+		return nil, apierr.New(apierr.Invalid, "run_ids has %d runs; from 2 to %d can be compared", len(ids), MostCompared)
 	}
 	all := make([]VisualsOfRun, len(ids))
 	for i, id := range ids {

@@ -39,8 +39,8 @@ type ComparedSeries struct {
 // Compare puts runs beside each other, with the series of some metrics, or of all when names is empty.
 func (r *Reader) Compare(ctx context.Context, ids, names []string, points int) (Comparison, error) {
 	switch {
-	case len(ids) < 2 || len(ids) > mostCompared:
-		return Comparison{}, apierr.New(apierr.Invalid, "run_ids has %d runs; from 2 to %d can be compared", len(ids), mostCompared)
+	case len(ids) < 2 || len(ids) > run.MostCompared:
+		return Comparison{}, apierr.New(apierr.Invalid, "run_ids has %d runs; from 2 to %d can be compared", len(ids), run.MostCompared)
 	case points < leastPoints:
 		return Comparison{}, apierr.New(apierr.Invalid, "points is %d; a series cannot be thinned out to fewer than %d", points, leastPoints)
 	}

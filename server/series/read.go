@@ -11,9 +11,8 @@ import (
 
 // Limits of how many points an answer has, by series.
 const (
-	leastPoints  = 4
-	mostPoints   = 10_000
-	mostCompared = 50
+	leastPoints = 4
+	mostPoints  = 10_000
 )
 
 // Curve is a series with its points.
