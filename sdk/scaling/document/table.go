@@ -217,7 +217,7 @@ func Details(r *scaling.Report) (tables []Table) {
 	for _, run := range ordered(r.Runs) {
 		value, ranks := "none", ""
 		if run.Value != nil {
-			value = strconv.FormatFloat(*run.Value, 'f', -1, 64)
+			value = strconv.FormatFloat(*run.Value, 'g', 10, 64) // a sum of ranks has more digits than it means
 		}
 		if run.World > 0 {
 			ranks = strconv.Itoa(run.World)
