@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Button, Group, SegmentedControl, Text } from '@mantine/core';
 import { IconArchive, IconFlask2, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -6,18 +6,15 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Experiment, Page as ListPage, Run } from '../api/client';
 import { experimentsQuery } from '../api/experiments';
-import { newestFirst } from '../api/pipelines';
 import { runsOfExperimentsQuery } from '../api/runs';
 import { useRunsEvents } from '../api/useRunsEvents';
 import { ButtonLink, TextLink } from '../app/links';
 import { Page } from '../app/Page';
-import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
-import { Failure } from '../feedback/Failure';
 import { Ago } from '../format/Ago';
-import { type Column, DataTable } from '../table/DataTable';
-import { FilterBar, Pager } from '../table/ListControls';
-import { NoMatch } from '../table/NoMatch';
+import type { Column } from '../table/DataTable';
+import { FilterBar } from '../table/ListControls';
+import { PagedTable } from '../table/PagedTable';
 import { useListURL } from '../table/useListURL';
 import { CreateExperiment } from './CreateExperiment';
 import { DeletedExperiments } from './DeletedExperiments';
@@ -29,14 +26,14 @@ const route = getRouteApi('/experiments');
 export function ExperimentsPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
-  const { change, sort, turn } = useListURL(search);
+  const url = useListURL(search);
   const [creating, setCreating] = useState(false);
-  const { data, error, isPending, refetch } = useQuery({
+  const list = useQuery({
     ...experimentsQuery(search),
     enabled: !search.deleted,
     placeholderData: keepPreviousData,
   });
-  const newest = useQuery(runsOfExperimentsQuery(data?.items.map(({ id }) => id) ?? []));
+  const newest = useQuery(runsOfExperimentsQuery(list.data?.items.map(({ id }) => id) ?? []));
   useRunsEvents();
   const columns = useColumns(newest.data, search.archived ?? false);
 
@@ -48,7 +45,7 @@ export function ExperimentsPage() {
 
   return (
     <Page title={t('pages.experiments')} actions={createButton}>
-      <FilterBar q={search.q} onFilter={(q) => change({ q }, true)}>
+      <FilterBar q={search.q} onFilter={(q) => url.change({ q }, true)}>
         <SegmentedControl
           aria-label={t('experiments.archive')}
           value={search.deleted ? 'deleted' : search.archived ? 'archived' : 'active'}
@@ -58,51 +55,39 @@ export function ExperimentsPage() {
             { value: 'deleted', label: t('experiments.deletedShort') },
           ]}
           onChange={(value) =>
-            change({ archived: value === 'archived' || undefined, deleted: value === 'deleted' || undefined })
+            url.change({ archived: value === 'archived' || undefined, deleted: value === 'deleted' || undefined })
           }
         />
       </FilterBar>
-      {search.deleted && <DeletedExperiments q={search.q} onClear={() => change({ q: undefined })} />}
-      {!search.deleted && error && (
-        <Failure
-          title={t('failure.title', { what: t('await.experiments') })}
-          error={error}
-          onRetry={() => void refetch()}
+      {search.deleted ? (
+        <DeletedExperiments q={search.q} onClear={() => url.change({ q: undefined })} />
+      ) : (
+        <PagedTable
+          list={list}
+          what={t('await.experiments')}
+          title={t('pages.experiments')}
+          columns={columns}
+          search={search}
+          url={url}
+          empty={
+            search.archived ? (
+              <Empty
+                icon={<IconArchive aria-hidden />}
+                title={t('experiments.emptyArchive')}
+                text={t('experiments.emptyArchiveText')}
+              />
+            ) : (
+              <Empty
+                icon={<IconFlask2 aria-hidden />}
+                title={t('experiments.emptyTitle')}
+                text={t('experiments.emptyText')}
+              >
+                {createButton}
+              </Empty>
+            )
+          }
         />
       )}
-      {!search.deleted && isPending && <Awaiting what={t('await.experiments')} />}
-      {!search.deleted && data && data.items.length > 0 && (
-        <Stack gap="sm">
-          <DataTable
-            caption={t('list.caption', { what: t('pages.experiments'), count: data.items.length })}
-            columns={columns}
-            rows={data.items}
-            rowID={(experiment) => experiment.id}
-            sorting={{ sort: search.sort ?? newestFirst.sort, dir: search.dir ?? newestFirst.dir }}
-            onSort={sort}
-          />
-          <Pager search={search} shown={data.items.length} total={data.total} next={data.next} turn={turn} />
-        </Stack>
-      )}
-      {!search.deleted &&
-        data?.items.length === 0 &&
-        (search.q || search.token ? (
-          <NoMatch onClear={() => change({ q: undefined })} />
-        ) : search.archived ? (
-          <Empty
-            icon={<IconArchive aria-hidden />}
-            title={t('experiments.emptyArchive')}
-            text={t('experiments.emptyArchiveText')}
-          />
-        ) : (
-          <Empty
-            icon={<IconFlask2 aria-hidden />}
-            title={t('experiments.emptyTitle')}
-            text={t('experiments.emptyText')}
-          >
-            {createButton}
-          </Empty>
-        ))}
       {creating && <CreateExperiment onClose={() => setCreating(false)} />}
     </Page>
   );

@@ -1,20 +1,18 @@
-import { ActionIcon, Button, Group, Menu, Stack, Text } from '@mantine/core';
+import { ActionIcon, Button, Group, Menu, Text } from '@mantine/core';
 import { IconDots, IconSitemap, IconTrash, IconUpload } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Pipeline } from '../api/client';
-import { newestFirst, pipelinesQuery } from '../api/pipelines';
+import { pipelinesQuery } from '../api/pipelines';
 import { ButtonLink, TextLink } from '../app/links';
 import { Page } from '../app/Page';
-import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
-import { Failure } from '../feedback/Failure';
 import { Ago } from '../format/Ago';
-import { type Column, DataTable } from '../table/DataTable';
-import { FilterBar, Pager } from '../table/ListControls';
-import { NoMatch } from '../table/NoMatch';
+import type { Column } from '../table/DataTable';
+import { FilterBar } from '../table/ListControls';
+import { PagedTable } from '../table/PagedTable';
 import { useListURL } from '../table/useListURL';
 import { DeletePipeline } from './DeletePipeline';
 import { DropTarget } from './DropTarget';
@@ -25,11 +23,8 @@ const route = getRouteApi('/pipelines');
 export function PipelinesPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
-  const { change, sort, turn } = useListURL(search);
-  const { data, error, isPending, refetch } = useQuery({
-    ...pipelinesQuery(search),
-    placeholderData: keepPreviousData,
-  });
+  const url = useListURL(search);
+  const list = useQuery({ ...pipelinesQuery(search), placeholderData: keepPreviousData });
   const [uploading, setUploading] = useState<{ file?: File }>();
   const [doomed, setDoomed] = useState<Pipeline>();
   const columns = useColumns(setDoomed);
@@ -43,36 +38,20 @@ export function PipelinesPage() {
   return (
     <Page title={t('pages.pipelines')} actions={uploadButton}>
       <DropTarget label={t('pipelines.drop')} disabled={Boolean(uploading)} onFile={(file) => setUploading({ file })} />
-      <FilterBar q={search.q} onFilter={(q) => change({ q }, true)} />
-      {error && (
-        <Failure
-          title={t('failure.title', { what: t('await.pipelines') })}
-          error={error}
-          onRetry={() => void refetch()}
-        />
-      )}
-      {isPending && <Awaiting what={t('await.pipelines')} />}
-      {data && data.items.length > 0 && (
-        <Stack gap="sm">
-          <DataTable
-            caption={t('list.caption', { what: t('pages.pipelines'), count: data.items.length })}
-            columns={columns}
-            rows={data.items}
-            rowID={(pipeline) => pipeline.id}
-            sorting={{ sort: search.sort ?? newestFirst.sort, dir: search.dir ?? newestFirst.dir }}
-            onSort={sort}
-          />
-          <Pager search={search} shown={data.items.length} total={data.total} next={data.next} turn={turn} />
-        </Stack>
-      )}
-      {data?.items.length === 0 &&
-        (search.q || search.token ? (
-          <NoMatch onClear={() => change({ q: undefined })} />
-        ) : (
+      <FilterBar q={search.q} onFilter={(q) => url.change({ q }, true)} />
+      <PagedTable
+        list={list}
+        what={t('await.pipelines')}
+        title={t('pages.pipelines')}
+        columns={columns}
+        search={search}
+        url={url}
+        empty={
           <Empty icon={<IconSitemap aria-hidden />} title={t('pipelines.emptyTitle')} text={t('pipelines.emptyText')}>
             {uploadButton}
           </Empty>
-        ))}
+        }
+      />
       {uploading && <UploadDialog file={uploading.file} onClose={() => setUploading(undefined)} />}
       {doomed && <DeletePipeline pipeline={doomed} onClose={() => setDoomed(undefined)} />}
     </Page>

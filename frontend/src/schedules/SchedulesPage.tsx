@@ -1,23 +1,20 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { IconCalendarPlus, IconCalendarRepeat } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
-import { newestFirst } from '../api/pipelines';
 import { type Job, scheduledRunsQuery, schedulesQuery } from '../api/schedules';
 import { useRunsEvents } from '../api/useRunsEvents';
 import { ButtonLink, TextLink } from '../app/links';
 import { Page } from '../app/Page';
-import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
-import { Failure } from '../feedback/Failure';
 import { Ago } from '../format/Ago';
 import { useMinute } from '../format/useNow';
-import { type Column, DataTable } from '../table/DataTable';
-import { FilterBar, Pager } from '../table/ListControls';
-import { NoMatch } from '../table/NoMatch';
+import type { Column } from '../table/DataTable';
+import { FilterBar } from '../table/ListControls';
+import { PagedTable } from '../table/PagedTable';
 import { useListURL } from '../table/useListURL';
 import { RunStrip } from './RunStrip';
 import { PauseButton, ScheduleMenu } from './ScheduleActions';
@@ -31,11 +28,8 @@ const route = getRouteApi('/schedules');
 export function SchedulesPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
-  const { change, sort, turn } = useListURL(search);
-  const { data, error, isPending, refetch } = useQuery({
-    ...schedulesQuery(search),
-    placeholderData: keepPreviousData,
-  });
+  const url = useListURL(search);
+  const list = useQuery({ ...schedulesQuery(search), placeholderData: keepPreviousData });
   const runs = useQuery(scheduledRunsQuery);
   useRunsEvents();
   const columns = useColumns(runs.data);
@@ -47,32 +41,19 @@ export function SchedulesPage() {
   );
   return (
     <Page title={t('pages.schedules')} actions={createButton}>
-      <FilterBar q={search.q} onFilter={(q) => change({ q }, true)} />
-      {(error ?? runs.error) && (
-        <Failure
-          title={t('failure.title', { what: t('schedules.await') })}
-          error={error ?? runs.error}
-          onRetry={() => void Promise.all([refetch(), runs.refetch()])}
-        />
-      )}
-      {isPending && <Awaiting what={t('schedules.await')} />}
-      {data && data.items.length > 0 && (
-        <Stack gap="sm">
-          <DataTable
-            caption={t('list.caption', { what: t('pages.schedules'), count: data.items.length })}
-            columns={columns}
-            rows={data.items}
-            rowID={(job) => job.id}
-            sorting={{ sort: search.sort ?? newestFirst.sort, dir: search.dir ?? newestFirst.dir }}
-            onSort={sort}
-          />
-          <Pager search={search} shown={data.items.length} total={data.total} next={data.next} turn={turn} />
-        </Stack>
-      )}
-      {data?.items.length === 0 &&
-        (search.q || search.token ? (
-          <NoMatch onClear={() => change({ q: undefined })} />
-        ) : (
+      <FilterBar q={search.q} onFilter={(q) => url.change({ q }, true)} />
+      <PagedTable
+        list={{
+          ...list,
+          error: list.error ?? runs.error,
+          refetch: () => Promise.all([list.refetch(), runs.refetch()]),
+        }}
+        what={t('schedules.await')}
+        title={t('pages.schedules')}
+        columns={columns}
+        search={search}
+        url={url}
+        empty={
           <Empty
             icon={<IconCalendarRepeat aria-hidden />}
             title={t('schedules.emptyTitle')}
@@ -80,7 +61,8 @@ export function SchedulesPage() {
           >
             {createButton}
           </Empty>
-        ))}
+        }
+      />
     </Page>
   );
 }
