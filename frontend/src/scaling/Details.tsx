@@ -1,9 +1,10 @@
-import { Button, Code, CopyButton, Group, Table, Text, Title } from '@mantine/core';
-import { IconAlertTriangle, IconCheck, IconCopy } from '@tabler/icons-react';
+import { Table, Text, Title } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ScalingResult } from '../api/scaling';
 import { TextLink } from '../app/links';
+import { Copyable } from '../feedback/Copyable';
 import { formatTime } from '../format/format';
 import { figure } from './numbers';
 import classes from './Scaling.module.css';
@@ -27,23 +28,7 @@ export function Details({ report, method }: { report: ScalingResult; method: str
       )}
       {report.command && (
         <Section title={t('scaling.again')}>
-          <Group align="flex-start" gap="xs" wrap="nowrap">
-            <Code block tabIndex={0} className="break" style={{ flex: 1, minWidth: 0, whiteSpace: 'pre-wrap' }}>
-              {report.command}
-            </Code>
-            <CopyButton value={report.command}>
-              {({ copied, copy }) => (
-                <Button
-                  size="xs"
-                  variant="default"
-                  leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
-                  onClick={copy}
-                >
-                  {copied ? t('action.copied') : t('action.copy')}
-                </Button>
-              )}
-            </CopyButton>
-          </Group>
+          <Copyable text={report.command} />
         </Section>
       )}
       <Section title={t('scaling.same')}>
