@@ -23,6 +23,19 @@ export interface RunsSearch extends ListSearch {
   by?: string;
 }
 
+/** What the page of an experiment shows, as it stands in the URL. */
+export interface ExperimentSearch extends RunsSearch {
+  /** The metric that is drawn over the runs; the first that is met when absent. */
+  metric?: string;
+}
+
+// As many rows as the server gives in one answer.
+const largestPage = 200;
+
+/** The newest runs that a list is narrowed to, whichever of its pages is open: as many as one request gives. */
+export const newestRunsQuery = ({ q, status, archived }: RunsSearch, scope: RunsScope, client: QueryClient) =>
+  runsQuery({ q, status, archived, size: largestPage }, scope, client);
+
 /** What a list of runs is narrowed to by the page that it is on. */
 export interface RunsScope {
   experimentID?: string;
@@ -40,7 +53,8 @@ export const runFieldsQuery = queryOptions({
 const needsFields = /[=<>~:]/;
 
 export const runsQuery = (search: RunsSearch, scope: RunsScope, client: QueryClient) => {
-  const { metrics: _, params: __, chosen: ___, pins: ____, by: _____, ...asked } = search;
+  const { q, status, archived, sort, dir, size, token } = search;
+  const asked = { q, status, archived, sort, dir, size, token };
   return queryOptions({
     queryKey: ['runs', asked, scope],
     queryFn: async ({ signal }): Promise<Page<Run>> => {
@@ -78,7 +92,7 @@ export const pinnedRunsQuery = (ids: string[]) =>
     enabled: ids.length > 0,
     queryFn: async ({ signal }): Promise<Run[]> => {
       const filter = encodeFilter([{ op: 'IN', key: 'id', string_values: { values: ids } }]);
-      const query = { page_size: 200, filter };
+      const query = { page_size: largestPage, filter };
       const { items } = pageOf(await data(api.GET('/apis/argosy/v1/runs', { params: { query }, signal })));
       return ids.flatMap((id) => items.find((run) => run.id === id) ?? []);
     },
@@ -143,7 +157,7 @@ export const runsOfExperimentsQuery = (ids: string[]) =>
     enabled: ids.length > 0,
     queryFn: async ({ signal }): Promise<Page<Run>> => {
       const query = {
-        page_size: 200,
+        page_size: largestPage,
         sort_by: 'created_at desc',
         filter: encodeFilter([{ op: 'IN', key: 'experiment_id', string_values: { values: ids } }]),
       };

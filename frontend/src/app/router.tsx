@@ -12,7 +12,7 @@ import {
 import { useTranslation } from 'react-i18next';
 import type { ExperimentsSearch } from '../api/experiments';
 import { readListSearch } from '../api/list';
-import type { RunsSearch } from '../api/runs';
+import type { ExperimentSearch, RunsSearch } from '../api/runs';
 import { many, parseSearch, stringifySearch } from '../api/url';
 import { readCompareSearch } from '../compare/compareSearch';
 import { Empty } from '../feedback/Empty';
@@ -28,6 +28,7 @@ import { ButtonLink } from './links';
 import { Page } from './Page';
 import { Shell } from './Shell';
 
+const text = (raw: unknown) => (typeof raw === 'string' && raw ? raw : undefined);
 const yes = (raw: unknown) => (raw === 'true' || raw === true ? true : undefined);
 
 const readRunsSearch = (raw: Record<string, unknown>): RunsSearch => ({
@@ -38,6 +39,11 @@ const readRunsSearch = (raw: Record<string, unknown>): RunsSearch => ({
   archived: yes(raw.archived),
   chosen: many(raw.chosen),
   ...readPins(raw),
+});
+
+const readExperimentSearch = (raw: Record<string, unknown>): ExperimentSearch => ({
+  ...readRunsSearch(raw),
+  metric: text(raw.metric),
 });
 
 const readExperimentsSearch = (raw: Record<string, unknown>): ExperimentsSearch => ({
@@ -54,14 +60,12 @@ async function followKFP({ location }: { location: { hash: string } }) {
   if (target) throw redirect({ ...target, hash: '', replace: true } as never);
 }
 
-const readDiffSearch = (raw: Record<string, unknown>): { from?: string; to?: string } => {
-  const text = (value: unknown) => (typeof value === 'string' && value ? value : undefined);
-  return { from: text(raw.from), to: text(raw.to) };
-};
-
-const readClusterSearch = (raw: Record<string, unknown>): { q?: string } => ({
-  q: typeof raw.q === 'string' && raw.q ? raw.q : undefined,
+const readDiffSearch = (raw: Record<string, unknown>): { from?: string; to?: string } => ({
+  from: text(raw.from),
+  to: text(raw.to),
 });
+
+const readClusterSearch = (raw: Record<string, unknown>): { q?: string } => ({ q: text(raw.q) });
 
 const readRulesSearch = (raw: Record<string, unknown>): { rule?: string[] } => ({ rule: many(raw.rule) });
 
@@ -112,7 +116,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/experiments/$experimentId',
-    validateSearch: readRunsSearch,
+    validateSearch: readExperimentSearch,
     component: ExperimentPage,
   }),
   createRoute({

@@ -23,12 +23,14 @@ interface FrameProps {
   /** Where the axes are marked, and how, instead of at round numbers; for axes that are not linear. */
   xMarks?: Mark[];
   yMarks?: Mark[];
-  /** Draws what lies between the axes. */
-  children: (x: (value: number) => number, y: (value: number) => number) => ReactNode;
+  /** What is drawn has links in it, which a picture hides from screen readers. */
+  linked?: boolean;
+  /** Draws what lies between the axes; bottom is the lower end of the y axis. */
+  children: (x: (value: number) => number, y: (value: number) => number, bottom: number) => ReactNode;
 }
 
 /** Two axes with their ticks. */
-export function Frame({ label, xLabel, yLabel, xs, ys, xWords, yWords, xMarks, yMarks, children }: FrameProps) {
+export function Frame({ label, xLabel, yLabel, xs, ys, xWords, yWords, xMarks, yMarks, linked, children }: FrameProps) {
   const { i18n } = useTranslation();
   const x = scale(xs, size.left, size.width - size.right);
   const y = scale(ys, size.height - size.bottom, size.top);
@@ -37,7 +39,12 @@ export function Frame({ label, xLabel, yLabel, xs, ys, xWords, yWords, xMarks, y
       ? words.map((word, at) => ({ at, text: word }))
       : ticks(low, high).map((at) => ({ at, text: formatMetric(at, 'RAW', i18n.language) }));
   return (
-    <svg viewBox={`0 0 ${size.width} ${size.height}`} role="img" aria-label={label} className={classes.frame}>
+    <svg
+      viewBox={`0 0 ${size.width} ${size.height}`}
+      role={linked ? 'group' : 'img'}
+      aria-label={label}
+      className={classes.frame}
+    >
       {(yMarks ?? marks(y, yWords)).map(({ at, text }) => (
         <g key={at}>
           <line x1={size.left} x2={size.width - size.right} y1={y.at(at)} y2={y.at(at)} className={classes.grid} />
@@ -57,7 +64,7 @@ export function Frame({ label, xLabel, yLabel, xs, ys, xWords, yWords, xMarks, y
       <text transform={`translate(12 ${(size.height - size.bottom) / 2}) rotate(-90)`} textAnchor="middle">
         {yLabel}
       </text>
-      {children(x.at, y.at)}
+      {children(x.at, y.at, size.height - size.bottom)}
     </svg>
   );
 }

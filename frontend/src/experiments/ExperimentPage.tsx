@@ -10,6 +10,7 @@ import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { RunsTable } from '../runs/RunsTable';
 import { ExperimentMenu, isArchived } from './ExperimentActions';
+import { MetricOverRuns } from './MetricOverRuns';
 
 const route = getRouteApi('/experiments/$experimentId');
 
@@ -60,6 +61,7 @@ export function ExperimentPage() {
           {experiment.description}
         </Text>
       )}
+      {experiment && <MetricOverRuns search={search} experimentID={experiment.id} />}
       {experiment && <RunsTable search={search} experimentID={experiment.id} />}
     </Page>
   );

@@ -47,6 +47,13 @@ export function formatTime(time: string | undefined, language: string): string {
   return kept('times', language, options, () => new Intl.DateTimeFormat(language, options)).format(at);
 }
 
+/** A short mark of an axis of time that spans so many milliseconds: a time of day, or a day. */
+export function formatMark(at: number, span: number, language: string): string {
+  const options: Intl.DateTimeFormatOptions =
+    span < 2 * 86_400_000 ? { hour: '2-digit', minute: '2-digit', hour12: false } : { month: 'short', day: 'numeric' };
+  return kept('times', language, options, () => new Intl.DateTimeFormat(language, options)).format(at);
+}
+
 /** A stretch of time before (negative) or after now in its largest unit: 5 minutes ago, in 2 hours, yesterday. */
 export function formatRelative(ms: number, language: string): string {
   const options = { numeric: 'auto', style: 'long' } as const;

@@ -151,6 +151,11 @@ export const enMore = {
     nameNeeded: 'Give the experiment a name.',
     refused: 'The server refused the experiment',
     created: 'Experiment “{{name}}” was created.',
+    chart: 'A metric over the runs',
+    chartOf: '{{metric}} by the time that each run started',
+    chartEmpty: 'None of these runs reports this metric.',
+    chartNewest: 'The newest {{shown}} of {{total}} runs are drawn.',
+    chartNone: 'Crosses at the bottom are failed runs that report no value.',
   },
   run: {
     graph: 'Graph',

@@ -258,6 +258,11 @@ export const zhCN: Translation = {
     nameNeeded: '请填写实验名称。',
     refused: '服务器拒绝了这个实验',
     created: '实验“{{name}}”已创建。',
+    chart: '各次运行的指标',
+    chartOf: '按运行开始时间排列的 {{metric}}',
+    chartEmpty: '这些运行都没有给出这个指标。',
+    chartNewest: '共 {{total}} 次运行，图中是最新的 {{shown}} 次。',
+    chartNone: '底部的叉表示没有给出数值的失败运行。',
   },
   runs: {
     emptyTitle: '还没有运行',
