@@ -128,3 +128,13 @@ export async function upload({ file, name, description, pipelineID }: Upload): P
 
 export const deletePipeline = (id: string) =>
   data(api.DELETE('/apis/v1beta1/pipelines/{id}', { params: { path: { id } } }));
+
+export const setDefaultVersion = (pipelineID: string, versionID: string) =>
+  data(
+    api.POST('/apis/v1beta1/pipelines/{pipeline_id}/default_version/{version_id}', {
+      params: { path: { pipeline_id: pipelineID, version_id: versionID } },
+    }),
+  );
+
+export const deleteVersion = (id: string) =>
+  data(api.DELETE('/apis/v1beta1/pipeline_versions/{version_id}', { params: { path: { version_id: id } } }));

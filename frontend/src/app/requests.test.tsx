@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { createMemoryHistory, RouterProvider } from '@tanstack/react-router';
-import { cleanup, render, screen, waitFor } from '@testing-library/react';
+import { cleanup, screen, waitFor } from '@testing-library/react';
 import { HttpResponse, http } from 'msw';
 import { beforeEach, expect, it, vi } from 'vitest';
+import { renderApp } from '../test/render';
 import { server } from '../test/server';
-import { newRouter } from './router';
-import { theme } from './theme';
 
 // The router loads pages when they are opened; here they are there before the tests begin, which have a time limit.
 import.meta.glob('../*/*Page.tsx', { eager: true });
@@ -119,16 +115,7 @@ function serve(rows: number, open = 'Running') {
 async function requests(path: string, rows: number, shows: RegExp, least: number, open?: string): Promise<string[]> {
   asked = [];
   serve(rows, open);
-  const client = new QueryClient({
-    defaultOptions: { queries: { retry: false, staleTime: Number.POSITIVE_INFINITY } },
-  });
-  render(
-    <MantineProvider theme={theme} env="test">
-      <QueryClientProvider client={client}>
-        <RouterProvider router={newRouter(createMemoryHistory({ initialEntries: [path] }))} />
-      </QueryClientProvider>
-    </MantineProvider>,
-  );
+  const { client } = renderApp(path, Number.POSITIVE_INFINITY);
   await screen.findAllByText(shows);
   // Between an answer and the request that follows from it nothing is asked either: only the count tells that it is over.
   await waitFor(() => {

@@ -17,7 +17,7 @@ import { DeletePipeline } from './DeletePipeline';
 import { DropTarget } from './DropTarget';
 import { PipelineGraph } from './PipelineGraph';
 import classes from './PipelinePage.module.css';
-import type { PipelineTab } from './pipelineSearch';
+import type { PipelineSearch, PipelineTab } from './pipelineSearch';
 import { UploadDialog } from './UploadDialog';
 import { useParameterRules } from './useParameterRules';
 import { VersionsTable } from './VersionsTable';
@@ -54,6 +54,7 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
   const versions = useQuery(versionsQuery(pipeline.id));
   const [uploading, setUploading] = useState<{ file?: File }>();
   const [deleting, setDeleting] = useState(false);
+  const show = (patch: PipelineSearch) => void navigate({ search: (old) => ({ ...old, ...patch }), replace: true });
 
   const versionID = search.version ?? pipeline.default_version?.id;
   const version = versions.data?.items.find(({ id }) => id === versionID);
@@ -106,7 +107,7 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
       </Group>
       <Tabs
         value={search.tab ?? 'graph'}
-        onChange={(tab) => void navigate({ search: (old) => ({ ...old, tab: tab as PipelineTab }), replace: true })}
+        onChange={(tab) => show({ tab: tab as PipelineTab })}
         className={`panel ${classes.tabs}`}
         keepMounted={false}
       >
@@ -123,7 +124,7 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
             pipelineID={pipeline.id}
             versionID={search.version}
             step={search.step}
-            onStep={(step) => void navigate({ search: (old) => ({ ...old, step }), replace: true })}
+            onStep={(step) => show({ step })}
           />
         </Tabs.Panel>
         <Tabs.Panel value="parameters" className={classes.tab}>
@@ -139,7 +140,13 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
           <Template pipeline={pipeline} versionID={search.version} />
         </Tabs.Panel>
         <Tabs.Panel value="versions" className={classes.tab}>
-          <VersionsTable pipeline={pipeline} query={versions} />
+          <VersionsTable
+            pipeline={pipeline}
+            query={versions}
+            chosen={search.compare ?? []}
+            onChoose={(ids) => show({ compare: ids.length > 0 ? ids : undefined })}
+            onDeleted={(id) => search.version === id && show({ version: undefined })}
+          />
         </Tabs.Panel>
       </Tabs>
       {uploading && <UploadDialog versionOf={pipeline} file={uploading.file} onClose={() => setUploading(undefined)} />}

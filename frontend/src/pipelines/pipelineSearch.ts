@@ -1,3 +1,5 @@
+import { many } from '../api/url';
+
 /** What the page of a pipeline shows, as it stands in the URL. */
 export interface PipelineSearch {
   tab?: PipelineTab;
@@ -5,6 +7,8 @@ export interface PipelineSearch {
   version?: string;
   /** The chosen step of the graph. */
   step?: string;
+  /** Versions that are chosen to be compared, by their ids. */
+  compare?: string[];
 }
 
 export const pipelineTabs = ['graph', 'parameters', 'yaml', 'versions'] as const;
@@ -14,6 +18,7 @@ export function readPipelineSearch(raw: Record<string, unknown>): PipelineSearch
   return {
     tab: pipelineTabs.find((tab) => tab === raw.tab),
     version: typeof raw.version === 'string' && raw.version ? raw.version : undefined,
+    compare: many(raw.compare),
     step: typeof raw.step === 'string' && raw.step ? raw.step : undefined,
   };
 }

@@ -26,13 +26,13 @@ import { Duration } from '../format/Duration';
 import { formatMetric } from '../format/format';
 import { withTexts } from '../i18n';
 import { isFinal } from '../status/status';
+import { Choice, ChooseAll, ChooseOne } from '../table/Choice';
 import { type Column, DataTable } from '../table/DataTable';
 import { Pager } from '../table/ListControls';
 import { NoMatch } from '../table/NoMatch';
 import { useListURL } from '../table/useListURL';
 import { useChosen } from '../table/useTyped';
 import { RunStatus } from '../waiting/RunStatus';
-import { Choice, ChooseAll, ChooseOne } from './Choice';
 import { metricColumns, metricNames, metricsNamed } from './metricColumns';
 import { Delta, PinButton, Pins } from './Pins';
 import { SearchLine } from './SearchLine';
@@ -185,7 +185,7 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
       {!search.by && isPending && <Awaiting what={t('await.runs')} rows={6} />}
       {!search.by && data && rows.length > 0 && (
         <Stack gap="sm">
-          <Choice value={{ runs: rows, chosen, onChoose: choose }}>
+          <Choice value={{ rows, chosen, onChoose: choose }}>
             <Pins value={{ pins, baseline: top[0], onPin }}>
               <DataTable
                 caption={t('list.caption', { what: t('pages.runs'), count: rows.length })}
@@ -272,7 +272,7 @@ function runColumns(t: Translate, metrics: string[], params: string[], withExper
       header: ChooseAll,
       cell: (row) => (
         <Group gap={6} wrap="nowrap">
-          <ChooseOne run={row} />
+          <ChooseOne row={row} />
           <PinButton run={row} />
         </Group>
       ),

@@ -11,6 +11,7 @@ import {
 } from '@tanstack/react-router';
 import { render } from '@testing-library/react';
 import { parseSearch, stringifySearch } from '../api/url';
+import { newRouter } from '../app/router';
 import { theme } from '../app/theme';
 
 /** Draws a component on a route of its own, with what every page has around it. */
@@ -24,14 +25,25 @@ export function renderAt(path: string, pattern: string, component: RouteComponen
     parseSearch,
     stringifySearch,
   });
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  draw(router, new QueryClient({ defaultOptions: { queries: { retry: false } } }));
+  return router;
+}
+
+/** Opens a page of the application, with its address. Import the page in the test: the router loads it only when it is opened. */
+export function renderApp(path: string, staleTime = 0) {
+  const router = newRouter(createMemoryHistory({ initialEntries: [path] }));
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime } } });
+  draw(router, client);
+  return { router, client };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the type of the application's router is registered globally
+function draw(router: any, client: QueryClient) {
   render(
     <MantineProvider theme={theme} env="test">
       <QueryClientProvider client={client}>
-        {/* biome-ignore lint/suspicious/noExplicitAny: the type of the application's router is registered globally */}
-        <RouterProvider router={router as any} />
+        <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>,
   );
-  return router;
 }

@@ -1,26 +1,30 @@
 import { createContext, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Run } from '../api/client';
 import classes from './Choice.module.css';
+
+interface Row {
+  id: string;
+  name: string;
+}
 
 interface Chosen {
   /** Those on the page. */
-  runs: Run[];
+  rows: Row[];
   chosen: string[];
   onChoose: (ids: string[]) => void;
 }
 
 // By context, so that the columns stay the same when the choice changes: new ones would take the focus from the box.
-const ChosenRuns = createContext<Chosen>({ runs: [], chosen: [], onChoose: () => {} });
+const ChosenRows = createContext<Chosen>({ rows: [], chosen: [], onChoose: () => {} });
 
-/** Gives the boxes of a table the runs that are chosen. */
-export const Choice = ChosenRuns.Provider;
+/** Gives the boxes of a table the rows that are chosen. */
+export const Choice = ChosenRows.Provider;
 
 /** Chooses all runs of the page, or none. */
 export function ChooseAll() {
   const { t } = useTranslation();
-  const { runs, chosen, onChoose } = useContext(ChosenRuns);
-  const here = runs.map(({ id }) => id);
+  const { rows, chosen, onChoose } = useContext(ChosenRows);
+  const here = rows.map(({ id }) => id);
   const count = here.filter((id) => chosen.includes(id)).length;
   const all = count > 0 && count === here.length;
   return (
@@ -37,9 +41,9 @@ export function ChooseAll() {
   );
 }
 
-export function ChooseOne({ run: { id, name } }: { run: Run }) {
+export function ChooseOne({ row: { id, name } }: { row: Row }) {
   const { t } = useTranslation();
-  const { chosen, onChoose } = useContext(ChosenRuns);
+  const { chosen, onChoose } = useContext(ChosenRows);
   const on = chosen.includes(id);
   return (
     <input

@@ -1,0 +1,96 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { HttpResponse, http } from 'msw';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { renderApp } from '../test/render';
+import { server } from '../test/server';
+
+// The router loads pages when they are opened; here they are there before the tests begin, which have a time limit.
+import './PipelinePage';
+import './DiffPage';
+
+const at = (day: number) => `2026-11-0${day}T10:00:00Z`;
+const version = (id: string, day: number) => ({ id, name: `version ${id}`, created_at: at(day) });
+
+let versions = [version('c', 3), version('b', 2), version('a', 1)];
+let defaultVersion = 'c';
+const asked = vi.fn();
+
+beforeEach(() => {
+  versions = [version('c', 3), version('b', 2), version('a', 1)];
+  defaultVersion = 'c';
+  asked.mockClear();
+  server.use(
+    http.get('*/apis/v1beta1/pipelines/p', () =>
+      HttpResponse.json({
+        id: 'p',
+        name: 'mpi',
+        created_at: at(1),
+        default_version: versions.find(({ id }) => id === defaultVersion),
+      }),
+    ),
+    http.get('*/apis/v1beta1/pipeline_versions', () => HttpResponse.json({ versions, total_size: versions.length })),
+    http.post('*/apis/v1beta1/pipelines/p/default_version/:id', ({ params }) => {
+      defaultVersion = String(params.id);
+      return HttpResponse.json({});
+    }),
+    http.delete('*/apis/v1beta1/pipeline_versions/:id', ({ params }) => {
+      asked(params.id);
+      versions = versions.filter(({ id }) => id !== params.id);
+      return HttpResponse.json({});
+    }),
+    http.get('*', () => HttpResponse.json({})),
+  );
+});
+
+const row = (name: string) => screen.findByRole('row', { name: new RegExp(name) });
+
+async function choose(name: string, action: string) {
+  await userEvent.click(await screen.findByRole('button', { name: `Actions: ${name}` }));
+  await userEvent.click(await screen.findByRole('menuitem', { name: action }));
+}
+
+it('compares any two versions, which the address keeps', async () => {
+  const { router } = renderApp('/pipelines/p?tab=versions&compare=b');
+  await row('version b');
+  expect((screen.getByRole('checkbox', { name: 'Choose version b' }) as HTMLInputElement).checked).toBe(true);
+  expect(screen.getByText(/Choose two versions to compare them; 1 chosen/)).toBeTruthy();
+  await userEvent.click(screen.getByRole('checkbox', { name: 'Choose version a' }));
+  await waitFor(() => expect(router.state.location.search).toEqual({ tab: 'versions', compare: ['b', 'a'] }));
+  await userEvent.click(await screen.findByRole('link', { name: 'Compare the two' }));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/diff'));
+  expect(router.state.location.search).toEqual({ from: 'a', to: 'b' });
+});
+
+it('makes a version the default', async () => {
+  renderApp('/pipelines/p?tab=versions');
+  await choose('version a', 'Make default');
+  await waitFor(async () => expect(within(await row('version a')).getByText('default')).toBeTruthy());
+  expect(within(await row('version c')).queryByText('default')).toBeNull();
+});
+
+it('deletes a version, having asked, and shows the default again where it was open', async () => {
+  const { router } = renderApp('/pipelines/p?tab=versions&version=b');
+  await choose('version b', 'Delete');
+  const dialog = await screen.findByRole('dialog');
+  expect(dialog.textContent).toContain('“version b” will be removed');
+  expect(dialog.textContent).not.toContain('default');
+  expect(asked).not.toHaveBeenCalled();
+  await userEvent.click(within(dialog).getByRole('button', { name: 'Delete' }));
+  await waitFor(() => expect(screen.queryByRole('row', { name: /version b/ })).toBeNull());
+  expect(asked).toHaveBeenCalledExactlyOnceWith('b');
+  expect(router.state.location.search).toEqual({ tab: 'versions' });
+});
+
+it('says what becomes the default when the default is deleted', async () => {
+  renderApp('/pipelines/p?tab=versions');
+  await choose('version c', 'Delete');
+  expect((await screen.findByRole('dialog')).textContent).toContain('“version b”, the newest of the others, becomes');
+});
+
+it('says that nothing is left when the only version is deleted', async () => {
+  versions = [version('c', 3)];
+  renderApp('/pipelines/p?tab=versions');
+  await choose('version c', 'Delete');
+  expect((await screen.findByRole('dialog')).textContent).toContain('It is the only version');
+});
