@@ -34,7 +34,7 @@ func TestFollowersLeaveNothing(t *testing.T) {
 	defer hangUp()
 	client := &http.Client{Transport: &http.Transport{}}
 	for _, path := range []string{
-		path + "?follow=true", run + "/events", run + "/events?nodes=changed&logs=true&points=true", "/apis/argosy/v1/events",
+		path + "?follow=true", path + ":merge?follow=true&format=json", path + ":merge?follow=true&log=1/pod-1/main", run + "/events", run + "/events?nodes=changed&logs=true&points=true", "/apis/argosy/v1/events",
 	} {
 		for range 20 {
 			request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)

@@ -76,6 +76,7 @@ func New(c Config) (http.Handler, error) {
 	top.HandleFunc("GET /apis/v1beta1/runs/{run}/nodes/{node}/log", g.log)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/log", g.ownLog)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/log:search", g.searchLog)
+	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/log:merge", g.mergeLogs)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/logs", g.listLogs)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/logs", g.listLogs)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/events", g.runEvents)

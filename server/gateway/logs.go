@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -126,7 +125,12 @@ func (g *gateway) copyLog(w http.ResponseWriter, r *http.Request, q logs.Query, 
 		return
 	}
 	defer log.Close()
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	g.copyText(ctx, w, r, log, "text/plain; charset=utf-8")
+}
+
+// copyText answers with a stream, and breaks the connection off when that breaks off.
+func (g *gateway) copyText(ctx context.Context, w http.ResponseWriter, r *http.Request, log io.Reader, kind string) {
+	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
 	defer http.NewResponseController(w).SetWriteDeadline(time.Time{}) //nolint:errcheck // the next request on the connection starts afresh
@@ -146,6 +150,10 @@ type logLine struct {
 	N    int64     `json:"n"`
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
+}
+
+func lineOf(l logs.Line) logLine {
+	return logLine{l.Number, l.At, strings.ToValidUTF8(string(l.Text), "\uFFFD")}
 }
 
 // logLines answers with lines and their numbers.
@@ -173,7 +181,7 @@ func (g *gateway) logLines(w http.ResponseWriter, r *http.Request, q logs.Query)
 			return
 		}
 		for _, l := range lines {
-			answer.Lines = append(answer.Lines, logLine{l.Number, l.At, strings.ToValidUTF8(string(l.Text), "\uFFFD")})
+			answer.Lines = append(answer.Lines, lineOf(l))
 		}
 		if lines[len(lines)-1].Partial { // whatever comes of it
 			break
@@ -199,6 +207,7 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 	if text == "" || len(text) > longestSought {
 		p.refuse("q", text, "a text of 1 to 1000 bytes")
 	}
+	all := p.truth("all")
 	merged := p.logs(q)
 	if most == 0 || most > mostFound {
 		most = mostFound
@@ -209,8 +218,8 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := g.streamContext(r) // the end of the server ends it too
 	defer cancel()
-	if len(merged) > 0 {
-		g.searchMerged(ctx, w, r, merged, text, skip, most)
+	if all || len(merged) > 0 {
+		g.searchMerged(ctx, w, r, q, merged, text, skip, most)
 		return
 	}
 	found, err := g.Runs.Logs.Find(ctx, q, text, skip, most)
@@ -223,51 +232,6 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 		Lines    []int64 `json:"lines"`
 		Searched int64   `json:"searched"`
 	}(found))
-}
-
-// Logs that are searched as one.
-const mostMerged = 1024
-
-// logs reads which logs of a node are meant together.
-func (p *parameters) logs(node logs.Query) []logs.Query {
-	names := p.values["log"]
-	if len(names) > mostMerged {
-		p.refuse("log", fmt.Sprintf("%d logs", len(names)), "at most 1024 logs")
-		return nil
-	}
-	queries := make([]logs.Query, len(names))
-	for i, name := range names {
-		part := strings.Split(name, "/")
-		attempt, err := strconv.ParseInt(part[0], 10, 64)
-		if err != nil || attempt < 1 || len(part) != 3 || part[1] == "" || part[2] == "" {
-			p.refuse("log", name, "ATTEMPT/POD/CONTAINER, as in 1/train-worker-0/main")
-			return nil
-		}
-		queries[i] = logs.Query{RunID: node.RunID, NodeID: node.NodeID, Attempt: attempt, Pod: part[1], Container: part[2]}
-	}
-	return queries
-}
-
-// searchMerged tells where a text is in several logs, in the order of the lines' times.
-func (g *gateway) searchMerged(ctx context.Context, w http.ResponseWriter, r *http.Request, queries []logs.Query, text string, skip, most int64) {
-	found, err := g.Runs.Logs.FindIn(ctx, queries, text, skip, most)
-	if err != nil {
-		g.refuse(ctx, nil, nil, w, r, err)
-		return
-	}
-	type place struct {
-		Log  int   `json:"log"`
-		Line int64 `json:"line"`
-	}
-	answer := struct {
-		Total    int64   `json:"total"`
-		Places   []place `json:"places"`
-		Searched int64   `json:"searched"`
-	}{found.Total, make([]place, len(found.Places)), found.Searched}
-	for i, p := range found.Places {
-		answer.Places[i] = place(p)
-	}
-	g.answer(w, r, answer)
 }
 
 // logView is a log as the API shows it.

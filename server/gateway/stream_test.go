@@ -146,6 +146,17 @@ func TestLogPaths(t *testing.T) {
 	}
 }
 
+// losePart deletes the objects of logs whose keys end so.
+func (s *server) losePart(suffix string) {
+	s.objects.mu.Lock()
+	defer s.objects.mu.Unlock()
+	for key := range s.objects.data {
+		if strings.HasSuffix(key, suffix) {
+			delete(s.objects.data, key)
+		}
+	}
+}
+
 // TestLogThatBreaksOff: the client must be able to tell that this is not the whole log.
 func TestLogThatBreaksOff(t *testing.T) {
 	t.Parallel()
@@ -155,13 +166,7 @@ func TestLogThatBreaksOff(t *testing.T) {
 	id := strings.Split(path, "/")[5]
 	_, err := s.archive.Finish(t.Context(), logs.Step{RunID: id, NodeID: "n1", Namespace: "kubeflow", Pod: "pod-1"})
 	require.NoError(t, err)
-	s.objects.mu.Lock()
-	for key := range s.objects.data {
-		if strings.HasSuffix(key, "000001.log.zst") {
-			delete(s.objects.data, key)
-		}
-	}
-	s.objects.mu.Unlock()
+	s.losePart("000001.log.zst")
 	answer, _ := s.stream(t, path)
 	got, err := io.ReadAll(answer.Body)
 	require.Error(t, err)

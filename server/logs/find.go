@@ -45,6 +45,42 @@ func Find(ctx context.Context, log Lines, text string, skip, most int64) (Found,
 	}
 }
 
+// Place is a line of one of several logs.
+type Place struct {
+	Log  int   // index, from 0
+	Line int64 // number, from 1
+}
+
+// FoundIn says where a text is in several logs.
+type FoundIn struct {
+	Total    int64   // lines that hold it
+	Places   []Place // some of them, by the times of the lines
+	Searched int64   // lines of all logs
+}
+
+// FindIn reads several logs to their ends and finds the lines that hold a text as Find does.
+func FindIn(ctx context.Context, all *Merged, text string, skip, most int64) (FoundIn, error) {
+	f := FoundIn{Places: []Place{}}
+	for s := newSought(text); ; {
+		lines, err := all.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return f, nil
+		}
+		if err != nil {
+			return FoundIn{}, err
+		}
+		for _, l := range lines {
+			f.Searched++
+			if !s.in(l.Text) {
+				continue
+			}
+			if f.Total++; f.Total > skip && int64(len(f.Places)) < most {
+				f.Places = append(f.Places, Place{l.Log, l.Number})
+			}
+		}
+	}
+}
+
 // escapes are what a terminal takes for colours and the like, which takes no room there.
 var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))`)
 

@@ -64,12 +64,12 @@ func TestFindIn(t *testing.T) {
 	line := func(n, second int64, text string) logs.Line {
 		return logs.Line{Number: n, At: time.Unix(second, 0), Text: []byte(text)}
 	}
-	all := func() []logs.Lines {
-		return []logs.Lines{
+	all := func() *logs.Merged {
+		return logs.Merge([]logs.Lines{
 			&script{{line(1, 10, "loss 3"), line(2, 40, "step")}, {line(3, 40, "loss 1")}},
 			&script{},
 			&script{{line(1, 5, "LOSS 4"), line(2, 10, "loss 2")}, {{Number: 3, At: time.Unix(20, 0), Text: []byte("loss"), Partial: true, Growing: true}}},
-		}
+		}, nil)
 	}
 	found, err := logs.FindIn(t.Context(), all(), "loss", 0, 10)
 	require.NoError(t, err)

@@ -5,86 +5,237 @@ import (
 	"context"
 	"errors"
 	"io"
+	"reflect"
+	"time"
 )
 
-// Place is a line of one of several logs.
-type Place struct {
-	Log  int   // index, from 0
-	Line int64 // number, from 1
+const (
+	// mergeBatch is how many lines a merge gives at once.
+	mergeBatch = 512
+	// mergePause is how long a merge waits after the first new line for lines of other logs that were printed at the same time.
+	mergePause = 200 * time.Millisecond
+	// joinAgain is after how long a merge that waits looks for more logs, should no word come of them.
+	joinAgain = 2 * time.Second
+	// leanAbove is how many logs are merged at most with a part of each in memory; of more the parts are read again for each chunk.
+	leanAbove = 64
+)
+
+// MergedLine is a line of one of several logs.
+type MergedLine struct {
+	Log int // index, from 0
+	Line
 }
 
-// FoundIn says where a text is in several logs.
-type FoundIn struct {
-	Total    int64   // lines that hold it
-	Places   []Place // some of them, by the times of the lines
-	Searched int64   // lines of all logs
+// Joining finds the logs that join a merge while it goes on.
+type Joining interface {
+	// Join opens the logs that have come since the last call. It gives a channel that is closed when it is worth another call, and
+	// nil when no more logs will come.
+	Join(ctx context.Context) (logs []Lines, changed <-chan struct{}, err error)
+	Close()
 }
 
-// FindIn reads several logs to their ends, as one in the order of time, and finds the lines that hold a text as Find does. The
-// lines of a log stay in their order.
-func FindIn(ctx context.Context, all []Lines, text string, skip, most int64) (FoundIn, error) {
-	f := FoundIn{Places: []Place{}}
-	var merged heads
-	for i, log := range all {
-		h := &head{of: i, log: log}
-		more, err := h.read(ctx)
-		if err != nil {
-			return FoundIn{}, err
-		}
-		if more {
-			merged = append(merged, h)
-		}
+// Merged gives several logs as one, in the order of time. The lines of a log stay in their order. Of logs that are followed, a line
+// that comes later than one of another log with a later time keeps its place behind that; a line without an end comes when it has
+// one. A Merged holds a chunk of each log and starts no goroutine. It is for one goroutine, and must be closed.
+type Merged struct {
+	all     []Lines // by index, also those that have ended
+	ready   heads   // with a line to give
+	idle    []*head // that wait for one
+	joining Joining
+	changed <-chan struct{} // of joining; nil: no more logs will come
+}
+
+// Merge reads logs as one. joining may be nil; index 0 is that of the first log of all, and so on.
+func Merge(all []Lines, joining Joining) *Merged {
+	m := &Merged{joining: joining}
+	m.add(all)
+	if joining != nil {
+		m.changed = closed
 	}
-	heap.Init(&merged)
-	s := newSought(text)
-	for len(merged) > 0 {
-		h := merged[0]
-		line := h.lines[0]
-		if line.Number != h.last {
-			f.Searched++
-		}
-		if line.Number != h.counted && s.in(line.Text) {
-			h.counted = line.Number
-			if f.Total++; f.Total > skip && int64(len(f.Places)) < most {
-				f.Places = append(f.Places, Place{h.of, line.Number})
+	return m
+}
+
+// closed is a channel that was closed: there is something to look at.
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+func (m *Merged) add(all []Lines) {
+	for _, log := range all {
+		m.idle = append(m.idle, &head{of: len(m.all), log: log, changed: closed})
+		m.all = append(m.all, log)
+	}
+	if len(m.all) > leanAbove {
+		for _, log := range m.all {
+			if d, ok := log.(*Reader); ok {
+				d.lean, d.cached = true, nil
 			}
 		}
-		h.last = line.Number
-		more, err := h.step(ctx)
-		if err != nil {
-			return FoundIn{}, err
+	}
+}
+
+// Logs tells which logs there are by their index, from one on, as far as they have joined.
+func (m *Merged) Logs(from int) (all []Log) {
+	for _, log := range m.all[from:] {
+		var l Log
+		if d, ok := log.(*Reader); ok {
+			l = d.Log()
 		}
-		if more {
-			heap.Fix(&merged, 0)
-		} else {
-			heap.Pop(&merged)
+		all = append(all, l)
+	}
+	return all
+}
+
+// Close closes all logs.
+func (m *Merged) Close() {
+	for _, log := range m.all {
+		log.Close()
+	}
+	if m.joining != nil {
+		m.joining.Close()
+	}
+}
+
+// Next gives the lines that come next and io.EOF when there are no more. It returns without a line when logs have joined.
+func (m *Merged) Next(ctx context.Context) ([]MergedLine, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		known := len(m.all)
+		if err := m.look(ctx); err != nil {
+			return nil, err
+		}
+		switch {
+		case len(m.all) > known:
+			return nil, nil
+		case len(m.ready) > 0:
+			return m.take(ctx)
+		case len(m.idle) == 0 && m.changed == nil:
+			return nil, io.EOF
+		}
+		if err := m.wait(ctx); err != nil {
+			return nil, err
 		}
 	}
-	return f, nil
+}
+
+// look takes in the logs that have come, and what the idle ones have, so that a log with many lines keeps no other back.
+func (m *Merged) look(ctx context.Context) error {
+	if m.changed != nil && isClosed(m.changed) {
+		joined, changed, err := m.joining.Join(ctx)
+		m.add(joined)
+		if m.changed = changed; err != nil {
+			return err
+		}
+	}
+	idle := m.idle[:0]
+	for _, h := range m.idle {
+		if !isClosed(h.changed) {
+			idle = append(idle, h)
+			continue
+		}
+		more, err := h.read(ctx)
+		switch {
+		case err != nil:
+			return err
+		case len(h.lines) > 0:
+			heap.Push(&m.ready, h)
+		case more:
+			idle = append(idle, h)
+		}
+	}
+	m.idle = idle
+	return nil
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait waits until one of the idle logs has a line, or has ended, and then for a moment for the others.
+func (m *Merged) wait(ctx context.Context) error {
+	var poll <-chan time.Time // nil: never
+	if m.changed != nil {
+		timer := time.NewTimer(joinAgain)
+		defer timer.Stop()
+		poll = timer.C
+	}
+	cases := make([]reflect.SelectCase, 0, 3+len(m.idle))
+	for _, c := range []any{ctx.Done(), poll, m.changed} {
+		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(c)})
+	}
+	for _, h := range m.idle {
+		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(h.changed)})
+	}
+	switch chosen, _, _ := reflect.Select(cases); chosen {
+	case 0:
+		return ctx.Err()
+	case 1:
+		m.changed = closed
+		return nil
+	}
+	pause := time.NewTimer(mergePause)
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-pause.C:
+		return nil
+	}
+}
+
+// take gives lines of the logs that have some, the earliest first.
+func (m *Merged) take(ctx context.Context) ([]MergedLine, error) {
+	batch := make([]MergedLine, 0, mergeBatch)
+	for len(m.ready) > 0 && len(batch) < mergeBatch {
+		h := m.ready[0]
+		line := h.lines[0]
+		batch = append(batch, MergedLine{h.of, line})
+		more := !line.Growing // only one that is not followed ends so
+		if h.lines = h.lines[1:]; len(h.lines) == 0 && more {
+			var err error
+			if more, err = h.read(ctx); err != nil {
+				return nil, err
+			}
+		}
+		switch {
+		case len(h.lines) > 0:
+			heap.Fix(&m.ready, 0)
+		case more:
+			heap.Pop(&m.ready)
+			m.idle = append(m.idle, h)
+		default:
+			heap.Pop(&m.ready)
+		}
+	}
+	return batch, nil
 }
 
 // head is where a log is read.
 type head struct {
-	of            int
-	log           Lines
-	lines         []Line // the next ones
-	last, counted int64  // numbers of the last line, and of the last one that matched: one that grows may come twice
+	of      int
+	log     Lines
+	lines   []Line          // the next ones
+	changed <-chan struct{} // closed when there may be more
 }
 
-// step goes on to the next line; more is false at the end.
-func (h *head) step(ctx context.Context) (more bool, err error) {
-	if h.lines[0].Growing {
-		return false, nil
-	}
-	if h.lines = h.lines[1:]; len(h.lines) > 0 {
-		return true, nil
-	}
-	return h.read(ctx)
-}
-
+// read takes in the next lines, if there are any now; more is false at the end of the log, which is closed then.
 func (h *head) read(ctx context.Context) (more bool, err error) {
-	h.lines, err = h.log.Next(ctx)
+	if d, ok := h.log.(*Reader); ok && d.follow {
+		h.lines, h.changed, err = d.whole(ctx)
+	} else {
+		h.lines, err = h.log.Next(ctx)
+	}
 	if errors.Is(err, io.EOF) {
+		h.log.Close()
 		return false, nil
 	}
 	return err == nil, err

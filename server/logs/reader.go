@@ -22,8 +22,9 @@ type Query struct {
 	Tail          *int64 // as many of the last lines
 	Around        int64  // a line, with as many before it as after it; Lines must be set
 	Since         time.Time
-	Lines         int64 // at most so many; 0: all
-	Follow        bool  // go on until the container has ended
+	Restart       *int64 // of the container; nil: the newest
+	Lines         int64  // at most so many; 0: all
+	Follow        bool   // go on until the container has ended
 }
 
 // Check tells what is wrong with a query.
@@ -51,7 +52,7 @@ func (q Query) Check() error {
 func (q Query) choose(list []Log) int {
 	var fits []int
 	for i, l := range list {
-		if q.Attempt > 0 && l.Attempt != q.Attempt-1 || q.Container != "" && l.Container != q.Container {
+		if q.Attempt > 0 && l.Attempt != q.Attempt-1 || q.Container != "" && l.Container != q.Container || q.Restart != nil && l.Restart != *q.Restart {
 			continue
 		}
 		switch {
@@ -99,6 +100,7 @@ type Reader struct {
 
 	number int     // of the part that was read last
 	cached *stored // that part
+	lean   bool    // it is not kept in memory
 
 	// Of the recording's tail: its first line, and where the line at begins, for the next look.
 	tail, at int64
@@ -118,17 +120,29 @@ func (a *Archive) Open(ctx context.Context, q Query) (*Reader, error) {
 	if i < 0 {
 		return nil, ErrNone
 	}
-	d := &Reader{a: a, log: list[i], r: recordings[i], follow: q.Follow, since: q.Since, next: 1}
-	if d.r == nil {
-		err = d.load(ctx)
-	} else {
-		err = d.catchUp(ctx)
-	}
+	d, err := a.reader(ctx, list[i], recordings[i], q)
 	if err != nil {
-		d.Close()
 		return nil, err
 	}
+	if !d.follow {
+		limit := time.NewTimer(catchPatience)
+		defer limit.Stop()
+		if err := d.catchUp(ctx, limit.C); err != nil {
+			d.Close()
+			return nil, err
+		}
+	}
 	d.seek(q)
+	return d, nil
+}
+
+// reader makes one, and has the log recorded on if it is live.
+func (a *Archive) reader(ctx context.Context, l Log, r *recording, q Query) (*Reader, error) {
+	d := &Reader{a: a, log: l, r: r, follow: q.Follow, since: q.Since, next: 1}
+	if r == nil {
+		return d, d.load(ctx)
+	}
+	r.see(func() { r.wanted++ })
 	return d, nil
 }
 
@@ -185,12 +199,12 @@ func (d *Reader) seek(q Query) {
 // catchPatience bounds how long a reader waits for what a container has printed so far.
 const catchPatience = 10 * time.Second
 
-// catchUp has the recording read, and waits until it has what there is.
-func (d *Reader) catchUp(ctx context.Context) error {
+// catchUp waits until the recording has what there is.
+func (d *Reader) catchUp(ctx context.Context, limit <-chan time.Time) error {
 	r := d.r
-	r.see(func() { r.wanted++ })
-	limit := time.NewTimer(catchPatience)
-	defer limit.Stop()
+	if r == nil {
+		return nil
+	}
 	r.mu.Lock()
 	fails := r.fails
 	r.mu.Unlock()
@@ -199,7 +213,7 @@ func (d *Reader) catchUp(ctx context.Context) error {
 		ready, changed, failed, err := r.fresh || r.over, r.changed, r.fails > fails, r.err
 		r.mu.Unlock()
 		switch {
-		case ready || d.follow:
+		case ready:
 			return nil
 		case failed && r.lines() == 0:
 			return err
@@ -210,7 +224,7 @@ func (d *Reader) catchUp(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-changed:
-		case <-limit.C:
+		case <-limit:
 			return nil
 		}
 	}
@@ -236,24 +250,44 @@ func (d *Reader) Close() {
 // for them. A line that is not whole yet is given as it grows, marked as Partial and under the same number.
 func (d *Reader) Next(ctx context.Context) ([]Line, error) {
 	for {
-		if d.end > 0 && d.next >= d.end {
-			return nil, io.EOF
-		}
-		lines, changed, err := d.look(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if lines = d.trim(lines); len(lines) > 0 {
-			return lines, nil
-		}
-		if changed == nil {
-			continue
+		lines, changed, err := d.now(ctx)
+		if err != nil || len(lines) > 0 {
+			return lines, err
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-changed:
 		}
+	}
+}
+
+// now is Next without waiting: it gives lines, or a channel that is closed when there may be some.
+func (d *Reader) now(ctx context.Context) ([]Line, <-chan struct{}, error) {
+	for {
+		if d.end > 0 && d.next >= d.end {
+			return nil, nil, io.EOF
+		}
+		lines, changed, err := d.look(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if lines = d.trim(lines); len(lines) > 0 || changed != nil {
+			return lines, changed, nil
+		}
+	}
+}
+
+// whole is now without lines that have no end yet.
+func (d *Reader) whole(ctx context.Context) ([]Line, <-chan struct{}, error) {
+	for {
+		lines, changed, err := d.now(ctx)
+		if n := len(lines); n > 0 && lines[n-1].Growing {
+			if lines = lines[:n-1]; n == 1 {
+				continue
+			}
+		}
+		return lines, changed, err
 	}
 }
 
@@ -296,6 +330,9 @@ func (d *Reader) stored(ctx context.Context, parts []Part) ([]Line, error) {
 		}
 		if d.next < first+c.Lines {
 			raw, err := unzip(d.cached.packed[i], c)
+			if d.lean {
+				d.cached = nil
+			}
 			if err != nil {
 				return nil, err
 			}

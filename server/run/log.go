@@ -68,24 +68,6 @@ func (s *Logs) Find(ctx context.Context, q logs.Query, text string, skip, most i
 	return logs.Find(ctx, lines, text, skip, most)
 }
 
-// FindIn finds the lines of several logs that hold a text; see logs.FindIn.
-func (s *Logs) FindIn(ctx context.Context, queries []logs.Query, text string, skip, most int64) (logs.FoundIn, error) {
-	var all []logs.Lines
-	defer func() {
-		for _, lines := range all {
-			lines.Close()
-		}
-	}()
-	for _, q := range queries {
-		lines, err := s.Lines(ctx, q)
-		if err != nil {
-			return logs.FoundIn{}, err
-		}
-		all = append(all, lines)
-	}
-	return logs.FindIn(ctx, all, text, skip, most)
-}
-
 // Open opens a log of a step. With Follow it waits for the step to start. The caller closes the reader.
 func (s *Logs) Open(ctx context.Context, q logs.Query) (*logs.Reader, error) {
 	if err := q.Check(); err != nil {

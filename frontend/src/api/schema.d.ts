@@ -469,6 +469,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log:merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gives several logs of a node as one in the order of time, and with follow goes on until they end.
+         * @description Without log it gives all logs of the node, also those that begin while it follows, and then ends with the step. As text each line has the role and rank of its pod in front, or the name of the container. In JSON each line of the answer is a MergedLine: it names a log before the first line of that log. With follow, a line comes when it is whole, and one that comes late keeps its place behind those that were given.
+         */
+        get: operations["MergeLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log:search": {
         parameters: {
             query?: never;
@@ -2163,6 +2183,8 @@ export interface components {
         "argosy.v1.LogMatches": {
             /** @description The numbers of lines that hold it, from 1, without those that were skipped. */
             lines?: number[];
+            /** @description Where all logs of the node are searched: those that places count. */
+            logs?: components["schemas"]["argosy.v1.Log"][];
             /** @description Instead of lines, where several logs are searched: the log by its place among them, from 0, and the number of the line. */
             places?: {
                 /** Format: int64 */
@@ -2207,6 +2229,24 @@ export interface components {
             runs?: number;
             /** @description The step's own name. */
             step_name?: string;
+        };
+        /** @description MergedLine is a line of a merge of logs, or a log that has joined it. */
+        "argosy.v1.MergedLine": {
+            /**
+             * Format: date-time
+             * @description When it was printed.
+             */
+            at?: string;
+            /**
+             * Format: int64
+             * @description Number of the line in that log, from 1.
+             */
+            false?: number;
+            log?: components["schemas"]["argosy.v1.Log"];
+            /** @description Which log the line is of, by its place among those that joined, from 0. */
+            of?: number;
+            /** @description What is no UTF-8 in it is replaced. */
+            text?: string;
         };
         /** @description Metric is one number that a node measured. */
         "argosy.v1.Metric": {
@@ -4223,6 +4263,49 @@ export interface operations {
             };
         };
     };
+    MergeLogs: {
+        parameters: {
+            query?: {
+                /** @description Several logs, read as one in the order of time, each as ATTEMPT/POD/CONTAINER, or with /RESTART behind it; at most 1024. A search then answers with places. */
+                log?: string[];
+                /** @description Of all logs those of one attempt of the run, from 1. */
+                attempt?: number;
+                follow?: boolean;
+                /** @description The time in front of each line of text. */
+                timestamps?: boolean;
+                /** @description text unless said. */
+                format?: "text" | "json";
+            };
+            header?: never;
+            path: {
+                run_id: string;
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["argosy.v1.MergedLine"];
+                    "text/plain": string;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
     SearchLog: {
         parameters: {
             query: {
@@ -4235,8 +4318,10 @@ export interface operations {
                 container?: string;
                 pod?: string;
                 attempt?: number;
-                /** @description Several logs, searched as one in the order of time, each as ATTEMPT/POD/CONTAINER; at most 1024. The answer then has places. */
+                /** @description Several logs, read as one in the order of time, each as ATTEMPT/POD/CONTAINER, or with /RESTART behind it; at most 1024. A search then answers with places. */
                 log?: string[];
+                /** @description All logs of the node as one. */
+                all?: boolean;
                 previous?: boolean;
             };
             header?: never;
