@@ -239,6 +239,8 @@ type PendingStep struct {
 	ToldBy    *ObjectName       `json:"told_by,omitempty"`
 	Pods      int               `json:"pods"` // that wait
 	Resources []PendingResource `json:"resources,omitempty"`
+	Until     time.Time         `json:"until,omitzero"`     // when its waiting ends and it fails; zero: no limit is known
+	UntilBy   string            `json:"until_by,omitempty"` // RUN_DEADLINE, STEP_DEADLINE or PENDING_TIMEOUT
 }
 
 // PendingResource compares the amount of a resource that the waiting pods of a step request with what the cluster has, in the units of

@@ -79,7 +79,10 @@ func (s *clusters) ListPending(ctx context.Context, r *argosyv1.ListPendingReque
 	}
 	answer := &argosyv1.ListPendingResponse{Missing: wireRights(missing), ReadAt: ownTime(time.Now())}
 	for _, p := range pending {
-		waits := &argosyv1.Pending{NodeId: p.NodeID, StepName: p.StepName, Cause: p.Cause, Sentence: p.Sentence, Since: ownTime(p.Since), Pods: int32(p.Pods)}
+		waits := &argosyv1.Pending{
+			NodeId: p.NodeID, StepName: p.StepName, Cause: p.Cause, Sentence: p.Sentence, Since: ownTime(p.Since), Pods: int32(p.Pods),
+			Until: ownTime(p.Until), UntilBy: string(p.UntilBy),
+		}
 		if p.ToldBy.Kind != "" {
 			waits.ToldBy = &argosyv1.ObjectName{Kind: p.ToldBy.Kind, Name: p.ToldBy.Name}
 		}

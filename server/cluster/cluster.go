@@ -161,7 +161,19 @@ type Pending struct {
 	ToldBy           Object
 	Pods             int // that wait
 	Resources        []PendingResource
+	Until            time.Time // when its waiting ends and it fails; zero: no limit is known
+	UntilBy          Limit
 }
+
+// Limit is what ends the waiting of a step.
+type Limit string
+
+// The limits.
+const (
+	RunDeadline    Limit = "RUN_DEADLINE"
+	StepDeadline   Limit = "STEP_DEADLINE"
+	PendingTimeout Limit = "PENDING_TIMEOUT" // of a distributed job
+)
 
 // PendingResource is what the waiting pods of a step ask for of a resource, and what nodes have free.
 type PendingResource struct {

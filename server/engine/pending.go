@@ -82,6 +82,9 @@ func (s *scene) judge(w cluster.Waiter) cluster.Pending {
 	var waiting []*corev1.Pod
 	asked := cluster.Amounts{}
 	own := s.stepPod(w)
+	if own != nil {
+		p.Until, p.UntilBy = s.limit(own, w.NodeID)
+	}
 	switch {
 	case w.Type == "Suspend":
 		verdict = pending.Verdict{Cause: pending.Suspended, Text: "it is suspended until a user resumes the run"}

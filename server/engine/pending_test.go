@@ -58,6 +58,44 @@ func TestPendingStep(t *testing.T) {
 	require.True(t, p.Resources[0].Lacking)
 }
 
+// The waiting of a step ends at the earliest of the run's deadline, its own once a kubelet has its pod, and its job's pending timeout.
+func TestPendingUntil(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Truncate(time.Second)
+	w := cluster.Waiter{NodeID: "wf-2", StepName: "fit", Type: "Pod"}
+	step := func(run string, began time.Time, most int64) *corev1.Pod {
+		pod := asking("kubeflow", "wf-fit-2", "r", "", "9")
+		pod.Annotations = map[string]string{"workflows.argoproj.io/node-id": "wf-2"}
+		pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "ARGO_DEADLINE", Value: run}}
+		pod.Status.Phase, pod.Spec.ActiveDeadlineSeconds = corev1.PodPending, &most
+		if !began.IsZero() {
+			pod.Status.StartTime = &metav1.Time{Time: began}
+		}
+		return pod
+	}
+	none, hour := time.Time{}.Format(time.RFC3339), now.Add(time.Hour).UTC().Format(time.RFC3339)
+	for name, c := range map[string]struct {
+		pod   *corev1.Pod
+		until time.Time
+		by    cluster.Limit
+	}{
+		"no limit":                             {step(none, time.Time{}, 60), time.Time{}, ""},
+		"the run's":                            {step(hour, time.Time{}, 60), now.Add(time.Hour), cluster.RunDeadline},
+		"the run's, which Argo gives its pods": {step(hour, now, 3599), now.Add(time.Hour), cluster.RunDeadline},
+		"the step's":                           {step(hour, now, 60), now.Add(time.Minute), cluster.StepDeadline},
+	} {
+		p := first(t, append(machines(), c.pod), nil, w)
+		require.Equal(t, []any{c.until.Unix(), c.by}, []any{p.Until.Unix(), p.UntilBy}, name)
+	}
+
+	made, pods, _ := training(t)
+	launcher := pods[0].(*corev1.Pod)
+	launcher.Status.Phase = corev1.PodRunning
+	launcher.Spec.Containers[0].Args = append([]string{"argosy-launcher", "mpijob", "--pending-timeout=30m"}, words[2:]...)
+	p := first(t, append(machines(), launcher), []runtime.Object{made}, cluster.Waiter{NodeID: "wf-1", Type: "Pod", PodName: "wf-all-reduce-1"})
+	require.Equal(t, []any{made.GetCreationTimestamp().Add(30 * time.Minute).Unix(), cluster.PendingTimeout}, []any{p.Until.Unix(), p.UntilBy})
+}
+
 func TestPendingWithoutAPod(t *testing.T) {
 	t.Parallel()
 	for cause, w := range map[pending.Cause]cluster.Waiter{

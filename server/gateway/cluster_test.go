@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -106,6 +107,33 @@ func TestCluster(t *testing.T) {
 	require.InDelta(t, 4, queue.GetResources()[0].GetCapability(), 0)
 	require.Nil(t, queue.GetResources()[1].Capability, "a resource without a limit") //nolint:protogetter // whether it is set
 	require.Equal(t, "pods", answer.GetMissing()[0].GetResource())
+}
+
+func (b *busy) Pending(_ context.Context, _ cluster.Of, waiters []cluster.Waiter) ([]cluster.Pending, []cluster.Right, error) {
+	var all []cluster.Pending
+	free := 2.0
+	for _, w := range waiters {
+		all = append(all, cluster.Pending{
+			NodeID: w.NodeID, StepName: w.StepName, Cause: "GANG", Sentence: "no room", Since: time.Unix(5, 0), ToldBy: cluster.Object{Kind: "PodGroup", Name: "g"}, Pods: 3,
+			Resources: []cluster.PendingResource{{Resource: "cpu", Asked: 12, LargestAsked: 4, Free: &free, Lacking: true}}, Until: time.Unix(65, 0), UntilBy: cluster.PendingTimeout,
+		})
+	}
+	return all, nil, nil
+}
+
+// A step that waits says for what, since when and until when at most.
+func TestPending(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(s *server) { s.source = &busy{} })
+	id := s.run(t)
+	s.record(t, id, run.State{Status: run.Running, Workflow: []byte(`{}`), Nodes: []run.Node{s.stepNode("a", run.Pending)}})
+	var answer map[string]any
+	require.NoError(t, json.Unmarshal([]byte(s.get(t, "/apis/argosy/v1/runs/"+id+"/pending", 200)), &answer))
+	require.Equal(t, []any{map[string]any{
+		"node_id": "a", "step_name": "a", "cause": "GANG", "sentence": "no room", "since": "1970-01-01T00:00:05Z", "told_by": map[string]any{"kind": "PodGroup", "name": "g"}, "pods": 3.0,
+		"resources": []any{map[string]any{"resource": "cpu", "asked": 12.0, "largest_asked": 4.0, "free": 2.0, "lacking": true}},
+		"until":     "1970-01-01T00:01:05Z", "until_by": "PENDING_TIMEOUT",
+	}}, answer["pending"])
 }
 
 // Workers that the cluster has deleted are there by their logs, in the order of their ranks.

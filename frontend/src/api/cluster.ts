@@ -14,6 +14,8 @@ export type RunJob = Schema['argosy.v1.RunJob'];
 export type Preemption = Schema['argosy.v1.Preemption'];
 export type Worker = Schema['argosy.v1.Worker'];
 export type ObjectName = Schema['argosy.v1.ObjectName'];
+export type Pending = Schema['argosy.v1.Pending'];
+export type PendingResource = Schema['argosy.v1.PendingResource'];
 export type ClusterEvent = Schema['argosy.v1.ClusterEvent'];
 
 // How often the cluster is read again while somebody looks, in milliseconds.
@@ -38,6 +40,15 @@ export const runJobsQuery = (run: Run) =>
     queryFn: ({ signal }) =>
       data(api.GET('/apis/argosy/v1/runs/{run_id}/jobs', { params: { path: { run_id: run.id } }, signal })),
     refetchInterval: every(run),
+  });
+
+/** What each step of a run waits for, as the cluster has it now. */
+export const pendingQuery = (run: Run) =>
+  queryOptions({
+    queryKey: ['run', run.id, 'pending'],
+    queryFn: ({ signal }) =>
+      data(api.GET('/apis/argosy/v1/runs/{run_id}/pending', { params: { path: { run_id: run.id } }, signal })),
+    refetchInterval: refresh,
   });
 
 /** One object of a run's distributed jobs, as YAML. */

@@ -2337,6 +2337,13 @@ export interface components {
             step_name?: string;
             /** @description The object that says so: a Pod, a PodGroup, a job, the Workflow. */
             told_by?: components["schemas"]["argosy.v1.ObjectName"];
+            /**
+             * Format: date-time
+             * @description When its waiting ends and it fails; absent: it has no limit, or the limit is not known before its pod exists.
+             */
+            until?: string;
+            /** @description What limits it: RUN_DEADLINE, STEP_DEADLINE or PENDING_TIMEOUT (of its distributed job); empty without until. */
+            until_by?: string;
         };
         /** @description PendingResource is what the waiting pods of a step ask for of a resource, and what there is, in the units of ResourceUse. */
         "argosy.v1.PendingResource": {

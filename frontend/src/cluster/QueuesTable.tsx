@@ -55,7 +55,7 @@ function useColumns(): Column<Queue>[] {
         align: 'right',
         cell: (row) => row.running ?? 0,
       },
-      { id: 'waiting', header: t('cluster.gangsWait'), cell: (row) => <Waiting gangs={row.waiting} /> },
+      { id: 'waiting', header: t('cluster.gangsWait'), cell: (row) => <Gangs gangs={row.waiting} /> },
     ],
     [t],
   );
@@ -88,7 +88,8 @@ function Allocated({ queue }: { queue: Queue }) {
   );
 }
 
-function Waiting({ gangs = [] }: { gangs: PodGroup[] | undefined }) {
+/** Gangs that wait, the oldest first, and what each needs. */
+export function Gangs({ gangs = [] }: { gangs: PodGroup[] | undefined }) {
   const { t, i18n } = useTranslation();
   if (gangs.length === 0) return <span className={classes.small}>{t('cluster.noGangs')}</span>;
   return (

@@ -189,7 +189,6 @@ export const enMore = {
     failedStep: 'Step “{{step}}” failed',
     failedStepExit: 'Step “{{step}}” failed with exit code {{code}}',
     lastLines: 'Last lines of its log',
-    showStep: 'Show the step',
     showLog: 'Show the whole log',
     readingTail: 'Reading the end of the log…',
     warnings: 'Warnings',

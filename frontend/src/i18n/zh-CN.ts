@@ -323,7 +323,6 @@ export const zhCN: Translation = {
     failedStep: '步骤“{{step}}”失败',
     failedStepExit: '步骤“{{step}}”失败，退出码 {{code}}',
     lastLines: '日志的最后几行',
-    showStep: '查看该步骤',
     showLog: '查看完整日志',
     readingTail: '正在读取日志末尾…',
     warnings: '警告',

@@ -1,9 +1,10 @@
 import { Button, CloseButton, Group, Tabs, Text, Title } from '@mantine/core';
 import { useWindowEvent } from '@mantine/hooks';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
 import { TextLink } from '../app/links';
+import { Awaiting } from '../feedback/Awaiting';
 import { ParameterTable } from '../feedback/ParameterTable';
 import { Duration, Time } from '../format/Duration';
 import { stepLabels, stepName } from '../graph/model';
@@ -15,6 +16,8 @@ import { NodeLogs } from './NodeLogs';
 import { RetryDialog } from './RetryDialog';
 import classes from './RunPage.module.css';
 import type { NodeTab, RunSearch, ShowPatch } from './runSearch';
+
+const WhyItWaits = lazy(() => import('../waiting/WhyItWaits').then((module) => ({ default: module.WhyItWaits })));
 
 interface NodePanelProps {
   run: Run;
@@ -32,6 +35,8 @@ export function NodePanel({ run, node, search, onShow, onClose, onRetried }: Nod
   const [retrying, setRetrying] = useState(false);
   const name = labelOf(run, node);
   const opener = useOpener();
+  // A step that waits no more has no reason to show.
+  const tab = search.panel === 'waits' && !node.waiting ? 'log' : (search.panel ?? 'log');
 
   const close = () => {
     onClose();
@@ -73,21 +78,34 @@ export function NodePanel({ run, node, search, onShow, onClose, onRetried }: Nod
       </Group>
       {retrying && <RetryDialog run={run} step={node} onClose={() => setRetrying(false)} onRetried={onRetried} />}
       {node.waiting && (
-        <Text size="sm" px="md" pb={6} className="break" role="status">
-          {t('node.waits', { why: sentence(node.waiting) })}
-        </Text>
+        <Group gap="xs" px="md" pb={6} justify="space-between">
+          <Text size="sm" className="break" role="status">
+            {t('node.waits', { why: sentence(node.waiting) })}
+          </Text>
+          {tab !== 'waits' && (
+            <Button size="compact-xs" variant="default" onClick={() => onShow({ panel: 'waits' })}>
+              {t('pending.title')}
+            </Button>
+          )}
+        </Group>
       )}
       <Tabs
-        value={search.panel ?? 'log'}
+        value={tab}
         onChange={(to) => onShow({ panel: to as NodeTab })}
         className={classes.nodeTabs}
         keepMounted={false}
       >
         <Tabs.List>
+          {node.waiting && <Tabs.Tab value="waits">{t('pending.title')}</Tabs.Tab>}
           <Tabs.Tab value="log">{t('node.log')}</Tabs.Tab>
           <Tabs.Tab value="io">{t('node.io')}</Tabs.Tab>
           <Tabs.Tab value="details">{t('node.details')}</Tabs.Tab>
         </Tabs.List>
+        <Tabs.Panel value="waits" className={classes.nodeTab} tabIndex={0}>
+          <Suspense fallback={<Awaiting what={t('pending.await')} rows={4} />}>
+            <WhyItWaits run={run} node={node} />
+          </Suspense>
+        </Tabs.Panel>
         <Tabs.Panel value="log" className={classes.nodeTab}>
           <NodeLog run={run} node={node} search={search} onShow={onShow} />
         </Tabs.Panel>

@@ -1,6 +1,7 @@
 import { cleanup, screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Run, RunNode } from '../api/client';
 import { renderAt } from '../test/render';
 import { server } from '../test/server';
@@ -77,17 +78,19 @@ it('says what a step waits for beside it, in its panel and at the head, and stop
     waiting,
   };
   const ignore = () => undefined;
+  const onShow = vi.fn();
+  const onShowWhy = vi.fn();
   const page = (nodes: RunNode[]) => () => {
     const shown = run({ status: 'Running', nodes });
     return (
       <>
-        <WaitingNote run={shown} onShowStep={ignore} />
+        <WaitingNote run={shown} onShowWhy={onShowWhy} />
         <StepsTable run={shown} search={{}} selected={undefined} onSelect={ignore} onShow={ignore} />
         <NodePanel
           run={shown}
           node={nodes[0] as RunNode}
           search={{}}
-          onShow={ignore}
+          onShow={onShow}
           onClose={ignore}
           onRetried={ignore}
         />
@@ -100,6 +103,12 @@ it('says what a step waits for beside it, in its panel and at the head, and stop
   const panel = screen.getByRole('region', { name: 'Step train' });
   expect(within(panel).getByText(`It waits: ${waiting}`)).toBeTruthy();
   expect(within(panel).queryByText(/The cluster says/)).toBeNull();
+  await userEvent.click(within(panel).getByRole('button', { name: 'Why it waits' }));
+  expect(onShow).toHaveBeenCalledWith({ panel: 'waits' });
+  expect(within(panel).getByRole('tab', { name: 'Why it waits' })).toBeTruthy();
+  const head = within(screen.getByText(`Step “train” waits: ${waiting}`).parentElement as HTMLElement);
+  await userEvent.click(head.getByRole('button', { name: 'Why it waits' }));
+  expect(onShowWhy).toHaveBeenCalledWith('n1');
   cleanup();
   renderAt('/', '/', page([{ ...node, phase: 'Succeeded', waiting: undefined, message: '' }]));
   expect(await screen.findByRole('region', { name: 'Step train' })).toBeTruthy();

@@ -103,7 +103,7 @@ function RunBody({ run, onRetried }: { run: Run; onRetried: () => void }) {
   return (
     <>
       <RunSummary run={run} />
-      <WaitingNote run={run} onShowStep={(node) => showStep({ node })} />
+      <WaitingNote run={run} onShowWhy={(node) => showStep({ node, panel: 'waits' })} />
       <FailureBanner run={run} onShowLog={(node) => showStep({ node, panel: 'log' })} />
       <Warnings warnings={run.warnings ?? []} />
       {tab !== 'metrics' && <MetricsCard run={run} onShowAll={() => show({ tab: 'metrics' })} />}

@@ -8,7 +8,7 @@ import { waitingNode } from './focusNode';
 import classes from './RunPage.module.css';
 
 /** Says what the run waits for, when that is one thing and nothing of the run goes on meanwhile. */
-export function WaitingNote({ run, onShowStep }: { run: Run; onShowStep: (nodeID: string) => void }) {
+export function WaitingNote({ run, onShowWhy }: { run: Run; onShowWhy: (nodeID: string) => void }) {
   const { t } = useTranslation();
   const sentence = useSentence();
   const node = waitingNode(run);
@@ -22,8 +22,8 @@ export function WaitingNote({ run, onShowStep }: { run: Run; onShowStep: (nodeID
           why: sentence(node.waiting),
         })}
       </Text>
-      <Button size="xs" variant="default" onClick={() => onShowStep(node.id)}>
-        {t('run.showStep')}
+      <Button size="xs" variant="default" onClick={() => onShowWhy(node.id)}>
+        {t('pending.title')}
       </Button>
     </section>
   );

@@ -54,7 +54,7 @@ export const runTabs = [
 ] as const;
 export type RunTab = (typeof runTabs)[number];
 
-export const nodeTabs = ['log', 'io', 'details'] as const;
+export const nodeTabs = ['waits', 'log', 'io', 'details'] as const;
 export type NodeTab = (typeof nodeTabs)[number];
 
 /** Stands for the closed panel. */

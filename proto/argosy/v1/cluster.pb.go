@@ -2239,8 +2239,12 @@ type Pending struct {
 	// The object that says so: a Pod, a PodGroup, a job, the Workflow.
 	ToldBy *ObjectName `protobuf:"bytes,6,opt,name=told_by,json=toldBy,proto3" json:"told_by,omitempty"`
 	// The pods that wait, all of the step or of its distributed job.
-	Pods          int32              `protobuf:"varint,7,opt,name=pods,proto3" json:"pods,omitempty"`
-	Resources     []*PendingResource `protobuf:"bytes,8,rep,name=resources,proto3" json:"resources,omitempty"`
+	Pods      int32              `protobuf:"varint,7,opt,name=pods,proto3" json:"pods,omitempty"`
+	Resources []*PendingResource `protobuf:"bytes,8,rep,name=resources,proto3" json:"resources,omitempty"`
+	// When its waiting ends and it fails; absent: it has no limit, or the limit is not known before its pod exists.
+	Until *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=until,proto3" json:"until,omitempty"`
+	// What limits it: RUN_DEADLINE, STEP_DEADLINE or PENDING_TIMEOUT (of its distributed job); empty without until.
+	UntilBy       string `protobuf:"bytes,10,opt,name=until_by,json=untilBy,proto3" json:"until_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2329,6 +2333,20 @@ func (x *Pending) GetResources() []*PendingResource {
 		return x.Resources
 	}
 	return nil
+}
+
+func (x *Pending) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *Pending) GetUntilBy() string {
+	if x != nil {
+		return x.UntilBy
+	}
+	return ""
 }
 
 // PendingResource is what the waiting pods of a step ask for of a resource, and what there is, in the units of ResourceUse.
@@ -2931,7 +2949,7 @@ const file_argosy_v1_cluster_proto_rawDesc = "" +
 	"\x13ListPendingResponse\x12,\n" +
 	"\apending\x18\x01 \x03(\v2\x12.argosy.v1.PendingR\apending\x121\n" +
 	"\amissing\x18\x02 \x03(\v2\x17.argosy.v1.MissingRightR\amissing\x123\n" +
-	"\aread_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x06readAt\"\xa1\x02\n" +
+	"\aread_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x06readAt\"\xee\x02\n" +
 	"\aPending\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12\x1b\n" +
 	"\tstep_name\x18\x02 \x01(\tR\bstepName\x12\x14\n" +
@@ -2940,7 +2958,10 @@ const file_argosy_v1_cluster_proto_rawDesc = "" +
 	"\x05since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12.\n" +
 	"\atold_by\x18\x06 \x01(\v2\x15.argosy.v1.ObjectNameR\x06toldBy\x12\x12\n" +
 	"\x04pods\x18\a \x01(\x05R\x04pods\x128\n" +
-	"\tresources\x18\b \x03(\v2\x1a.argosy.v1.PendingResourceR\tresources\"\xdd\x01\n" +
+	"\tresources\x18\b \x03(\v2\x1a.argosy.v1.PendingResourceR\tresources\x120\n" +
+	"\x05until\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x19\n" +
+	"\buntil_by\x18\n" +
+	" \x01(\tR\auntilBy\"\xdd\x01\n" +
 	"\x0fPendingResource\x12\x1a\n" +
 	"\bresource\x18\x01 \x01(\tR\bresource\x12\x14\n" +
 	"\x05asked\x18\x02 \x01(\x01R\x05asked\x12#\n" +
@@ -3101,40 +3122,41 @@ var file_argosy_v1_cluster_proto_depIdxs = []int32{
 	42, // 36: argosy.v1.Pending.since:type_name -> google.protobuf.Timestamp
 	15, // 37: argosy.v1.Pending.told_by:type_name -> argosy.v1.ObjectName
 	31, // 38: argosy.v1.Pending.resources:type_name -> argosy.v1.PendingResource
-	7,  // 39: argosy.v1.ListQueuesResponse.queues:type_name -> argosy.v1.Queue
-	38, // 40: argosy.v1.CreateQueueRequest.capability:type_name -> argosy.v1.CreateQueueRequest.CapabilityEntry
-	39, // 41: argosy.v1.CreateQueueRequest.deserved:type_name -> argosy.v1.CreateQueueRequest.DeservedEntry
-	40, // 42: argosy.v1.SetQueueRequest.capability:type_name -> argosy.v1.SetQueueRequest.CapabilityEntry
-	41, // 43: argosy.v1.SetQueueRequest.deserved:type_name -> argosy.v1.SetQueueRequest.DeservedEntry
-	1,  // 44: argosy.v1.ClusterService.GetCluster:input_type -> argosy.v1.GetClusterRequest
-	10, // 45: argosy.v1.ClusterService.ListRunJobs:input_type -> argosy.v1.ListRunJobsRequest
-	21, // 46: argosy.v1.ClusterService.ListClusterJobs:input_type -> argosy.v1.ListClusterJobsRequest
-	23, // 47: argosy.v1.ClusterService.StopRunJob:input_type -> argosy.v1.StopRunJobRequest
-	25, // 48: argosy.v1.ClusterService.ListRunUse:input_type -> argosy.v1.ListRunUseRequest
-	28, // 49: argosy.v1.ClusterService.ListPending:input_type -> argosy.v1.ListPendingRequest
-	32, // 50: argosy.v1.ClusterService.ListQueues:input_type -> argosy.v1.ListQueuesRequest
-	34, // 51: argosy.v1.ClusterService.CreateQueue:input_type -> argosy.v1.CreateQueueRequest
-	35, // 52: argosy.v1.ClusterService.SetQueue:input_type -> argosy.v1.SetQueueRequest
-	36, // 53: argosy.v1.ClusterService.DeleteQueue:input_type -> argosy.v1.DeleteQueueRequest
-	16, // 54: argosy.v1.ClusterService.GetRunJobObject:input_type -> argosy.v1.GetRunJobObjectRequest
-	18, // 55: argosy.v1.ClusterService.ListRunEvents:input_type -> argosy.v1.ListRunEventsRequest
-	2,  // 56: argosy.v1.ClusterService.GetCluster:output_type -> argosy.v1.Cluster
-	11, // 57: argosy.v1.ClusterService.ListRunJobs:output_type -> argosy.v1.ListRunJobsResponse
-	22, // 58: argosy.v1.ClusterService.ListClusterJobs:output_type -> argosy.v1.ListClusterJobsResponse
-	24, // 59: argosy.v1.ClusterService.StopRunJob:output_type -> argosy.v1.StopRunJobResponse
-	26, // 60: argosy.v1.ClusterService.ListRunUse:output_type -> argosy.v1.ListRunUseResponse
-	29, // 61: argosy.v1.ClusterService.ListPending:output_type -> argosy.v1.ListPendingResponse
-	33, // 62: argosy.v1.ClusterService.ListQueues:output_type -> argosy.v1.ListQueuesResponse
-	7,  // 63: argosy.v1.ClusterService.CreateQueue:output_type -> argosy.v1.Queue
-	7,  // 64: argosy.v1.ClusterService.SetQueue:output_type -> argosy.v1.Queue
-	37, // 65: argosy.v1.ClusterService.DeleteQueue:output_type -> argosy.v1.DeleteQueueResponse
-	17, // 66: argosy.v1.ClusterService.GetRunJobObject:output_type -> argosy.v1.RunJobObject
-	19, // 67: argosy.v1.ClusterService.ListRunEvents:output_type -> argosy.v1.ListRunEventsResponse
-	56, // [56:68] is the sub-list for method output_type
-	44, // [44:56] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	42, // 39: argosy.v1.Pending.until:type_name -> google.protobuf.Timestamp
+	7,  // 40: argosy.v1.ListQueuesResponse.queues:type_name -> argosy.v1.Queue
+	38, // 41: argosy.v1.CreateQueueRequest.capability:type_name -> argosy.v1.CreateQueueRequest.CapabilityEntry
+	39, // 42: argosy.v1.CreateQueueRequest.deserved:type_name -> argosy.v1.CreateQueueRequest.DeservedEntry
+	40, // 43: argosy.v1.SetQueueRequest.capability:type_name -> argosy.v1.SetQueueRequest.CapabilityEntry
+	41, // 44: argosy.v1.SetQueueRequest.deserved:type_name -> argosy.v1.SetQueueRequest.DeservedEntry
+	1,  // 45: argosy.v1.ClusterService.GetCluster:input_type -> argosy.v1.GetClusterRequest
+	10, // 46: argosy.v1.ClusterService.ListRunJobs:input_type -> argosy.v1.ListRunJobsRequest
+	21, // 47: argosy.v1.ClusterService.ListClusterJobs:input_type -> argosy.v1.ListClusterJobsRequest
+	23, // 48: argosy.v1.ClusterService.StopRunJob:input_type -> argosy.v1.StopRunJobRequest
+	25, // 49: argosy.v1.ClusterService.ListRunUse:input_type -> argosy.v1.ListRunUseRequest
+	28, // 50: argosy.v1.ClusterService.ListPending:input_type -> argosy.v1.ListPendingRequest
+	32, // 51: argosy.v1.ClusterService.ListQueues:input_type -> argosy.v1.ListQueuesRequest
+	34, // 52: argosy.v1.ClusterService.CreateQueue:input_type -> argosy.v1.CreateQueueRequest
+	35, // 53: argosy.v1.ClusterService.SetQueue:input_type -> argosy.v1.SetQueueRequest
+	36, // 54: argosy.v1.ClusterService.DeleteQueue:input_type -> argosy.v1.DeleteQueueRequest
+	16, // 55: argosy.v1.ClusterService.GetRunJobObject:input_type -> argosy.v1.GetRunJobObjectRequest
+	18, // 56: argosy.v1.ClusterService.ListRunEvents:input_type -> argosy.v1.ListRunEventsRequest
+	2,  // 57: argosy.v1.ClusterService.GetCluster:output_type -> argosy.v1.Cluster
+	11, // 58: argosy.v1.ClusterService.ListRunJobs:output_type -> argosy.v1.ListRunJobsResponse
+	22, // 59: argosy.v1.ClusterService.ListClusterJobs:output_type -> argosy.v1.ListClusterJobsResponse
+	24, // 60: argosy.v1.ClusterService.StopRunJob:output_type -> argosy.v1.StopRunJobResponse
+	26, // 61: argosy.v1.ClusterService.ListRunUse:output_type -> argosy.v1.ListRunUseResponse
+	29, // 62: argosy.v1.ClusterService.ListPending:output_type -> argosy.v1.ListPendingResponse
+	33, // 63: argosy.v1.ClusterService.ListQueues:output_type -> argosy.v1.ListQueuesResponse
+	7,  // 64: argosy.v1.ClusterService.CreateQueue:output_type -> argosy.v1.Queue
+	7,  // 65: argosy.v1.ClusterService.SetQueue:output_type -> argosy.v1.Queue
+	37, // 66: argosy.v1.ClusterService.DeleteQueue:output_type -> argosy.v1.DeleteQueueResponse
+	17, // 67: argosy.v1.ClusterService.GetRunJobObject:output_type -> argosy.v1.RunJobObject
+	19, // 68: argosy.v1.ClusterService.ListRunEvents:output_type -> argosy.v1.ListRunEventsResponse
+	57, // [57:69] is the sub-list for method output_type
+	45, // [45:57] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_cluster_proto_init() }

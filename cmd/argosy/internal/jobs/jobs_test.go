@@ -223,8 +223,8 @@ func TestPending(t *testing.T) {
 	r := furnish(t)
 	out, err := r.argosy(t, "pending", "a run")
 	require.NoError(t, err)
-	require.Regexp(t, `(?m)^STEP +CAUSE +FOR +WAITS FOR$`, out)
-	require.Regexp(t, `(?m)^\(the run\) +STEP_STARTING +\w+ +its pod is about to be created$`, out)
+	require.Regexp(t, `(?m)^STEP +CAUSE +FOR +AT MOST UNTIL +WAITS FOR$`, out)
+	require.Regexp(t, `(?m)^\(the run\) +STEP_STARTING +\w+ +- +its pod is about to be created$`, out)
 	out, err = r.argosy(t, "pending", "a run", "-o", "json")
 	require.NoError(t, err)
 	var found client.PendingSteps

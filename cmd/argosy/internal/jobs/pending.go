@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -53,9 +54,9 @@ func pendingTable(p output.Printer, steps []client.PendingStep) {
 		if s.NodeID == "" {
 			name = "(the run)"
 		}
-		rows = append(rows, []string{name, s.Cause, age(s.Since), s.Sentence})
+		rows = append(rows, []string{name, s.Cause, age(s.Since), until(s), s.Sentence})
 	}
-	p.Rows("nothing waits", []string{"step", "cause", "for", "waits for"}, rows)
+	p.Rows("nothing waits", []string{"step", "cause", "for", "at most until", "waits for"}, rows)
 	rows = nil
 	for _, s := range steps {
 		for _, r := range s.Resources {
@@ -73,6 +74,17 @@ func pendingTable(p output.Printer, steps []client.PendingStep) {
 		p.Heading("What waiting pods ask for")
 		p.Rows("", []string{"step", "pods", "resource", "asked", "by one pod", "free", "on one node", ""}, rows)
 	}
+}
+
+// limits are the words for what ends the waiting of a step.
+var limits = map[string]string{"RUN_DEADLINE": "the run's deadline", "STEP_DEADLINE": "the step's deadline", "PENDING_TIMEOUT": "the pending timeout"}
+
+// until is when the waiting of a step ends, and by what.
+func until(s client.PendingStep) string {
+	if s.Until.IsZero() {
+		return "-"
+	}
+	return fmt.Sprintf("%s (%s)", s.Until.Local().Format("2006-01-02 15:04:05"), cmp.Or(limits[s.UntilBy], s.UntilBy))
 }
 
 // maybe is an amount that may not be known.
