@@ -40,7 +40,12 @@ export const newestRunsQuery = ({ q, status, archived }: RunsSearch, scope: Runs
 export interface RunsScope {
   experimentID?: string;
   scheduleID?: string;
+  pipelineID?: string;
 }
+
+/** What narrows a list to a pipeline; the other pages' ids have parameters of their own. */
+export const scopeFilter = ({ pipelineID }: RunsScope): Predicate[] =>
+  pipelineID ? [{ op: 'EQUALS', key: 'pipeline_id', string_value: pipelineID }] : [];
 
 /** The names of parameters, labels and metrics that runs have. */
 export const runFieldsQuery = queryOptions({
@@ -71,7 +76,7 @@ async function searched(search: RunsSearch, scope: RunsScope, client: QueryClien
   const fields = needsFields.test(line) ? await client.ensureQueryData(runFieldsQuery) : {};
   const { terms } = parseSearchLine(line, fields);
   return {
-    filter: await namedIDs(terms, signal),
+    filter: [...scopeFilter(scope), ...(await namedIDs(terms, signal))],
     terms: {
       experiment_id: scope.experimentID,
       schedule_id: scope.scheduleID,

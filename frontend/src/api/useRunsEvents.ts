@@ -1,20 +1,24 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Page, Run } from './client';
+import { encodeFilter } from './list';
+import { type RunsScope, scopeFilter } from './runs';
 
 // A burst of changes, such as a sweep that begins, reads the lists once.
 const restMs = 1_000;
 const retryMs = 5_000;
 
 /** Keeps every list of runs on the page up to date by server-sent events: rows change in place, and lists are read anew for others. */
-export function useRunsEvents(narrow: { experimentID?: string; scheduleID?: string } = {}) {
+export function useRunsEvents(scope: RunsScope = {}) {
   const client = useQueryClient();
-  const { experimentID, scheduleID } = narrow;
+  const { experimentID, scheduleID } = scope;
+  const filter = encodeFilter(scopeFilter(scope));
   useEffect(() => {
     if (typeof EventSource === 'undefined') return;
     const query = new URLSearchParams();
     if (experimentID) query.set('experiment_id', experimentID);
     if (scheduleID) query.set('schedule_id', scheduleID);
+    if (filter) query.set('filter', filter);
     let source: EventSource | undefined;
     let retry: ReturnType<typeof setTimeout> | undefined;
     let rest: ReturnType<typeof setTimeout> | undefined;
@@ -49,7 +53,7 @@ export function useRunsEvents(narrow: { experimentID?: string; scheduleID?: stri
       clearTimeout(rest);
       source?.close();
     };
-  }, [client, experimentID, scheduleID]);
+  }, [client, experimentID, scheduleID, filter]);
 }
 
 /** Puts a run in its row in all lists that show it; whether nothing else can have changed in them, as its status is the same. */

@@ -133,6 +133,7 @@ const pages: [name: string, path: string, shows: RegExp][] = [
   ['Home', '/', /row-1/],
   ['Pipelines', '/pipelines', /row-1/],
   ['Pipeline', '/pipelines/p0', /row-0/],
+  ['Pipeline, runs', '/pipelines/p0?tab=runs', /row-1/],
   ['Experiments', '/experiments', /row-1/],
   ['Experiment', '/experiments/e0', /row-1/],
   ['Runs', '/runs', /row-1/],

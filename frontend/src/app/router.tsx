@@ -19,7 +19,7 @@ import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
 import { withTexts } from '../i18n';
 import { readNewRunSearch } from '../newrun/newRunSearch';
-import { readPipelineSearch } from '../pipelines/pipelineSearch';
+import { type PipelineSearch, readPipelineSearch } from '../pipelines/pipelineSearch';
 import { RunsPage } from '../runs/RunsPage';
 import { readRunSearch } from '../runs/runSearch';
 import { readPins } from '../runs/views';
@@ -104,7 +104,10 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/pipelines/$pipelineId',
-    validateSearch: readPipelineSearch,
+    validateSearch: (raw: Record<string, unknown>): PipelineSearch => ({
+      ...readRunsSearch(raw),
+      ...readPipelineSearch(raw),
+    }),
     component: PipelinePage,
   }),
   createRoute({

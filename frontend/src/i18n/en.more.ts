@@ -61,6 +61,7 @@ export const enMore = {
     graph: 'Graph',
     yaml: 'YAML',
     parameters: 'Parameters',
+    runs: 'Runs',
     versions: 'Versions',
     uploadVersion: 'Upload version',
     default: 'default',

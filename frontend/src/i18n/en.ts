@@ -117,6 +117,8 @@ export const en = {
     emptyTitle: 'No runs yet',
     emptyText: 'Choose a pipeline, look over its parameters and press Start. The run appears here at once.',
     emptyExperiment: 'No runs in this experiment yet',
+    emptyPipeline: 'No runs of this pipeline yet',
+    emptyPipelineText: 'Press Create run, look over its parameters and press Start. The run appears here at once.',
     emptySchedule: 'This schedule has made no runs yet',
     emptyScheduleText: 'Its next times are written above. “Run now” starts one at once.',
     emptyArchive: 'Nothing is archived',

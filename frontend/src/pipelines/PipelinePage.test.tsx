@@ -94,3 +94,48 @@ it('says that nothing is left when the only version is deleted', async () => {
   await choose('version c', 'Delete');
   expect((await screen.findByRole('dialog')).textContent).toContain('It is the only version');
 });
+
+it('lists the runs of the pipeline as the page Runs does, with its search in the address', async () => {
+  const streams = vi.fn();
+  vi.stubGlobal(
+    'EventSource',
+    class extends EventTarget {
+      constructor(url: string) {
+        super();
+        streams(new URLSearchParams(url.split('?')[1]).get('filter'));
+      }
+      close() {}
+    },
+  );
+  const queries: Record<string, string>[] = [];
+  server.use(
+    http.get('*/apis/argosy/v1/runs', ({ request }) => {
+      queries.push(Object.fromEntries(new URL(request.url).searchParams));
+      const run = {
+        id: 'r',
+        name: 'nightly',
+        status: 'Succeeded',
+        pipeline: { id: 'p', name: 'mpi', version_id: 'b', version_name: 'version b' },
+      };
+      return HttpResponse.json({ runs: [run], total_size: 1 });
+    }),
+  );
+  const { router } = renderApp('/pipelines/p?tab=runs&status=Succeeded');
+  const found = await row('nightly');
+  expect(within(found).getByRole('link', { name: 'version b' }).getAttribute('href')).toBe('/pipelines/p?version=b');
+  const ofPipeline = encodeURIComponent(
+    JSON.stringify({ predicates: [{ op: 'EQUALS', key: 'pipeline_id', string_value: 'p' }] }),
+  );
+  expect(queries[0]).toMatchObject({ filter: ofPipeline, status: 'Succeeded' });
+  expect(streams).toHaveBeenCalledExactlyOnceWith(ofPipeline);
+  await userEvent.type(screen.getByRole('combobox', { name: /Search/ }), 'night');
+  await waitFor(() => expect(router.state.location.search).toEqual({ tab: 'runs', status: 'Succeeded', q: 'night' }));
+  await waitFor(() => expect(queries.at(-1)).toMatchObject({ filter: ofPipeline, text: 'night' }));
+  vi.unstubAllGlobals();
+});
+
+it('says how to make the first run of a pipeline', async () => {
+  renderApp('/pipelines/p?tab=runs');
+  const empty = (await screen.findByText('No runs of this pipeline yet')).parentElement as HTMLElement;
+  expect(within(empty).getByRole('link', { name: 'Create run' }).getAttribute('href')).toBe('/runs/new?pipeline=p');
+});

@@ -12,6 +12,7 @@ import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { ParameterTable } from '../feedback/ParameterTable';
 import { Time } from '../format/Duration';
+import { RunsTable } from '../runs/RunsTable';
 import { LazyYAMLView } from '../yaml/LazyYAMLView';
 import { DeletePipeline } from './DeletePipeline';
 import { DropTarget } from './DropTarget';
@@ -118,6 +119,7 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
           <Tabs.Tab value="versions" rightSection={versions.data && <Count of={versions.data.total} />}>
             {t('pipeline.versions')}
           </Tabs.Tab>
+          <Tabs.Tab value="runs">{t('pipeline.runs')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="graph" className={classes.tab}>
           <PipelineGraph
@@ -147,6 +149,9 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
             onChoose={(ids) => show({ compare: ids.length > 0 ? ids : undefined })}
             onDeleted={(id) => search.version === id && show({ version: undefined })}
           />
+        </Tabs.Panel>
+        <Tabs.Panel value="runs" className={classes.tab} p="md">
+          <RunsTable search={search} pipelineID={pipeline.id} />
         </Tabs.Panel>
       </Tabs>
       {uploading && <UploadDialog versionOf={pipeline} file={uploading.file} onClose={() => setUploading(undefined)} />}

@@ -1,7 +1,8 @@
+import type { RunsSearch } from '../api/runs';
 import { many } from '../api/url';
 
-/** What the page of a pipeline shows, as it stands in the URL. */
-export interface PipelineSearch {
+/** What the page of a pipeline shows, as it stands in the URL; the rest of it is of the tab with the runs. */
+export interface PipelineSearch extends RunsSearch {
   tab?: PipelineTab;
   /** A version other than the default. */
   version?: string;
@@ -11,7 +12,7 @@ export interface PipelineSearch {
   compare?: string[];
 }
 
-export const pipelineTabs = ['graph', 'parameters', 'yaml', 'versions'] as const;
+export const pipelineTabs = ['graph', 'parameters', 'yaml', 'versions', 'runs'] as const;
 export type PipelineTab = (typeof pipelineTabs)[number];
 
 export function readPipelineSearch(raw: Record<string, unknown>): PipelineSearch {

@@ -13,7 +13,7 @@ import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
 import { newestFirst } from '../api/pipelines';
-import { pinnedRunsQuery, type RunsSearch, runsQuery } from '../api/runs';
+import { pinnedRunsQuery, type RunsScope, type RunsSearch, runsQuery } from '../api/runs';
 import { useRunsEvents } from '../api/useRunsEvents';
 import { ButtonLink, TextLink } from '../app/links';
 import { Awaiting } from '../feedback/Awaiting';
@@ -53,25 +53,23 @@ const GroupTable = lazy(load.groupTable);
 const StatusFilter = lazy(load.statusFilter);
 const ViewMenu = lazy(load.viewMenu);
 
-interface RunsTableProps {
+/** Without an id the runs of all experiments, schedules and pipelines. */
+interface RunsTableProps extends RunsScope {
   search: RunsSearch;
-  /** Only the runs of this experiment. */
-  experimentID?: string;
-  /** Only the runs of this schedule. */
-  scheduleID?: string;
 }
 
-/** The runs, all or those of an experiment or a schedule, kept up to date by events; what is shown stands in the URL. */
-export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) {
+/** The runs, all or those of an experiment, a schedule or a pipeline, kept up to date by events; what is shown stands in the URL. */
+export function RunsTable({ search, ...scope }: RunsTableProps) {
   const { t } = useTranslation();
   const client = useQueryClient();
+  const { experimentID, scheduleID, pipelineID } = scope;
   const { change, select, sort, turn } = useListURL(search);
   const { data, error, isPending, refetch } = useQuery({
-    ...runsQuery(search, { experimentID, scheduleID }, client),
+    ...runsQuery(search, scope, client),
     enabled: !search.by,
     placeholderData: keepPreviousData,
   });
-  useRunsEvents({ experimentID, scheduleID });
+  useRunsEvents(scope);
   const met = useMemo(() => metricNames(data?.items ?? []), [data]);
   const metrics = metricColumns(search.metrics, met);
   const params = search.params ?? [];
@@ -84,7 +82,7 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
   const top = pins.flatMap((id) => pinned.data?.find((run) => run.id === id) ?? []);
   const rows = [...top, ...(data?.items ?? []).filter(({ id }) => !pins.includes(id))];
   const onPin = (ids: string[]) => select({ pins: ids.length > 0 ? ids : undefined });
-  const columns = useColumns(metrics, params, !experimentID);
+  const columns = useColumns(metrics, params, !experimentID, Boolean(pipelineID));
   const filtered = Boolean(search.q || search.status?.length || search.token);
 
   return (
@@ -147,7 +145,7 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
             />
           )}
         </StandIn>
-        {!experimentID && !scheduleID && (
+        {!experimentID && !scheduleID && !pipelineID && (
           <StandIn
             load={load.viewMenu}
             button={
@@ -176,7 +174,7 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
         <Suspense fallback={<Awaiting what={t('await.runs')} rows={4} />}>
           <GroupTable
             search={search}
-            scope={{ experimentID, scheduleID }}
+            scope={scope}
             by={search.by}
             onOpen={(term) => change({ by: undefined, q: [search.q, term].filter(Boolean).join(' ') })}
           />
@@ -208,15 +206,9 @@ export function RunsTable({ search, experimentID, scheduleID }: RunsTableProps) 
         ) : search.archived ? (
           <Empty icon={<IconArchive aria-hidden />} title={t('runs.emptyArchive')} text={t('runs.emptyArchiveText')} />
         ) : (
-          <Empty
-            icon={<IconPlayerPlay aria-hidden />}
-            title={
-              experimentID ? t('runs.emptyExperiment') : scheduleID ? t('runs.emptySchedule') : t('runs.emptyTitle')
-            }
-            text={scheduleID ? t('runs.emptyScheduleText') : t('runs.emptyText')}
-          >
+          <Empty icon={<IconPlayerPlay aria-hidden />} {...emptyTexts(scope, t)}>
             {!scheduleID && (
-              <ButtonLink to="/runs/new" search={{ experiment: experimentID }}>
+              <ButtonLink to="/runs/new" search={{ experiment: experimentID, pipeline: pipelineID }}>
                 {t('runs.createRun')}
               </ButtonLink>
             )}
@@ -231,6 +223,12 @@ interface ClosedProps {
   text: string;
   w: number;
   icon?: ReactNode;
+}
+
+function emptyTexts({ experimentID, scheduleID, pipelineID }: RunsScope, t: Translate) {
+  if (scheduleID) return { title: t('runs.emptySchedule'), text: t('runs.emptyScheduleText') };
+  if (pipelineID) return { title: t('runs.emptyPipeline'), text: t('runs.emptyPipelineText') };
+  return { title: t(experimentID ? 'runs.emptyExperiment' : 'runs.emptyTitle'), text: t('runs.emptyText') };
 }
 
 /** Looks like a field with choices. */
@@ -252,19 +250,25 @@ function Closed({ label, text, w, icon, ...rest }: ClosedProps) {
   );
 }
 
-function useColumns(metrics: string[], params: string[], withExperiment: boolean): Column<Run>[] {
+function useColumns(metrics: string[], params: string[], withExperiment: boolean, ofPipeline: boolean): Column<Run>[] {
   const { t } = useTranslation();
   // The names are made anew at each reading; their text tells whether they changed.
   const names = JSON.stringify({ metrics, params });
   return useMemo(() => {
     const shown = JSON.parse(names) as { metrics: string[]; params: string[] };
-    return runColumns(t, shown.metrics, shown.params, withExperiment);
-  }, [t, names, withExperiment]);
+    return runColumns(t, shown.metrics, shown.params, withExperiment, ofPipeline);
+  }, [t, names, withExperiment, ofPipeline]);
 }
 
 type Translate = TFunction;
 
-function runColumns(t: Translate, metrics: string[], params: string[], withExperiment: boolean): Column<Run>[] {
+function runColumns(
+  t: Translate,
+  metrics: string[],
+  params: string[],
+  withExperiment: boolean,
+  ofPipeline: boolean,
+): Column<Run>[] {
   const columns: Column<Run>[] = [
     {
       id: 'chosen',
@@ -302,8 +306,8 @@ function runColumns(t: Translate, metrics: string[], params: string[], withExper
     },
     {
       id: 'pipeline',
-      header: t('field.pipeline'),
-      cell: (row) => <PipelineLink run={row} />,
+      header: t(ofPipeline ? 'field.version' : 'field.pipeline'),
+      cell: (row) => <PipelineLink run={row} text={ofPipeline ? row.pipeline?.version_name : undefined} />,
     },
     {
       id: 'created_at',
@@ -372,7 +376,8 @@ function MetricCell({ run, name }: { run: Run; name: string }) {
   );
 }
 
-export function PipelineLink({ run }: { run: Run }) {
+/** Leads to the version that a run was made from; it says the pipeline's name unless it is given a text. */
+export function PipelineLink({ run, text }: { run: Run; text?: string }) {
   const { t } = useTranslation();
   if (!run.pipeline?.id) return <>{run.pipeline?.name || t('runs.inline')}</>;
   return (
@@ -382,7 +387,7 @@ export function PipelineLink({ run }: { run: Run }) {
       search={{ version: run.pipeline.version_id || undefined }}
       className="name"
     >
-      {run.pipeline.name}
+      {text || run.pipeline.name}
     </TextLink>
   );
 }
