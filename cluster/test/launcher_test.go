@@ -302,6 +302,25 @@ func TestLauncherRefusesWhatNeverFits(t *testing.T) {
 	require.Empty(t, l.jobs(t.Context(), t))
 }
 
+// A gang that exceeds the limit of its queue is not created either, also where nodes would come.
+func TestLauncherRefusesWhatItsQueueNeverTakes(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	queue := "of-" + c.namespace
+	_, err := c.any.Resource(queues).Create(t.Context(), manifest(t, `
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: `+queue+`}
+spec: {weight: 1, capability: {cpu: 150m}}
+`), metav1.CreateOptions{})
+	require.NoError(t, err)
+	l := c.launcher(t, "pytorchjob", "true", "--workers=2", "--cpu=100m", "--queue="+queue).patiently(t).start(t)
+	l.ends(t, 1)
+	require.Contains(t, l.output(t, "termination"), "asks 1 master x 0.1 CPUs + 1 worker x 0.1 CPUs = 0.2; queue "+queue+" may have 0.15: "+
+		"lower the CPU limit of the step, choose another queue, or raise its limit with argosy queue set "+queue+" --capability cpu=0.2")
+	require.Empty(t, l.jobs(t.Context(), t))
+}
+
 // All pods go, but not before what they printed was read.
 func TestLauncherCleans(t *testing.T) {
 	t.Parallel()

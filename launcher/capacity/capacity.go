@@ -1,6 +1,6 @@
 // Package capacity finds demands that a cluster can never hold: a pod that fits on no node, a group of pods that exceeds all nodes
-// together, and a volume without a storage class. It compares with empty nodes, so waiting cannot help: only a smaller demand or another
-// cluster does.
+// together, a volume without a storage class, and pods that exceed the limit of their queue. It compares with empty nodes and queues, so
+// waiting cannot help: only a smaller demand or another cluster or queue does.
 package capacity
 
 import (
@@ -31,6 +31,8 @@ type Demand struct {
 	// Together tells that no pod is of use before all of them run.
 	Together bool
 	Claims   []Claim
+	// Queue names the queue of Volcano that the pods are in; empty where they name none.
+	Queue string
 	// Parameters are the names of the pipeline's parameters that set a resource.
 	Parameters map[corev1.ResourceName]string
 }

@@ -3,6 +3,7 @@ package capacity
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,7 +48,7 @@ func (s speaker) perPod(g *Group, lacks []lack, eligible int) *Shortage {
 	if lacks[0].has == 0 {
 		add = "add nodes that have " + plainName(lacks[0].name)
 	}
-	return &Shortage{Asks: asks, Has: where + has, Change: "lower " + s.setters(g, lacks) + ", or " + add, Parameters: s.named(lacks)}
+	return &Shortage{Asks: asks, Has: where + has, Change: "lower " + s.setters([]Group{*g}, lacks) + ", or " + add, Parameters: s.named(lacks)}
 }
 
 // noneHasAll is about pods for which there is enough of each resource, but not on one node.
@@ -58,42 +59,20 @@ func (s speaker) noneHasAll(g *Group, need amounts) *Shortage {
 	}
 	return &Shortage{
 		Asks: asks, Has: fmt.Sprintf("none of the %s of this cluster has all of it", counted(s.nodes, "node")),
-		Change: "lower " + s.setters(g, lacks) + ", or add a larger node", Parameters: s.named(lacks),
+		Change: "lower " + s.setters([]Group{*g}, lacks) + ", or add a larger node", Parameters: s.named(lacks),
 	}
 }
 
 // total compares what groups ask for with what nodes have, nil when that is enough.
 func (s speaker) total(groups []Group, nodes []corev1.Node) *Shortage {
-	sum := amounts{}
-	needs := make([]amounts, len(groups))
-	for i := range groups {
-		needs[i] = requests(&groups[i].Pod)
-		for name, q := range needs[i] {
-			sum[name] += q * float64(groups[i].Replicas)
-		}
-	}
-	var lacks []lack
-	for _, name := range sum.names() {
-		has := 0.0
+	lacks, asks := beyond(groups, func(name corev1.ResourceName) (has float64) {
 		for i := range nodes {
 			has += offers(&nodes[i], name)
 		}
-		if sum[name] > has {
-			lacks = append(lacks, lack{name, sum[name], has})
-		}
-	}
+		return has
+	})
 	if len(lacks) == 0 {
 		return nil
-	}
-	var asks []string
-	for _, l := range lacks {
-		var terms []string
-		for i := range groups {
-			if q := needs[i][l.name]; q > 0 && groups[i].Replicas > 0 {
-				terms = append(terms, fmt.Sprintf("%s x %s", groups[i].counted(), amount(l.name, q, true)))
-			}
-		}
-		asks = append(asks, fmt.Sprintf("%s = %s", strings.Join(terms, " + "), number(l.name, l.need, true)))
 	}
 	_, has := describe(lacks)
 	where := "this cluster has "
@@ -103,7 +82,35 @@ func (s speaker) total(groups []Group, nodes []corev1.Node) *Shortage {
 			where = "the 1 node that they may run on has "
 		}
 	}
-	return &Shortage{Asks: list(asks, "and"), Has: where + has, Change: "lower " + s.setters(&groups[0], lacks) + ", or add nodes", Parameters: s.named(lacks)}
+	return &Shortage{Asks: asks, Has: where + has, Change: "lower " + s.setters(groups, lacks) + ", or add nodes", Parameters: s.named(lacks)}
+}
+
+// beyond compares what all pods of groups ask for together with what there is. It returns what is lacking, and how the sum comes about.
+func beyond(groups []Group, has func(corev1.ResourceName) float64) (lacks []lack, asks string) {
+	sum := amounts{}
+	needs := make([]amounts, len(groups))
+	for i := range groups {
+		needs[i] = requests(&groups[i].Pod)
+		for name, q := range needs[i] {
+			sum[name] += q * float64(groups[i].Replicas)
+		}
+	}
+	var sums []string
+	for _, name := range sum.names() {
+		there := has(name)
+		if sum[name] <= there {
+			continue
+		}
+		var terms []string
+		for i := range groups {
+			if q := needs[i][name]; q > 0 && groups[i].Replicas > 0 {
+				terms = append(terms, fmt.Sprintf("%s x %s", groups[i].counted(), amount(name, q, true)))
+			}
+		}
+		sums = append(sums, fmt.Sprintf("%s = %s", strings.Join(terms, " + "), number(name, sum[name], true)))
+		lacks = append(lacks, lack{name, sum[name], there})
+	}
+	return lacks, list(sums, "and")
 }
 
 // fragmented describes pods that fit on a node one by one, but not all on the nodes of the cluster.
@@ -111,7 +118,7 @@ func (s speaker) fragmented(g *Group, need amounts, room int) *Shortage {
 	each, lacks := everything(need)
 	return &Shortage{
 		Asks: fmt.Sprintf("%s with %s each", g.counted(), each), Has: fmt.Sprintf("the %s of this cluster hold %d of them", counted(s.nodes, "node"), room),
-		Change: "lower " + s.setters(g, lacks) + ", or add nodes", Parameters: s.named(lacks),
+		Change: "lower " + s.setters([]Group{*g}, lacks) + ", or add nodes", Parameters: s.named(lacks),
 	}
 }
 
@@ -155,7 +162,7 @@ func describe(lacks []lack) (asks, has string) {
 }
 
 // setters names what to lower: the pipeline's parameters where they are known.
-func (s speaker) setters(g *Group, lacks []lack) string {
+func (s speaker) setters(groups []Group, lacks []lack) string {
 	var names []string
 	for _, l := range lacks {
 		if name := s.parameters[l.name]; name != "" {
@@ -167,7 +174,7 @@ func (s speaker) setters(g *Group, lacks []lack) string {
 			names = append(names, "the number of pods of the step")
 		case strings.Contains(string(l.name), "/"):
 			names = append(names, fmt.Sprintf("the number of %s of the step", plainName(l.name)))
-		case limits(&g.Pod, l.name):
+		case slices.ContainsFunc(groups, func(g Group) bool { return limits(&g.Pod, l.name) }):
 			names = append(names, fmt.Sprintf("the %s limit of the step", short(l.name)))
 		default:
 			names = append(names, fmt.Sprintf("the %s request of the step", short(l.name)))

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/argosy-ml/argosy/launcher/capacity"
+	"github.com/argosy-ml/argosy/launcher/pending"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 // Demand is what a job needs of a cluster. Its pods are needed together, unless the user says that each is to start as it finds
 // room.
 func (s *Spec) Demand(job *unstructured.Unstructured) capacity.Demand {
-	d := capacity.Demand{Together: s.Gang == nil || *s.Gang}
+	d := capacity.Demand{Together: s.Gang == nil || *s.Gang, Queue: s.volcanoQueue()}
 	if s.Kind == &trainJob {
 		d.Groups = s.nodes()
 	} else {
@@ -39,6 +40,23 @@ func (s *Spec) Demand(job *unstructured.Unstructured) capacity.Demand {
 		d.Groups[0].Name = ""
 	}
 	return d
+}
+
+// volcanoQueue is the queue that the job names, as far as Volcano places its pods; empty otherwise. Operators have Volcano place those of their
+// kinds. A job that names none may get one from its namespace or from Volcano's configuration, which the launcher does not see.
+func (s *Spec) volcanoQueue() string {
+	if s.Scheduler == "" && s.Kind != &singleJob {
+		return s.Queue
+	}
+	return QueueOf(s.Scheduler, map[string]string{AnnotationQueue: s.Queue})
+}
+
+// QueueOf is the queue of Volcano that a pod with these annotations names; empty where it names none or another scheduler places it.
+func QueueOf(scheduler string, annotations map[string]string) string {
+	if scheduler != schedulerVolcano {
+		return ""
+	}
+	return annotations[AnnotationQueue]
 }
 
 // groups finds the pods in a job's specification: whatever its kind, they are templates, and beside each stands how many.
@@ -73,33 +91,44 @@ func groups(name string, of map[string]any) (all []capacity.Group) {
 
 // fits refuses a job that the cluster can never hold, before it is created. One that is there already goes on: it may run.
 func (l *Launcher) fits(ctx context.Context, want *unstructured.Unstructured) error {
-	d := l.Spec.Demand(want)
-	if l.ID.Pod != nil {
-		if l.ID.Pod.Annotations[AnnotationScalesUp] == "true" {
-			return nil
-		}
-		d.Parameters = ParametersOf(l.ID.Pod)
-	}
 	if l.Survey == nil {
 		return nil
 	}
+	d, scalesUp := l.Spec.Demand(want), false
+	if l.ID.Pod != nil {
+		d.Parameters, scalesUp = ParametersOf(l.ID.Pod), l.ID.Pod.Annotations[AnnotationScalesUp] == "true"
+	}
 	bounded, cancel := context.WithTimeout(ctx, surveyTimeout)
 	defer cancel()
-	short, err := l.Survey.Short(bounded, l.ID.Namespace, d)
-	switch {
-	case apierrors.IsForbidden(err):
-		l.out.say("whether the job fits into the cluster is not checked: the launcher's service account needs list of nodes")
-		return nil
-	case err != nil:
-		l.out.say("whether the job fits into the cluster is not checked: %v", err)
-		return nil
-	case short == nil:
+	queue, err := l.Survey.Queue(bounded, d.Queue)
+	l.unchecked("queue "+d.Queue, "queues.scheduling.volcano.sh", err)
+	short := queue.Short(d)
+	if queue != nil {
+		if v := pending.Queue(queue.Name, queue.State); v.Cause != "" {
+			l.out.say("the job will wait: %s", v.Text)
+		}
+	}
+	if short == nil && !scalesUp { // more nodes do not raise the limit of a queue
+		short, err = l.Survey.Short(bounded, l.ID.Namespace, d)
+		l.unchecked("the cluster", "nodes", err)
+	}
+	if short == nil {
 		return nil
 	}
 	if job, err := l.Jobs.Get(bounded, want.GetName(), metav1.GetOptions{}); err == nil && !l.Spec.Kind.read(job).failed {
 		return nil
 	}
 	return short
+}
+
+// unchecked says why it is not known whether the job fits into something.
+func (l *Launcher) unchecked(into, kind string, err error) {
+	switch {
+	case apierrors.IsForbidden(err):
+		l.out.say("whether the job fits into %s is not checked: the launcher's service account needs list of %s", into, kind)
+	case err != nil:
+		l.out.say("whether the job fits into %s is not checked: %v", into, err)
+	}
 }
 
 // ParametersOf reads which of the pipeline's parameters set a pod's resources.

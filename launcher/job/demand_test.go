@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
 	corefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -98,6 +99,78 @@ func hideNodes(client *corefake.Clientset) {
 	client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil)
 	})
+}
+
+// A gang that its queue can never hold is refused, whatever nodes there are. A queue that takes no gangs may take some later.
+func TestQueueLimit(t *testing.T) {
+	t.Parallel()
+	gvr := schema.GroupVersionResource{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "queues"}
+	queue := func(name, cpu, state string) runtime.Object {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": map[string]any{"name": name},
+			"spec": map[string]any{"capability": map[string]any{"cpu": cpu}}, "status": map[string]any{"state": state},
+		}}
+	}
+	for name, c := range map[string]struct {
+		queue, gang, scheduler string
+		hide                   error
+		fails, says            string
+	}{
+		"a gang": {
+			queue: "small", fails: "asks 2 workers x 2 CPUs = 4; queue small may have 3: lower cpu_limit, choose another queue, or raise its limit with argosy queue set small --capability cpu=4",
+		},
+		"pods one by one":   {queue: "small", gang: "false"},
+		"another scheduler": {queue: "small", scheduler: "other"},
+		"a larger queue":    {queue: "large"},
+		"no queue":          {},
+		"a closed queue":    {queue: "shut", says: "the job will wait: queue shut is closed and takes no gangs: open it, or choose another queue"},
+		"a missing queue":   {queue: "gone", says: "the job will wait: there is no queue gone: create it, or choose another"},
+		"hidden queues": {
+			queue: "small", hide: apierrors.NewForbidden(gvr.GroupResource(), "", nil),
+			says: "whether the job fits into queue small is not checked: the launcher's service account needs list of queues.scheduling.volcano.sh",
+		},
+		"no Volcano": {queue: "small", hide: apierrors.NewNotFound(gvr.GroupResource(), "")},
+	} {
+		l, client, out := newFakeLauncher(t, "me")
+		o := Options{"name": {"train"}, "image": {"i"}, "workers": {"2"}, "cpu": {"2"}, "gang": {c.gang}, "queue": {c.queue}, "scheduler": {c.scheduler}}
+		spec, err := o.Spec(&mpiJob, "mpirun x")
+		require.NoError(t, err)
+		l.Spec = spec
+		l.ID.Pod.Annotations = map[string]string{AnnotationParameters: `{"cpu":"cpu_limit"}`, AnnotationScalesUp: "true"}
+		onNodes(l, "2")
+		volcano := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{gvr: "QueueList"},
+			queue("small", "3", "Open"), queue("large", "4", "Open"), queue("shut", "4", "Closed"))
+		if c.hide != nil {
+			volcano.PrependReactor("list", "queues", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.hide })
+		}
+		l.Survey.Queues = volcano.Resource(gvr)
+		_, err = l.ensure(t.Context())
+		require.Equal(t, c.fails == "", asked(client, "create"), name)
+		if c.fails != "" {
+			require.EqualError(t, err, c.fails, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Contains(t, out.String(), c.says, name)
+	}
+}
+
+// Of the jobs that name a queue, it holds for those whose pods Volcano places.
+func TestVolcanoQueue(t *testing.T) {
+	t.Parallel()
+	for _, kind := range Kinds() {
+		for scheduler, want := range map[string]bool{"": kind != &singleJob, "volcano": true, "default-scheduler": false} {
+			if kind == &trainJob && scheduler != "" { // its runtime chooses
+				continue
+			}
+			o := Options{"name": {"train"}, "image": {"i"}, "queue": {"small"}, "scheduler": {scheduler}}
+			spec, err := o.Spec(kind, "c")
+			require.NoError(t, err, kind.Command)
+			made, err := Build(spec, Identity{Namespace: "n", Workflow: "w", Node: "w-1"})
+			require.NoError(t, err)
+			require.Equal(t, want, spec.Demand(made).Queue == "small", "%s of scheduler %q", kind.Command, scheduler)
+		}
+	}
 }
 
 // Every kind of job is asked for the pods that its operator will make.

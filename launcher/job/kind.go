@@ -122,7 +122,7 @@ func Build(s *Spec, id Identity) (*unstructured.Unstructured, error) {
 	annotations[annotationWorkflow] = id.Workflow
 	maps.Copy(annotations, s.topology())
 	if s.Queue != "" && s.Kind != &volcanoJob {
-		annotations[annotationQueue] = s.Queue
+		annotations[AnnotationQueue] = s.Queue
 	}
 	var owners []metav1.OwnerReference
 	if id.Pod != nil {

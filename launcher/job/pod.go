@@ -33,7 +33,9 @@ const (
 	// annotationAttempt numbers the jobs that replaced a failed one. On a job it is the job's own number; on the launcher's
 	// pod it is the newest number that the launcher began to create.
 	annotationAttempt = "argosy.dev/attempt"
-	annotationQueue   = "scheduling.volcano.sh/queue-name"
+	// AnnotationQueue of a pod, or of a job, names its queue of Volcano.
+	AnnotationQueue  = "scheduling.volcano.sh/queue-name"
+	schedulerVolcano = "volcano"
 	// annotationNode and annotationRole of the job's pods tell the server, which keeps their logs, whose they are: the
 	// step's node in the workflow, and what the pod is in the job.
 	annotationNode = "argosy.dev/node"

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -95,10 +96,11 @@ func New(config *rest.Config, spec *Spec, id Identity, out io.Writer) (*Launcher
 	if err != nil {
 		return nil, fmt.Errorf("client for jobs: %w", err)
 	}
+	queues := schema.GroupVersionResource{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "queues"}
 	return &Launcher{
 		Jobs: jobs.Resource(spec.Kind.GVR()).Namespace(id.Namespace),
 		Pods: core.Pods(id.Namespace), Services: core.Services(id.Namespace), Events: core.Events(id.Namespace),
-		Survey: &survey.Survey{Core: core, Storage: storage}, Exec: execIn(config, core, id.Namespace),
+		Survey: &survey.Survey{Core: core, Storage: storage, Queues: jobs.Resource(queues)}, Exec: execIn(config, core, id.Namespace),
 		Spec: spec, ID: id, Paths: DefaultPaths(), out: &console{w: out},
 	}, nil
 }

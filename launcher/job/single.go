@@ -25,7 +25,7 @@ var singleJob = Kind{
 			if spec.Template.Annotations == nil {
 				spec.Template.Annotations = map[string]string{}
 			}
-			spec.Template.Annotations[annotationQueue] = s.Queue // Volcano makes a gang of one for the pod
+			spec.Template.Annotations[AnnotationQueue] = s.Queue // Volcano makes a gang of one for the pod
 		}
 		return spec
 	},

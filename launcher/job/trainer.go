@@ -122,7 +122,7 @@ func trainerSpec(s *Spec, id Identity) trainJobSpec {
 		spec.PodTemplateOverrides[0].Spec.Containers = []containerOverride{{named{roleNode}, c.VolumeMounts}}
 	}
 	if s.Queue != "" {
-		spec.Annotations = map[string]string{annotationQueue: s.Queue} // where Trainer's plugin for Volcano looks
+		spec.Annotations = map[string]string{AnnotationQueue: s.Queue} // where Trainer's plugin for Volcano looks
 	}
 	return spec
 }

@@ -63,7 +63,7 @@ type volcanoTask struct {
 
 func volcanoSpec(s *Spec, id Identity) volcanoJobSpec {
 	spec := volcanoJobSpec{
-		SchedulerName: or(s.Scheduler, "volcano"), MinAvailable: s.Pods(), Queue: s.Queue, PriorityClassName: s.Priority,
+		SchedulerName: or(s.Scheduler, schedulerVolcano), MinAvailable: s.Pods(), Queue: s.Queue, PriorityClassName: s.Priority,
 		Plugins: map[string][]string{"svc": {}, "env": {}, "ssh": {}},
 		// The job fails with its first pod, and the launcher starts it again if it may. What has ended keeps its log.
 		Policies:                []volcanoPolicy{{"PodFailed", "AbortJob"}, {"PodEvicted", "AbortJob"}},

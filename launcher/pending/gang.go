@@ -24,6 +24,17 @@ type Group struct {
 // Missing is the state of a queue that is not there.
 const Missing = "Missing"
 
+// Queue says why a queue takes no gangs; the zero verdict when it does.
+func Queue(name, state string) Verdict {
+	switch state {
+	case Missing:
+		return Verdict{Cause: QueueMissing, Text: noQueue(name)}
+	case "Closed", "Closing":
+		return Verdict{Cause: QueueClosed, Text: closed(name, state)}
+	}
+	return Verdict{}
+}
+
 // Judge says what the gang waits for; the zero verdict when it has its place.
 func (g Group) Judge() Verdict {
 	v := g.judge()
@@ -37,13 +48,8 @@ func (g Group) judge() Verdict {
 	if g.Phase != "" && g.Phase != "Pending" && g.Phase != "Inqueue" {
 		return Verdict{}
 	}
-	switch g.QueueState {
-	case Missing:
-		return Verdict{Cause: QueueMissing, Text: noQueue(g.Queue)}
-	case "Closed", "Closing":
-		if g.Phase != "Inqueue" { // those that are in stay in
-			return Verdict{Cause: QueueClosed, Text: closed(g.Queue, g.QueueState)}
-		}
+	if v := Queue(g.Queue, g.QueueState); v.Cause == QueueMissing || v.Cause == QueueClosed && g.Phase != "Inqueue" { // those that are in stay in
+		return v
 	}
 	var said []string
 	for _, e := range slices.Backward(byTime(g.Events)) {

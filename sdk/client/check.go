@@ -12,15 +12,15 @@ type RunCheck struct {
 	Run *Run `json:"run"`
 	// Shortages are the steps that the cluster can never hold: they would fail.
 	Shortages []Shortage `json:"shortages,omitempty"`
-	// Checked reports that the steps were compared with the nodes of the cluster. It is false if the cluster adds nodes on demand, or if
-	// its nodes cannot be read.
+	// Checked reports that the steps were compared with the nodes and queues of the cluster. It is false if the cluster adds nodes on
+	// demand, or if its nodes or queues cannot be read.
 	Checked bool `json:"checked"`
 	// Concerns are steps that will wait or fail unless a missing object is created or a quota raised before they run. They do not keep the
 	// run from starting.
 	Concerns []Concern `json:"concerns,omitempty"`
 }
 
-// Concern is a step that refers to a missing object or exceeds a quota. Objects that the server may not read are not checked.
+// Concern is a step that refers to a missing object, exceeds a quota, or is in a queue that takes no gangs. Objects that the server may not read are not checked.
 type Concern struct {
 	Step string `json:"step"`
 	Why  string `json:"why"` // secret "key" not found: create it in namespace kubeflow, and the step goes on

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/argosy-ml/argosy/launcher/pending"
 	"github.com/argosy-ml/argosy/server/run"
 )
 
@@ -21,8 +22,8 @@ const (
 	maxAsked    = 50
 )
 
-// concerns finds references of steps to missing objects, invalid image names, and steps that exceed a quota. It skips what the server
-// cannot read or may not read: these are warnings and never keep a run from starting.
+// concerns finds references of steps to missing objects, invalid image names, queues that take no gangs, and steps that exceed a quota. It
+// skips what the server cannot read or may not read: these are warnings and never keep a run from starting.
 func (e *Engine) concerns(ctx context.Context, w *walker) (found []run.Concern) {
 	bounded, cancel := context.WithTimeout(ctx, warnTimeout)
 	defer cancel()
@@ -51,6 +52,13 @@ func (e *Engine) concerns(ctx context.Context, w *walker) (found []run.Concern) 
 		}
 		if is {
 			tell(r.step, fmt.Sprintf("%s %q not found: create it in namespace %s, and the step goes on", r.kind, r.name, w.wf.Namespace))
+		}
+	}
+	for _, d := range w.found {
+		if queue, err := e.recent.Queue(bounded, d.Queue); err == nil && queue != nil {
+			if v := pending.Queue(queue.Name, queue.State); v.Cause != "" {
+				tell(d.step, v.Text)
+			}
 		}
 	}
 	quotas, err := e.kube.CoreV1().ResourceQuotas(w.wf.Namespace).List(bounded, metav1.ListOptions{})

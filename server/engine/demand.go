@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"path"
@@ -151,13 +152,27 @@ func (w *walker) leaf(t *wfv1.Template, s scope) (capacity.Demand, bool) {
 	if !ok {
 		return capacity.Demand{}, false
 	}
-	d := capacity.Demand{Groups: []capacity.Group{{Replicas: 1, Pod: *pod}}, Parameters: parameters}
+	d := capacity.Demand{Groups: []capacity.Group{{Replicas: 1, Pod: *pod}}, Parameters: parameters, Queue: w.queue(t, s)}
 	for _, claim := range w.wf.Spec.VolumeClaimTemplates {
 		if mounts(t, claim.Name) {
 			d.Claims = append(d.Claims, capacity.Claim{Name: w.wf.Name + "-" + claim.Name, Spec: claim.Spec}) // as Argo names it
 		}
 	}
 	return d, true
+}
+
+// queue is the queue of Volcano that a template's pods are in; empty where they are in none, or it is not known yet.
+func (w *walker) queue(t *wfv1.Template, s scope) string {
+	annotations := map[string]string{}
+	if w.wf.Spec.PodMetadata != nil {
+		maps.Copy(annotations, w.wf.Spec.PodMetadata.Annotations)
+	}
+	maps.Copy(annotations, t.Metadata.Annotations)
+	queue, known := filledIn(job.QueueOf(cmp.Or(t.SchedulerName, w.wf.Spec.SchedulerName), annotations), s.values)
+	if !known {
+		return ""
+	}
+	return queue
 }
 
 // launched are the launcher's own arguments in a container that runs it.

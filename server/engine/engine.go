@@ -58,7 +58,7 @@ type Engine struct {
 	log       *slog.Logger
 
 	scalesUp       bool           // the cluster adds nodes when pods ask for more
-	recent, survey *survey.Survey // with nodes as they were just before, and as they are
+	recent, survey *survey.Survey // with nodes and queues as they were just before, and as they are
 }
 
 // Connect makes an engine from a kubeconfig file; with an empty name, from the pod that the server runs in.
@@ -87,10 +87,11 @@ func Connect(kubeconfig, namespace string, log *slog.Logger) (*Engine, error) {
 
 // New makes an engine from ready clients.
 func New(argoClient argo.Interface, kube kubernetes.Interface, dyn dynamic.Interface, namespace string, log *slog.Logger) *Engine {
+	queues := dyn.Resource(queueResource)
 	return &Engine{
 		argo: argoClient, kube: kube, dynamic: dyn, namespace: namespace, log: log,
-		recent: &survey.Survey{Core: kube.CoreV1(), Storage: kube.StorageV1(), Keep: keepNodes},
-		survey: &survey.Survey{Core: kube.CoreV1(), Storage: kube.StorageV1()},
+		recent: &survey.Survey{Core: kube.CoreV1(), Storage: kube.StorageV1(), Queues: queues, Keep: keepNodes},
+		survey: &survey.Survey{Core: kube.CoreV1(), Storage: kube.StorageV1(), Queues: queues},
 	}
 }
 

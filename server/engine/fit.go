@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/argosy-ml/argosy/launcher/capacity"
+	"github.com/argosy-ml/argosy/launcher/capacity/survey"
 	"github.com/argosy-ml/argosy/launcher/job"
 	"github.com/argosy-ml/argosy/server/run"
 )
@@ -33,19 +34,17 @@ const (
 // reasonNeverFits is that of pods which the server ended because no node can hold them.
 const reasonNeverFits = "NeverFits"
 
-// tooBig finds the steps that the cluster can never hold. It is not checked where the cluster adds nodes, or its nodes cannot be
-// read just now.
+// tooBig finds the steps that the cluster, or their queue, can never hold. They are not compared with nodes where the cluster adds some.
+// Checked tells that nothing was left out.
 func (e *Engine) tooBig(ctx context.Context, namespace string, demands []stepDemand) (found []run.Shortage, checked bool) {
-	if e.scalesUp {
-		return nil, false
-	}
+	checked = !e.scalesUp
 	bounded, cancel := context.WithTimeout(ctx, warnTimeout)
 	defer cancel()
 	for _, d := range demands {
-		short, err := e.recent.Short(bounded, namespace, d.Demand)
+		short, err := never(bounded, e.recent, namespace, d.Demand, e.scalesUp)
 		if err != nil {
-			e.log.Debug("whether runs fit into the cluster is not checked", "error", err)
-			return found, false
+			e.log.Debug("whether a step fits into the cluster is not checked", "step", d.step, "error", err)
+			checked = false
 		}
 		if short == nil {
 			continue
@@ -58,7 +57,19 @@ func (e *Engine) tooBig(ctx context.Context, namespace string, demands []stepDem
 			break
 		}
 	}
-	return found, true
+	return found, checked
+}
+
+// never compares a demand with the limit of its queue, and with the nodes unless the cluster adds some: these do not raise the limit. What
+// may not be read of the one does not keep it from the other.
+func never(ctx context.Context, s *survey.Survey, namespace string, d capacity.Demand, scalesUp bool) (*capacity.Shortage, error) {
+	queue, err := s.Queue(ctx, d.Queue)
+	short := queue.Short(d)
+	if short != nil || scalesUp {
+		return short, err
+	}
+	short, unread := s.Short(ctx, namespace, d)
+	return short, errors.Join(err, unread)
 }
 
 // nameParameters writes on templates which of the pipeline's parameters set the resources of their pods, for those who tell people
@@ -100,18 +111,18 @@ func isUnschedulable(pod *corev1.Pod) bool {
 		})
 }
 
-// refuse ends the pod of a step that the cluster can never hold. It judges by the nodes as they were just before, since most pods
-// merely wait for their turn, and again by the nodes as they are.
+// refuse ends the pod of a step that the cluster, or its queue, can never hold. It judges by nodes and queues as they were just before, since
+// most pods merely wait for their turn, and again by what they are.
 func (e *Engine) refuse(ctx context.Context, pod *corev1.Pod) {
-	if pod.Annotations[job.AnnotationScalesUp] == "true" {
-		return
-	}
 	ctx, cancel := context.WithTimeout(ctx, refuseTimeout)
 	defer cancel()
-	d := capacity.Demand{Groups: []capacity.Group{{Replicas: 1, Pod: pod.Spec}}, Parameters: job.ParametersOf(pod)}
-	short, err := e.recent.Short(ctx, pod.Namespace, d)
+	scalesUp := pod.Annotations[job.AnnotationScalesUp] == "true"
+	d := capacity.Demand{
+		Groups: []capacity.Group{{Replicas: 1, Pod: pod.Spec}}, Parameters: job.ParametersOf(pod), Queue: job.QueueOf(pod.Spec.SchedulerName, pod.Annotations),
+	}
+	short, err := never(ctx, e.recent, pod.Namespace, d, scalesUp)
 	if short != nil {
-		short, err = e.survey.Short(ctx, pod.Namespace, d)
+		short, err = never(ctx, e.survey, pod.Namespace, d, scalesUp)
 	}
 	if short != nil {
 		err = e.fail(ctx, pod, short.Error())

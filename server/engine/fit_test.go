@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -33,6 +34,10 @@ import (
 
 // laptop is a cluster of one node with two CPUs.
 func laptop(objects ...runtime.Object) (*engine.Engine, *argofake.Clientset, *fake.Clientset) {
+	return laptopOf(enginetest.NewDynamic(), objects...)
+}
+
+func laptopOf(dyn dynamic.Interface, objects ...runtime.Object) (*engine.Engine, *argofake.Clientset, *fake.Clientset) {
 	offered := corev1.ResourceList{}
 	for name, q := range map[corev1.ResourceName]string{"cpu": "2", "memory": "24Gi", "ephemeral-storage": "50Gi", "pods": "110"} {
 		offered[name] = resource.MustParse(q)
@@ -42,7 +47,7 @@ func laptop(objects ...runtime.Object) (*engine.Engine, *argofake.Clientset, *fa
 		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "local", Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}}, Provisioner: "argosy.dev/local"},
 	)...)
 	workflows := argofake.NewSimpleClientset()
-	return engine.New(workflows, kube, enginetest.NewDynamic(), "kubeflow", slog.New(slog.NewTextHandler(io.Discard, nil))), workflows, kube
+	return engine.New(workflows, kube, dyn, "kubeflow", slog.New(slog.NewTextHandler(io.Discard, nil))), workflows, kube
 }
 
 // mpiRun is the sample of that name, as far as it asks for something.
@@ -188,7 +193,7 @@ func TestWarnsOfSteps(t *testing.T) {
 	require.Empty(t, p.Warnings(), "nothing is known of the nodes")
 }
 
-// A step's pod that no node can ever hold ends with the reason; all others are left alone.
+// A step's pod that no node or its queue can ever hold ends with the reason; all others are left alone.
 func TestRefusesPods(t *testing.T) {
 	t.Parallel()
 	pod := func(name, cpu string, annotations map[string]string) *corev1.Pod {
@@ -203,20 +208,21 @@ func TestRefusesPods(t *testing.T) {
 		return p
 	}
 	const node = "workflows.argoproj.io/node-id"
-	e, _, kube := laptop()
+	queued := func(p *corev1.Pod, scheduler string) *corev1.Pod {
+		p.Spec.SchedulerName = scheduler
+		p.Annotations["scheduling.volcano.sh/queue-name"] = "small"
+		return p
+	}
+	e, _, kube := laptopOf(enginetest.NewDynamic(queueOf(t, "small", "Open", "{cpu: 1}")))
 	watched := enginetest.Watched(&kube.Fake, kube.Tracker(), "pods", 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ended := make(chan logs.Pod, 1)
+	ended := make(chan string, 100)
 	done := make(chan error, 1)
 	go func() {
 		done <- e.WatchPods(ctx, func(p logs.Pod) {
-			if !p.Ended {
-				return
-			}
-			select {
-			case ended <- p:
-			default: // it is seen more than once
+			if p.Ended {
+				ended <- p.Name // it is seen more than once
 			}
 		}, func() {})
 	}()
@@ -226,20 +232,32 @@ func TestRefusesPods(t *testing.T) {
 		pod("in-turn", "2", map[string]string{node: "b"}),
 		pod("of-a-job", "4", map[string]string{"argosy.dev/node": "c"}),
 		pod("may-come", "4", map[string]string{node: "d", "argosy.dev/scales-up": "true"}),
+		queued(pod("too-big-for-its-queue", "2", map[string]string{node: "e", "argosy.dev/scales-up": "true"}), "volcano"),
+		queued(pod("in-its-queue", "1", map[string]string{node: "f"}), "volcano"),
+		queued(pod("in-no-queue", "2", map[string]string{node: "g"}), "default-scheduler"),
 	} {
 		_, err := kube.CoreV1().Pods("kubeflow").Create(t.Context(), p, metav1.CreateOptions{})
 		require.NoError(t, err)
 	}
-	p := <-ended
-	require.Equal(t, "too-big", p.Name)
+	says := map[string]string{
+		"too-big": "asks 4 CPUs; this cluster has 2: lower cpu_limit, or add a larger node",
+		"too-big-for-its-queue": "asks 2 CPUs; queue small may have 1: lower the CPU limit of the step, choose another queue, or raise its limit with " +
+			"argosy queue set small --capability cpu=2",
+	}
+	for seen := map[string]bool{}; len(seen) < len(says); {
+		name := <-ended
+		require.Contains(t, says, name)
+		seen[name] = true
+	}
 	cancel()
 	require.NoError(t, <-done, "the watch ends when no pod is looked at any more")
 	pods, err := kube.CoreV1().Pods("kubeflow").List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	for _, p := range pods.Items {
-		require.Equal(t, p.Name == "too-big", p.Status.Phase == corev1.PodFailed, p.Name)
-		if p.Name == "too-big" {
-			require.Equal(t, "asks 4 CPUs; this cluster has 2: lower cpu_limit, or add a larger node", p.Status.Message)
+		why, refused := says[p.Name]
+		require.Equal(t, refused, p.Status.Phase == corev1.PodFailed, p.Name)
+		if refused {
+			require.Equal(t, why, p.Status.Message)
 			require.Equal(t, "wait", p.Status.ContainerStatuses[0].Name, "the user's container never began")
 			require.False(t, p.Status.ContainerStatuses[0].State.Terminated.FinishedAt.IsZero(), "Argo reads when the step ended")
 		}

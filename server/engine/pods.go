@@ -99,6 +99,7 @@ func slim(pod *corev1.Pod) *corev1.Pod {
 	}, Status: pod.Status}
 	if isUnschedulable(pod) {
 		s.Spec = *placement(&pod.Spec)
+		s.Spec.SchedulerName = pod.Spec.SchedulerName
 	} else {
 		for _, c := range pod.Spec.Containers {
 			s.Spec.Containers = append(s.Spec.Containers, corev1.Container{Name: c.Name, Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}})
@@ -106,7 +107,7 @@ func slim(pod *corev1.Pod) *corev1.Pod {
 	}
 	s.Spec.SchedulingGates = pod.Spec.SchedulingGates
 	for _, name := range slices.Concat([]string{
-		common.AnnotationKeyNodeID, annotationNode, annotationRole, job.AnnotationScalesUp, job.AnnotationParameters, pending.Annotation,
+		common.AnnotationKeyNodeID, annotationNode, annotationRole, job.AnnotationScalesUp, job.AnnotationParameters, job.AnnotationQueue, pending.Annotation,
 	}, ranks) {
 		if v, ok := pod.Annotations[name]; ok {
 			s.Annotations[name] = v

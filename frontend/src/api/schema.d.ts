@@ -1932,7 +1932,7 @@ export interface components {
         };
         "argosy.v1.CreateRunResponse": {
             /**
-             * @description In a dry run: the steps were compared with the nodes of the cluster. A cluster that adds nodes is not compared, nor one whose nodes cannot be
+             * @description In a dry run: the steps were compared with the nodes of the cluster. A cluster that adds nodes is not compared, nor one whose nodes or queues cannot be
              *     read now.
              */
             checked?: boolean;

@@ -51,7 +51,7 @@ export const zhCNPages: Texts<typeof enPages> = {
   preflight: {
     checking: '正在询问服务器，集群能否容纳此运行。',
     fits: '集群可以容纳此运行的每个步骤。',
-    unknown: '未与节点比较：集群会自行添加节点，或现在无法读取节点。',
+    unknown: '并非每个步骤都与集群作过比较：集群会自行添加节点，或现在无法读取节点或队列。',
     never_one: '集群永远无法容纳此运行的 {{count}} 个步骤',
     never_other: '集群永远无法容纳此运行的 {{count}} 个步骤',
     short: '步骤“{{step}}”{{why}}',

@@ -31,6 +31,12 @@ const phrases: [RegExp, string][] = [
   [/the (\d+) nodes? of this cluster hold (\d+) of them/, '此集群的 $1 个节点只能容纳其中 $2 个'],
   [/every node of this cluster has (?:it|one of them)/, '此集群的每个节点都有'],
   [/every node with (.*?) has (?:it|one of them)/, '每个有 $1 的节点都有'],
+  [/queue (\S+) may have none(?=:)/, '队列 $1 不能使用'],
+  [/queue (\S+) may have /, '队列 $1 最多可用 '],
+  [
+    /: lower (.*?), choose another queue, or raise its limit with (.*)$/,
+    '。请降低 $1，选择其他队列，或用 $2 提高其上限',
+  ],
   [/the disk of this cluster has /, '此集群的磁盘有 '],
   [/this cluster has no storage class/, '此集群没有存储类'],
   [/this cluster has none/, '此集群没有'],
@@ -108,6 +114,11 @@ const phrases: [RegExp, string][] = [
   [/container has runAsNonRoot and image will run as root/, '容器设置了 runAsNonRoot，而镜像会以 root 运行'],
   [/pod has unbound immediate PersistentVolumeClaims/, 'Pod 有未绑定的 PersistentVolumeClaim'],
   [/the node has too little (\S+) left/, '节点剩余的 $1 太少'],
+  [/there is no queue (\S+): create it, or choose another$/, '没有队列 $1：请创建它，或选择其他队列'],
+  [
+    /queue (\S+) is clos(?:ed|ing) and takes no gangs: open it, or choose another queue$/,
+    '队列 $1 已关闭，不接收 Pod 组：请打开它，或选择其他队列',
+  ],
   [/another step or run holds the lock /, '另一个步骤或运行持有锁 '],
   [/the namespace's quota has no room for its pod: /, '命名空间的配额容不下它的 Pod：'],
 

@@ -12,14 +12,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
 	"github.com/argosy-ml/argosy/launcher/capacity"
 	"github.com/argosy-ml/argosy/launcher/capacity/survey"
+	"github.com/argosy-ml/argosy/launcher/pending"
 )
 
 // claimOf is a claim of a storage class that is not there.
@@ -96,4 +99,37 @@ func TestKeep(t *testing.T) {
 		require.True(t, apierrors.IsForbidden(err), "%v", err)
 	}
 	require.Len(t, client.Actions(), 2)
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	gvr := schema.GroupVersionResource{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "queues"}
+	small := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": gvr.GroupVersion().String(), "kind": "Queue", "metadata": map[string]any{"name": "small"},
+		"spec":   map[string]any{"capability": map[string]any{"cpu": "1500m", "nvidia.com/gpu": int64(2)}},
+		"status": map[string]any{"state": "Closed"},
+	}}
+	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{gvr: "QueueList"}, small)
+	s := survey.Survey{Queues: client.Resource(gvr), Keep: time.Hour}
+	q, err := s.Queue(t.Context(), "small")
+	require.NoError(t, err)
+	require.Equal(t, &capacity.Queue{Name: "small", State: "Closed", Capability: corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("1500m"), "nvidia.com/gpu": resource.MustParse("2"),
+	}}, q)
+	q, err = s.Queue(t.Context(), "other")
+	require.NoError(t, err)
+	require.Equal(t, &capacity.Queue{Name: "other", State: pending.Missing}, q)
+	require.Len(t, client.Actions(), 1, "queues are remembered")
+	q, err = s.Queue(t.Context(), "")
+	require.NoError(t, err)
+	require.Nil(t, q)
+
+	for _, refusal := range []error{apierrors.NewForbidden(gvr.GroupResource(), "", nil), apierrors.NewNotFound(gvr.GroupResource(), "")} {
+		client.PrependReactor("list", "queues", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refusal })
+		s := survey.Survey{Queues: client.Resource(gvr)}
+		q, err := s.Queue(t.Context(), "small")
+		require.Nil(t, q)
+		require.Equal(t, apierrors.IsForbidden(refusal), apierrors.IsForbidden(err), "a cluster without Volcano has no queues: %v", err)
+		require.Equal(t, apierrors.IsForbidden(refusal), err != nil)
+	}
 }

@@ -1132,7 +1132,7 @@ type CreateRunResponse struct {
 	Run *RunView `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
 	// In a dry run: what the cluster can never hold. These steps would fail. A run that was started has them as warnings.
 	Shortages []*Shortage `protobuf:"bytes,2,rep,name=shortages,proto3" json:"shortages,omitempty"`
-	// In a dry run: the steps were compared with the nodes of the cluster. A cluster that adds nodes is not compared, nor one whose nodes cannot be
+	// In a dry run: the steps were compared with the nodes of the cluster. A cluster that adds nodes is not compared, nor one whose nodes or queues cannot be
 	// read now.
 	Checked bool `protobuf:"varint,3,opt,name=checked,proto3" json:"checked,omitempty"`
 	// In a dry run: what steps refer to and what is not there, as far as the server may look. Somebody may still make it, so the run is

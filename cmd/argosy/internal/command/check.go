@@ -37,7 +37,7 @@ func (c *cli) checkRun(ctx context.Context, cl *client.Client, flags *runFlags) 
 		case check.Checked:
 			fmt.Fprintln(c.out, "the cluster has room for every step")
 		default:
-			fmt.Fprintln(c.out, "the steps were not compared with the cluster's nodes")
+			fmt.Fprintln(c.out, "not every step was compared with the cluster: it adds nodes by itself, or its nodes or queues cannot be read")
 		}
 		for _, s := range check.Shortages {
 			fmt.Fprintln(c.out, s)
