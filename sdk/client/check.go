@@ -20,7 +20,8 @@ type RunCheck struct {
 	Concerns []Concern `json:"concerns,omitempty"`
 }
 
-// Concern is a step that refers to a missing object, exceeds a quota, or is in a queue that takes no gangs. Objects that the server may not read are not checked.
+// Concern is a step that refers to a missing object, exceeds a quota, is in a queue that takes no gangs, or creates a job whose gang can never
+// be complete. Objects that the server may not read are not checked.
 type Concern struct {
 	Step string `json:"step"`
 	Why  string `json:"why"` // secret "key" not found: create it in namespace kubeflow, and the step goes on

@@ -33,6 +33,9 @@ func (e *Engine) concerns(ctx context.Context, w *walker) (found []run.Concern) 
 			found = append(found, c)
 		}
 	}
+	for _, c := range w.deadlocks {
+		tell(c.Step, c.Why)
+	}
 	made := w.made()
 	missing := map[object]bool{}
 	for _, r := range w.references {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/argosy-ml/argosy/launcher/capacity"
 	"github.com/argosy-ml/argosy/launcher/job"
+	"github.com/argosy-ml/argosy/server/run"
 )
 
 // maxLooked bounds how many steps of a Workflow, of those that differ, are looked at before its run begins: each takes a fraction of a millisecond.
@@ -79,6 +80,7 @@ type walker struct {
 	found   []stepDemand
 	// What the pods of steps refer to.
 	references []needed
+	deadlocks  []run.Concern // of jobs that resource templates create
 }
 
 func (w *walker) walk(step, template string, given wfv1.Arguments, outer scope) {
@@ -119,6 +121,12 @@ func (w *walker) walk(step, template string, given wfv1.Arguments, outer scope) 
 	}
 	if pod := w.whole(t); pod != nil {
 		w.refer(step, pod, inner)
+	}
+	if t.Resource != nil {
+		text, _ := filledIn(t.Resource.Manifest, inner.values)
+		if why := Deadlock(text); why != "" {
+			w.deadlocks = append(w.deadlocks, run.Concern{Step: step, Why: why})
+		}
 	}
 }
 

@@ -7,7 +7,7 @@ const sentences = readFileSync('src/waiting/sentences.txt', 'utf8').trim().split
 
 // English that belongs to neither the sentence nor its numbers: names, units, words of Kubernetes, and answers of others.
 const names =
-  /argosy queue set small( --capability [\w./]+=\w+(\.\w+)?)+|docker\.io\S*|not found(?=；会)|denied|exit status \d+|mount failed:|requested:|used:|limited:|"[^"]*"|[\w./-]*[_/=.:][\w./:=-]*|\b(CPU|GPU|Pod|Never|root|runAsNonRoot|PersistentVolumeClaim|limit|request|ephemeral-storage|secret|configmap|persistentvolumeclaim|Secret|worker|workers|launcher|ps|x|data|main|init|nfs|fast|local|big|gpus|cpu|memory|token|kubeflow|q|j|b|small|other-1|w-0|another-2|mpi-operator|hugepages-2Mi|\d*[KMGTP]i|\w+-\w+(-\w+)*)\b/g;
+  /argosy queue set small( --capability [\w./]+=\w+(\.\w+)?)+|docker\.io\S*|not found(?=；会)|denied|exit status \d+|mount failed:|requested:|used:|limited:|"[^"]*"|[\w./-]*[_/=.:][\w./:=-]*|\b(CPU|GPU|Pod|Never|root|runAsNonRoot|MPIJob|TFJob|minAvailable|launcherCreationPolicy|WaitForWorkersReady|PersistentVolumeClaim|limit|request|ephemeral-storage|secret|configmap|persistentvolumeclaim|Secret|worker|workers|launcher|ps|x|data|main|init|nfs|fast|local|big|gpus|cpu|memory|token|kubeflow|q|j|b|small|other-1|w-0|another-2|mpi-operator|hugepages-2Mi|\d*[KMGTP]i|\w+-\w+(-\w+)*)\b/g;
 
 describe('a sentence in Chinese', () => {
   it.each(sentences)('%s', (sentence) => {

@@ -119,6 +119,14 @@ const phrases: [RegExp, string][] = [
     /queue (\S+) is clos(?:ed|ing) and takes no gangs: open it, or choose another queue$/,
     '队列 $1 已关闭，不接收 Pod 组：请打开它，或选择其他队列',
   ],
+  [
+    /the gang of its (\S+) can never be complete: (\S+) is (\d+) and so counts the launcher, which launcherCreationPolicy WaitForWorkersReady creates only when the (\d+) workers run: set minAvailable to (\d+), or leave launcherCreationPolicy out/,
+    '它的 $1 的 Pod 组永远凑不齐：$2 为 $3，因此也算上 launcher，而 launcherCreationPolicy WaitForWorkersReady 要等 $4 个 worker 都运行才创建它。请把 minAvailable 设为 $5，或去掉 launcherCreationPolicy',
+  ],
+  [
+    /the gang of its (\S+) can never be complete: (\S+) is (\d+) and the job has (\d+) pods: set minAvailable to (\d+) at most/,
+    '它的 $1 的 Pod 组永远凑不齐：$2 为 $3，而作业只有 $4 个 Pod。请把 minAvailable 设为不超过 $5',
+  ],
   [/another step or run holds the lock /, '另一个步骤或运行持有锁 '],
   [/the namespace's quota has no room for its pod: /, '命名空间的配额容不下它的 Pod：'],
 

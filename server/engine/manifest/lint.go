@@ -54,6 +54,7 @@ func Lint(manifest []byte) []Fault {
 	case err == nil:
 		faults = append(faults, references(root)...)
 		faults = append(faults, checkPods(root)...)
+		faults = append(faults, checkGangs(root)...)
 		wrong, closed := checkExpressions(root)
 		if faults = append(faults, wrong...); closed {
 			faults = append(faults, validateAll(wf, root)...)

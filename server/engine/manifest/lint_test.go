@@ -264,6 +264,31 @@ spec:
 	require.Contains(t, faults[1].Message, "'gone' undefined")
 }
 
+// A gang that waits for ever where gangs are scheduled is a warning: elsewhere the job runs.
+func TestLintWarnsOfGangs(t *testing.T) {
+	t.Parallel()
+	faults := manifest.Lint([]byte(`apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: x-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    resource:
+      action: create
+      manifest: |
+        apiVersion: batch.volcano.sh/v1alpha1
+        kind: Job
+        metadata: {generateName: j-}
+        spec: {minAvailable: 3, tasks: [{name: worker, replicas: 2}]}
+`))
+	require.Len(t, faults, 1)
+	require.True(t, faults[0].Warning)
+	require.Equal(t, 10, faults[0].Line)
+	require.Equal(t, "spec.templates[main].resource.manifest", faults[0].Path)
+	require.Contains(t, faults[0].Message, "the gang of its Job can never be complete: spec.minAvailable is 3 and the job has 2 pods")
+}
+
 // What the compiler writes has nothing wrong in it.
 func TestLintOfGoldens(t *testing.T) {
 	t.Parallel()

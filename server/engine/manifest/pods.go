@@ -7,6 +7,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/argosy-ml/argosy/server/engine"
 )
 
 // checkPods finds faults that Argo overlooks and Kubernetes refuses when the pods are created: unknown policies, and mounts
@@ -42,6 +44,23 @@ func checkPods(root *yaml.Node) []Fault {
 				}
 			}
 		})
+	}
+	return faults
+}
+
+// checkGangs warns of distributed jobs, written by hand, whose gang can never be complete.
+func checkGangs(root *yaml.Node) (faults []Fault) {
+	templates := child(child(root, "spec"), "templates")
+	if templates == nil {
+		return nil
+	}
+	for i, t := range templates.Content {
+		made := child(child(t, "resource"), "manifest")
+		if why := engine.Deadlock(text(made)); why != "" {
+			f := at(made, "spec.templates["+key(resolved(t), i)+"].resource.manifest", why)
+			f.Warning = true
+			faults = append(faults, f)
+		}
 	}
 	return faults
 }
