@@ -1,6 +1,7 @@
-import { Button, Text } from '@mantine/core';
-import { IconCircleXFilled } from '@tabler/icons-react';
+import { Button, Group, Text } from '@mantine/core';
+import { IconCircleXFilled, IconReload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
 import { problemOf } from '../api/problem';
@@ -11,13 +12,20 @@ import { isFailure } from '../status/status';
 import { useSentence } from '../waiting/useSentence';
 import { exitMeaning } from './exitCode';
 import { failedNode, runsSomething } from './focusNode';
+import { RetryDialog } from './RetryDialog';
 import classes from './RunPage.module.css';
 
 // As many last lines as usually hold a traceback's end.
 const tailLines = 12;
 
-/** Says why a run failed: the step, its exit code, the cause, and the last lines that it printed. */
-export function FailureBanner({ run, onShowLog }: { run: Run; onShowLog: (nodeID: string) => void }) {
+interface FailureBannerProps {
+  run: Run;
+  onShowLog: (nodeID: string) => void;
+  onRetried: () => void;
+}
+
+/** Says why a run failed: the step, its exit code, the cause, and the last lines that it printed; and retries it. */
+export function FailureBanner({ run, onShowLog, onRetried }: FailureBannerProps) {
   const { t } = useTranslation();
   const sentence = useSentence();
   if (!isFailure(run.status)) return null;
@@ -50,16 +58,42 @@ export function FailureBanner({ run, onShowLog }: { run: Run; onShowLog: (nodeID
         </Text>
       ))}
       {printed.length > 0 && <LastLines lines={printed} />}
-      {node && runsSomething(node) && (
-        <>
-          {printed.length === 0 && <LogTail runID={run.id} nodeID={node.id} />}
-          <Button size="xs" variant="default" style={{ alignSelf: 'flex-start' }} onClick={() => onShowLog(node.id)}>
+      {node && runsSomething(node) && printed.length === 0 && <LogTail runID={run.id} nodeID={node.id} />}
+      <Group gap="xs">
+        {node && runsSomething(node) && (
+          <Button size="xs" variant="default" onClick={() => onShowLog(node.id)}>
             {t('run.showLog')}
           </Button>
-        </>
-      )}
+        )}
+        <Retries run={run} step={node && runsSomething(node) ? node : undefined} onRetried={onRetried} />
+      </Group>
       {node && <Consequences run={run} cause={node} onShow={onShowLog} />}
     </section>
+  );
+}
+
+/** Retries what failed, as it was or from the failed step with other parameters. */
+function Retries({ run, step, onRetried }: { run: Run; step: RunNode | undefined; onRetried: () => void }) {
+  const { t } = useTranslation();
+  const [retrying, setRetrying] = useState<'all' | 'step'>();
+  const from = retrying === 'step' ? { step, changing: true } : {};
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconReload size={14} aria-hidden />}
+        onClick={() => setRetrying('all')}
+      >
+        {t('retry.retry')}
+      </Button>
+      {step && (run.parameters ?? []).length > 0 && (
+        <Button size="xs" variant="default" onClick={() => setRetrying('step')}>
+          {t('retry.fromHereWith')}
+        </Button>
+      )}
+      {retrying && <RetryDialog run={run} {...from} onClose={() => setRetrying(undefined)} onRetried={onRetried} />}
+    </>
   );
 }
 

@@ -43,7 +43,7 @@ it('says what would run again, and sends the parameters that were changed and no
   expect(bodies).toEqual([{ step: 'n2', parameters: [], dry_run: true }]);
 
   await userEvent.click(screen.getByText('Change parameters'));
-  const field = screen.getByLabelText('lr');
+  const field = await screen.findByLabelText('lr');
   await userEvent.clear(field);
   await userEvent.type(field, '0.01');
   await userEvent.click(screen.getByRole('button', { name: 'Run again from there' }));
@@ -59,7 +59,68 @@ it('shows why the server refuses, and sends nothing then', async () => {
   );
   renderAt('/', '/', () => <RetryDialog run={run} onClose={() => undefined} onRetried={() => undefined} />);
   expect((await screen.findByRole('alert')).textContent).toContain('the run goes on');
-  expect(screen.getByRole('button', { name: 'Run again from there' })).toHaveProperty('disabled', true);
+  // Without a step there is no "there".
+  expect(screen.queryByRole('button', { name: 'Run again from there' })).toBeNull();
+  expect(screen.getByRole('button', { name: 'Retry' })).toHaveProperty('disabled', true);
+});
+
+it('has a field for each type of parameter, and refuses a value that is not of it', async () => {
+  const inputs = [
+    { name: 'epochs', type: 'Integer', minimum: 1 },
+    { name: 'fp16', type: 'Bool' },
+  ];
+  const manifest = JSON.stringify({
+    metadata: {
+      annotations: {
+        'argosy.dev/sdk_version': '1',
+        'pipelines.kubeflow.org/pipeline_spec': JSON.stringify({ inputs }),
+      },
+    },
+    spec: { arguments: { parameters: inputs.map(({ name }) => ({ name })) } },
+  });
+  const retried = vi.fn();
+  server.use(
+    http.post('*/apis/argosy/v1/runs/r1\\:retry', async ({ request }) => {
+      retried(await request.json());
+      return HttpResponse.json({ again: ['n2'], attempt: '2', warnings: ['kept steps used lr=0.1'] });
+    }),
+    http.get('*/apis/v1beta1/pipeline_versions/v1/templates', () => HttpResponse.json({ template: manifest })),
+    http.get('*/apis/v1beta1/pipeline_versions/v1', () =>
+      HttpResponse.json({ id: 'v1', parameters: [{ name: 'epochs', value: '5' }] }),
+    ),
+  );
+  const typed = {
+    ...run,
+    pipeline: { id: 'p1', version_id: 'v1' },
+    parameters: [
+      { name: 'epochs', value: '3' },
+      { name: 'fp16', value: 'true' },
+    ],
+  } as Run;
+  renderAt('/', '/', () => (
+    <RetryDialog run={typed} step={step} changing onClose={() => undefined} onRetried={() => undefined} />
+  ));
+  expect(await screen.findByText('Know this before you retry')).toBeTruthy();
+  await userEvent.click(await screen.findByRole('switch', { name: 'fp16' }));
+  const epochs = screen.getByLabelText('epochs');
+  expect(await screen.findByText('Default: 5')).toBeTruthy();
+  await userEvent.clear(epochs);
+  await userEvent.type(epochs, 'many');
+  const go = screen.getByRole('button', { name: 'Run again from there' });
+  expect(go).toHaveProperty('disabled', true);
+  await userEvent.click(screen.getByRole('button', { name: 'Back to the default: epochs' }));
+  expect(epochs).toHaveProperty('value', '5');
+  await userEvent.click(go);
+  await waitFor(() =>
+    expect(retried).toHaveBeenLastCalledWith({
+      step: 'n2',
+      parameters: [
+        { name: 'epochs', value: '5' },
+        { name: 'fp16', value: 'false' },
+      ],
+      dry_run: false,
+    }),
+  );
 });
 
 it('shows the parameters of a run beside their defaults', async () => {

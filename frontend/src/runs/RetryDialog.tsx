@@ -1,29 +1,38 @@
-import { Alert, Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
-import { retryRun } from '../api/runs';
+import { retryRun, versionParametersQuery } from '../api/runs';
 import { announce } from '../app/announce';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { stepLabels } from '../graph/model';
+import { parameterValues, problemOf } from '../newrun/parameters';
+import { useParameterRules } from '../pipelines/useParameterRules';
 import classes from './RunPage.module.css';
+
+const ParameterFields = lazy(() =>
+  import('../newrun/ParameterFields').then((module) => ({ default: module.ParameterFields })),
+);
 
 interface RetryDialogProps {
   run: Run;
   /** Where to go on from; what failed when absent. */
   step?: RunNode;
+  /** Opens with the fields of the parameters. */
+  changing?: boolean;
   onClose: () => void;
   onRetried: () => void;
 }
 
 /** Says what would run again, takes other parameters, and goes on with the run. */
-export function RetryDialog({ run, step, onClose, onRetried }: RetryDialogProps) {
+export function RetryDialog({ run, step, changing = false, onClose, onRetried }: RetryDialogProps) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const [values, setValues] = useState<Record<string, string>>({});
+  const [open, setOpen] = useState(changing);
   const [settled] = useDebouncedValue(values, 400);
   const labels = useMemo(() => stepLabels((run.nodes ?? []) as RunNode[]), [run.nodes]);
   const given = run.parameters ?? [];
@@ -52,6 +61,14 @@ export function RetryDialog({ run, step, onClose, onRetried }: RetryDialogProps)
       onClose();
     },
   });
+  // Until somebody looks at the parameters, neither their defaults nor their types are needed.
+  const { id: pipeline, version_id: version } = (open && run.pipeline) || {};
+  const { data: defaults = [] } = useQuery({ ...versionParametersQuery(version ?? ''), enabled: Boolean(version) });
+  const rules = useParameterRules(pipeline, version) ?? {};
+  const known = new Map(defaults.map(({ name, value }) => [name, value]));
+  const declared = given.map(({ name, value }) => ({ name, value: known.get(name) ?? value }));
+  const parameters = parameterValues(declared, values, given);
+  const wrong = parameters.some(({ name, value }) => problemOf(rules[name], value, t));
   const name = step ? (labels.get(step.id) ?? step.id) : '';
   return (
     <Modal
@@ -70,27 +87,18 @@ export function RetryDialog({ run, step, onClose, onRetried }: RetryDialogProps)
           <Plan again={plan.data.again.map((id) => labels.get(id) ?? id)} warnings={plan.data.warnings} />
         )}
         {given.length > 0 && (
-          <details className={classes.change}>
+          <details className={classes.change} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
             <summary>{t('retry.change')}</summary>
-            <Stack gap="xs" mt="xs">
-              {given.map(({ name: parameter = '', value = '' }) => (
-                <TextInput
-                  key={parameter}
-                  size="xs"
-                  label={parameter}
-                  description={
-                    values[parameter] !== undefined && values[parameter] !== value
-                      ? t('retry.was', { value })
-                      : undefined
-                  }
-                  value={values[parameter] ?? value}
-                  onChange={(event) => {
-                    const changed = event.currentTarget.value;
-                    setValues((old) => ({ ...old, [parameter]: changed }));
-                  }}
+            {open && (
+              <Suspense fallback={<Awaiting what={t('await.pipeline')} rows={given.length} />}>
+                <ParameterFields
+                  parameters={parameters}
+                  before={{ name: run.name, parameters: given }}
+                  rules={rules}
+                  onChange={(changed, value) => setValues((old) => ({ ...old, [changed]: value }))}
                 />
-              ))}
-            </Stack>
+              </Suspense>
+            )}
           </details>
         )}
         {retry.error && <Failure title={t('retry.refused')} error={retry.error} />}
@@ -98,8 +106,12 @@ export function RetryDialog({ run, step, onClose, onRetried }: RetryDialogProps)
           <Button variant="default" onClick={onClose}>
             {t('action.cancel')}
           </Button>
-          <Button loading={retry.isPending} disabled={!plan.data || Boolean(plan.error)} onClick={() => retry.mutate()}>
-            {t('retry.go')}
+          <Button
+            loading={retry.isPending}
+            disabled={!plan.data || Boolean(plan.error) || wrong}
+            onClick={() => retry.mutate()}
+          >
+            {step ? t('retry.goFrom') : t('retry.retry')}
           </Button>
         </Group>
       </Stack>

@@ -1,4 +1,4 @@
-import { cleanup, screen, within } from '@testing-library/react';
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
 import { expect, it, vi } from 'vitest';
@@ -45,7 +45,7 @@ it('says which step failed, why, with what exit code, and what it printed last',
       },
     ],
   });
-  renderAt('/', '/', () => <FailureBanner run={failed} onShowLog={() => undefined} />);
+  renderAt('/', '/', () => <FailureBanner run={failed} onShowLog={() => undefined} onRetried={() => undefined} />);
   expect(await screen.findByRole('heading', { name: 'Step “train” failed with exit code 7' })).toBeTruthy();
   expect(screen.getByText('command exited with code 7')).toBeTruthy();
   expect(screen.getByText('child n2 failed')).toBeTruthy();
@@ -54,13 +54,38 @@ it('says which step failed, why, with what exit code, and what it printed last',
   expect(tail.textContent).not.toContain('line 28\n');
 });
 
+it('offers a retry of what failed, and one from the failed step with other parameters', async () => {
+  const bodies: object[] = [];
+  server.use(
+    http.post('*/apis/argosy/v1/runs/r1\\:retry', async ({ request }) => {
+      bodies.push((await request.json()) as object);
+      return HttpResponse.json({ again: ['n2'], attempt: '2' });
+    }),
+  );
+  const failed = run({
+    status: 'Failed',
+    parameters: [{ name: 'lr', value: '0.1' }],
+    nodes: [{ id: 'n2', display_name: 'train', type: 'Pod', phase: 'Failed', message: 'x\ny' }],
+  });
+  renderAt('/', '/', () => <FailureBanner run={failed} onShowLog={() => undefined} onRetried={() => undefined} />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Retry from here with other parameters' }));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Retry from step “train”' }));
+  expect(await dialog.findByLabelText('lr')).toHaveProperty('value', '0.1');
+  await userEvent.click(dialog.getByRole('button', { name: 'Cancel' }));
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  await userEvent.click(screen.getByRole('button', { name: 'Retry' }));
+  const whole = within(await screen.findByRole('dialog', { name: 'Retry this run' }));
+  await userEvent.click(await whole.findByRole('button', { name: 'Retry' }));
+  await waitFor(() => expect(bodies.at(-1)).toEqual({ parameters: [], dry_run: false }));
+});
+
 it('takes the last lines from the message of the step when a launcher put them there', async () => {
   const message = 'MPIJob a-1 failed: command exited with code 2\nusage: x\nerror: no such optimizer\n';
   const failed = run({
     status: 'Failed',
     nodes: [{ id: 'n2', display_name: 'train', type: 'Pod', phase: 'Failed', exit_code: '2', message }],
   });
-  renderAt('/', '/', () => <FailureBanner run={failed} onShowLog={() => undefined} />);
+  renderAt('/', '/', () => <FailureBanner run={failed} onShowLog={() => undefined} onRetried={() => undefined} />);
   expect(await screen.findByText('MPIJob a-1 failed: command exited with code 2')).toBeTruthy();
   const tail = screen.getByRole('region', { name: 'Last lines of its log' });
   expect(tail.textContent).toBe('usage: x\nerror: no such optimizer');
@@ -136,7 +161,7 @@ it('says in words what an exit code means, what to do, and what else failed', as
       pod('after', 'Omitted'),
     ],
   });
-  renderAt('/', '/', () => <FailureBanner run={failed} onShowLog={() => undefined} />);
+  renderAt('/', '/', () => <FailureBanner run={failed} onShowLog={() => undefined} onRetried={() => undefined} />);
   expect(await screen.findByRole('heading', { name: 'Step “train” failed with exit code 137' })).toBeTruthy();
   expect(screen.getByText('It ran out of memory.')).toBeTruthy();
   expect(screen.getByText(/Give it more memory/)).toBeTruthy();

@@ -104,7 +104,7 @@ function RunBody({ run, onRetried }: { run: Run; onRetried: () => void }) {
     <>
       <RunSummary run={run} />
       <WaitingNote run={run} onShowWhy={(node) => showStep({ node, panel: 'waits' })} />
-      <FailureBanner run={run} onShowLog={(node) => showStep({ node, panel: 'log' })} />
+      <FailureBanner run={run} onShowLog={(node) => showStep({ node, panel: 'log' })} onRetried={onRetried} />
       <Warnings warnings={run.warnings ?? []} />
       {tab !== 'metrics' && <MetricsCard run={run} onShowAll={() => show({ tab: 'metrics' })} />}
       <Tabs value={tab} onChange={(to) => show({ tab: to as RunTab })} className={classes.tabs} keepMounted={false}>
