@@ -8,12 +8,10 @@ interface ParameterTableProps {
   empty: string;
   caption: string;
   valueHeader?: string;
-  /** More about some of them, by name. */
-  hints?: Record<string, string>;
 }
 
 /** Names and values, as they were given. */
-export function ParameterTable({ parameters, empty, caption, valueHeader, hints }: ParameterTableProps) {
+export function ParameterTable({ parameters, empty, caption, valueHeader }: ParameterTableProps) {
   const { t } = useTranslation();
   if (parameters.length === 0) {
     return (
@@ -38,14 +36,7 @@ export function ParameterTable({ parameters, empty, caption, valueHeader, hints 
       <Table.Tbody>
         {parameters.map(({ name, value }) => (
           <Table.Tr key={name}>
-            <Table.Td className="break">
-              {name}
-              {name && hints?.[name] && (
-                <Text size="xs" c="dimmed">
-                  {hints[name]}
-                </Text>
-              )}
-            </Table.Td>
+            <Table.Td className="break">{name}</Table.Td>
             <Table.Td className="mono break" style={{ whiteSpace: 'pre-wrap' }}>
               {value || (
                 <Text span c="dimmed" size="sm">

@@ -10,7 +10,12 @@ import './PipelinePage';
 import './DiffPage';
 
 const at = (day: number) => `2026-11-0${day}T10:00:00Z`;
-const version = (id: string, day: number) => ({ id, name: `version ${id}`, created_at: at(day) });
+const version = (id: string, day: number) => ({
+  id,
+  name: `version ${id}`,
+  created_at: at(day),
+  parameters: [] as object[],
+});
 
 let versions = [version('c', 3), version('b', 2), version('a', 1)];
 let defaultVersion = 'c';
@@ -138,4 +143,37 @@ it('says how to make the first run of a pipeline', async () => {
   renderApp('/pipelines/p?tab=runs');
   const empty = (await screen.findByText('No runs of this pipeline yet')).parentElement as HTMLElement;
   expect(within(empty).getByRole('link', { name: 'Create run' }).getAttribute('href')).toBe('/runs/new?pipeline=p');
+});
+
+it('says of parameters what they are for and what values they take', async () => {
+  const parameters = ['workers', 'rate', 'optimizer', 'plain'].map((name) => ({
+    name,
+    value: name === 'plain' ? '' : '1',
+  }));
+  versions = [{ ...version('c', 3), parameters }];
+  const inputs = [
+    { name: 'workers', type: 'Integer', minimum: 1, maximum: 64 },
+    { name: 'rate', type: 'Float', minimum: 0.5 },
+  ];
+  const template = `
+metadata:
+  annotations:
+    argosy.dev/sdk_version: 0.1.0
+    pipelines.kubeflow.org/pipeline_spec: '${JSON.stringify({ inputs })}'
+spec:
+  arguments:
+    parameters:
+    - {name: workers, description: How many pods work}
+    - {name: rate}
+    - {name: optimizer, enum: [sgd, adam]}
+    - {name: plain}
+`;
+  server.use(http.get('*/templates', () => HttpResponse.json({ template })));
+  renderApp('/pipelines/p?tab=parameters');
+  const cells = async (name: string) => (await row(name)).textContent;
+  expect(await cells('How many pods work')).toBe('workersHow many pods work1whole number1 to 64');
+  expect(await cells('^rate')).toBe('rate1numberat least 0.5');
+  const choices = within(await row('optimizer')).getAllByRole('listitem');
+  expect(choices.map(({ textContent }) => textContent)).toEqual(['sgd', 'adam']);
+  expect(await cells('^plain')).toBe('plain———');
 });

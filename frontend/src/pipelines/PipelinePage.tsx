@@ -10,12 +10,12 @@ import { ButtonLink, TextLink } from '../app/links';
 import { Page } from '../app/Page';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
-import { ParameterTable } from '../feedback/ParameterTable';
 import { Time } from '../format/Duration';
 import { RunsTable } from '../runs/RunsTable';
 import { LazyYAMLView } from '../yaml/LazyYAMLView';
 import { DeletePipeline } from './DeletePipeline';
 import { DropTarget } from './DropTarget';
+import { ParametersTab } from './ParametersTab';
 import { PipelineGraph } from './PipelineGraph';
 import classes from './PipelinePage.module.css';
 import type { PipelineSearch, PipelineTab } from './pipelineSearch';
@@ -130,13 +130,7 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
           />
         </Tabs.Panel>
         <Tabs.Panel value="parameters" className={classes.tab}>
-          <ParameterTable
-            parameters={parameters}
-            empty={t('pipeline.noParameters')}
-            caption={t('pipeline.parameters')}
-            valueHeader={t('field.default')}
-            hints={Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, rule.description ?? '']))}
-          />
+          <ParametersTab parameters={parameters} rules={rules} />
         </Tabs.Panel>
         <Tabs.Panel value="yaml" className={classes.tab}>
           <Template pipeline={pipeline} versionID={search.version} />
