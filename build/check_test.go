@@ -41,6 +41,7 @@ func healthy() machine {
 			"proc/sys/user/max_user_namespaces":                     "63000\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes":            "9223372036854771712\n",
 			"usr/lib/postgresql/15/bin/initdb":                      "",
+			"usr/share/fonts/truetype/wqy/wqy-microhei.ttc":         "",
 		},
 		env: map[string]string{"ARGOSY_HTTP": "127.0.0.1:0", "ARGOSY_GRPC": "[::1]:0"},
 	}

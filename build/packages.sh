@@ -12,6 +12,7 @@ declare -A needs=(            # package -> a file or command that shows it is th
 )
 if [ "$goal" = test ]; then
 	needs[chromium]=chromium
+	needs[fonts-wqy-microhei]=font:wqy-microhei # the pages in Chinese, and pictures of them
 	needs[kubernetes-client]=kubectl
 	needs[python3-torch]=py:torch # a PyTorchJob that really trains
 	needs[postgresql]=pg:initdb   # the store's second database; tests start their own server
@@ -31,6 +32,7 @@ PATH=$root/usr/local/sbin:$root/usr/local/bin:$root/usr/sbin:$root/usr/bin:$root
 present() {
 	case $1 in
 	pg:*) compgen -G "$root/usr/lib/postgresql/*/bin/${1#pg:}" >/dev/null ;; # not on the PATH, as each version has its own
+	font:*) compgen -G "$root/usr/share/fonts/truetype/*/${1#font:}.*" >/dev/null ;;
 	py:*) "$root/usr/bin/python3" -c "import importlib.util as i, sys; sys.exit(not i.find_spec('${1#py:}'))" 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac
@@ -42,6 +44,7 @@ for package in "${!needs[@]}"; do
 	missing+=("$package")
 	case $package in
 	uidmap | iproute2) ;; # pods go without: `argosy doctor` says how
+	fonts-wqy-microhei) ;; # without it a browser draws boxes
 	*) vital=yes ;;
 	esac
 done

@@ -3,10 +3,15 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { chromium } from '@playwright/test';
 
-/** Starts `argosy up` on a data folder and waits until it serves. */
+/** Starts `argosy up` on a data folder and waits until it serves. `lines` grows with what it tells its user. */
 export async function serve(bin, home, ...more) {
   const args = ['up', '--home', home, '--http', '127.0.0.1:0', '--grpc', '127.0.0.1:0', ...more];
-  const child = spawn(`${bin}/argosy`, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(`${bin}/argosy`, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const lines = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    lines.push(line);
+    process.stderr.write(`${line}\n`);
+  });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const url = await new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
@@ -19,7 +24,7 @@ export async function serve(bin, home, ...more) {
     child.kill('SIGTERM');
     await ended;
   };
-  return { url, stop };
+  return { url, lines, stop };
 }
 
 export const launch = () =>
