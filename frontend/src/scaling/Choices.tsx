@@ -65,7 +65,7 @@ export function Choices({ report, search, onChange }: ChoicesProps) {
       />
       <NumberInput
         label={t('scaling.price')}
-        w={150}
+        w={200}
         min={0}
         decimalScale={4}
         defaultValue={search.price ? Number(search.price) : ''}

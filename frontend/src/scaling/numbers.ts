@@ -1,4 +1,5 @@
 import type { ScalingCell } from '../api/scaling';
+import { ticks } from '../compare/scale';
 import { numberFormat } from '../format/format';
 
 /** A value in five digits, as argosy report writes it. */
@@ -25,8 +26,16 @@ export function spread(cell: ScalingCell): { low: number; high: number; interval
   return { low: cell.least ?? 0, high: cell.most ?? 0, interval: false };
 }
 
-/** Round values between two ends of a logarithmic axis. */
+// With fewer marks an axis does not show how its values lie.
+const fewMarks = 3;
+
+/** Round values between two ends of a logarithmic axis: 1, 2 and 5 of each power of ten, or more of them on a short axis. */
 export function logTicks(low: number, high: number): number[] {
+  const all = powerTicks(low, high);
+  return all.length < fewMarks ? ticks(low, high) : all;
+}
+
+function powerTicks(low: number, high: number): number[] {
   const all: number[] = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
     for (const step of [1, 2, 5]) {
