@@ -15,6 +15,13 @@ type Cluster struct {
 	Waiting []Holder       `json:"waiting,omitempty"` // pods that have no node yet
 	Missing []MissingRight `json:"missing,omitempty"`
 	ReadAt  time.Time      `json:"read_at"`
+	Disk    *Disk          `json:"disk,omitempty"` // nil where the server does not know it
+}
+
+// Disk is the room, in bytes, of the file system that holds the server's data.
+type Disk struct {
+	Total float64 `json:"total"`
+	Free  float64 `json:"free"` // what the server's user may still write
 }
 
 // MissingRight names objects of the cluster that the server may not read, so that the answer lacks them.

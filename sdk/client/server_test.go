@@ -49,7 +49,7 @@ func realServer(t *testing.T) (*enginetest.Bundle, *client.Client) {
 	handler, err := gateway.New(gateway.Config{
 		API: api.New(api.Services{
 			Pipelines: b.Pipelines, Experiments: b.Experiments, Runs: b.Runs, Schedules: b.Schedules, Watcher: watcher, Series: series.NewReader(b.Store), Streams: ctx,
-			Cluster: cluster.NewService(b.Engine.View(), b.Runs),
+			Cluster: cluster.NewService(b.Engine.View(), b.Runs, t.TempDir()),
 		}),
 		Pipelines: b.Pipelines, Runs: b.Runs, Watcher: watcher, Gate: access.New("", b.Log), Log: slog.New(slog.DiscardHandler), Streams: ctx,
 	})

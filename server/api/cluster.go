@@ -23,6 +23,9 @@ func (s *clusters) GetCluster(ctx context.Context, _ *argosyv1.GetClusterRequest
 		return nil, err
 	}
 	answer := &argosyv1.Cluster{Waiting: wireHolders(o.Waiting), Missing: wireRights(o.Missing), ReadAt: ownTime(o.ReadAt)}
+	if o.Disk.Total > 0 {
+		answer.Disk = &argosyv1.Disk{Total: float64(o.Disk.Total), Free: float64(o.Disk.Free)}
+	}
 	for _, n := range o.Nodes {
 		answer.Nodes = append(answer.Nodes, wireNode(n))
 	}

@@ -129,7 +129,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	watcher := eventstream.New(eventstream.Config{Store: store, Runs: runs, Log: c.Log})
 	curves := series.NewReader(store)
 	services := api.New(api.Services{
-		Watcher: watcher, Series: curves, Benchmark: benchmark.NewService(benchmark.Config{Runs: runs.Reader, Experiments: experiments, Series: curves}), Pruner: pruner, Streams: streams, Cluster: clusterview.NewService(cluster.View(), runs),
+		Watcher: watcher, Series: curves, Benchmark: benchmark.NewService(benchmark.Config{Runs: runs.Reader, Experiments: experiments, Series: curves}), Pruner: pruner, Streams: streams, Cluster: clusterview.NewService(cluster.View(), runs, c.Home),
 		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules, Tasks: task.NewService(store),
 		Version: c.Version, Commit: c.Commit, Sources: sources,
 	})

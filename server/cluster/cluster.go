@@ -20,7 +20,11 @@ type Overview struct {
 	Waiting []Holder
 	Missing []Right
 	ReadAt  time.Time
+	Disk    Disk
 }
+
+// Disk is the room of the file system that holds the server's data, in bytes. Total is 0 where it is not known.
+type Disk struct{ Total, Free uint64 }
 
 // Amounts are so much of each resource: CPUs in cores, memory in bytes, all else counted.
 type Amounts map[string]float64

@@ -22,10 +22,13 @@ const worldSize = "world-size"
 type Service struct {
 	source Source
 	runs   *run.Service // names what the cluster knows by ids
+	home   string
 }
 
-// NewService makes the service.
-func NewService(source Source, runs *run.Service) *Service { return &Service{source, runs} }
+// NewService makes the service. The server keeps its data in the folder home; without one, nothing is known of its disk.
+func NewService(source Source, runs *run.Service, home string) *Service {
+	return &Service{source, runs, home}
+}
 
 // Overview gives what the cluster has and who holds it.
 func (s *Service) Overview(ctx context.Context) (Overview, error) {
@@ -38,6 +41,9 @@ func (s *Service) Overview(ctx context.Context) (Overview, error) {
 	delete(ids, "")
 	names, err := s.names(ctx, slices.Sorted(maps.Keys(ids)))
 	eachRun(&o, func(id string, name *string) { *name = names[id] })
+	if s.home != "" {
+		o.Disk = diskOf(s.home)
+	}
 	return o, err
 }
 

@@ -168,7 +168,7 @@ var (
 func TestQueues(t *testing.T) {
 	t.Parallel()
 	serves := func(dyn dynamic.Interface) *cluster.Service {
-		return cluster.NewService(engine.New(nil, fake.NewClientset(), dyn, "kubeflow", slog.New(slog.DiscardHandler)).View(), nil)
+		return cluster.NewService(engine.New(nil, fake.NewClientset(), dyn, "kubeflow", slog.New(slog.DiscardHandler)).View(), nil, "")
 	}
 	ctx := t.Context()
 	_, err := serves(enginetest.WithoutVolcano(enginetest.NewDynamic())).ListQueues(ctx)

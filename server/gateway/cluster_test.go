@@ -107,6 +107,8 @@ func TestCluster(t *testing.T) {
 	require.InDelta(t, 4, queue.GetResources()[0].GetCapability(), 0)
 	require.Nil(t, queue.GetResources()[1].Capability, "a resource without a limit") //nolint:protogetter // whether it is set
 	require.Equal(t, "pods", answer.GetMissing()[0].GetResource())
+	require.Positive(t, answer.GetDisk().GetFree(), "the disk of the server's data")
+	require.Greater(t, answer.GetDisk().GetTotal(), answer.GetDisk().GetFree())
 }
 
 func (b *busy) Pending(_ context.Context, _ cluster.Of, waiters []cluster.Waiter) ([]cluster.Pending, []cluster.Right, error) {

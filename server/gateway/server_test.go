@@ -141,7 +141,7 @@ func (s *server) open(t *testing.T) {
 		sources = api.Sources{}
 	}
 	watcher := eventstream.New(eventstream.Config{Store: store, Runs: runs, Log: log})
-	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Benchmark: benchmark.NewService(benchmark.Config{Runs: runs.Reader, Experiments: experiments, Series: series.NewReader(store)}), Streams: streams, Cluster: cluster.NewService(s.source, runs), Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Pruner: &retention.Pruner{Store: store, Runs: runs.Changer, Log: log}, Version: "v1.2.3", Commit: "abc", Sources: sources})
+	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Benchmark: benchmark.NewService(benchmark.Config{Runs: runs.Reader, Experiments: experiments, Series: series.NewReader(store)}), Streams: streams, Cluster: cluster.NewService(s.source, runs, t.TempDir()), Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Pruner: &retention.Pruner{Store: store, Runs: runs.Changer, Log: log}, Version: "v1.2.3", Commit: "abc", Sources: sources})
 	gate := access.New(s.password, log)
 	handler, err := gateway.New(gateway.Config{
 		API: services, Gate: gate, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, Hosts: s.hosts, Log: log, Streams: streams,

@@ -7,6 +7,7 @@ export type ClusterNode = Schema['argosy.v1.ClusterNode'];
 export type ResourceUse = Schema['argosy.v1.ResourceUse'];
 export type Holder = Schema['argosy.v1.Holder'];
 export type Amount = Schema['argosy.v1.Amount'];
+export type Disk = Schema['argosy.v1.Disk'];
 export type Queue = Schema['argosy.v1.Queue'];
 export type PodGroup = Schema['argosy.v1.PodGroup'];
 export type MissingRight = Schema['argosy.v1.MissingRight'];

@@ -1826,6 +1826,8 @@ export interface components {
         };
         /** @description Cluster is what a cluster has and who holds it. */
         "argosy.v1.Cluster": {
+            /** @description Where the server keeps its data; absent where that is not known. */
+            disk?: components["schemas"]["argosy.v1.Disk"];
             missing?: components["schemas"]["argosy.v1.MissingRight"][];
             nodes?: components["schemas"]["argosy.v1.ClusterNode"][];
             /** @description Volcano's; none where the cluster has no Volcano. */
@@ -1961,6 +1963,16 @@ export interface components {
              * @description How many of its runs are still there.
              */
             runs?: number;
+        };
+        /** @description Disk is the room of a file system, in bytes. */
+        "argosy.v1.Disk": {
+            /**
+             * Format: double
+             * @description What the server's user may still write.
+             */
+            free?: number;
+            /** Format: double */
+            total?: number;
         };
         "argosy.v1.End": Record<string, never>;
         /** @description Event is one thing that happened. */

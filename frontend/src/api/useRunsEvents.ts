@@ -1,24 +1,33 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
-import type { Page, Run } from './client';
+import { useEffect, useRef } from 'react';
+import type { Page, Run, Schema } from './client';
 import { encodeFilter } from './list';
 import { type RunsScope, scopeFilter } from './runs';
+
+export type Point = Schema['argosy.v1.Point'];
 
 // A burst of changes, such as a sweep that begins, reads the lists once.
 const restMs = 1_000;
 const retryMs = 5_000;
 
+/** Takes the values of metrics that all runs print from now on. */
+type TakePoints = (points: Point[]) => void;
+
 /** Keeps every list of runs on the page up to date by server-sent events: rows change in place, and lists are read anew for others. */
-export function useRunsEvents(scope: RunsScope = {}) {
+export function useRunsEvents(scope: RunsScope = {}, onPoints?: TakePoints) {
   const client = useQueryClient();
   const { experimentID, scheduleID } = scope;
   const filter = encodeFilter(scopeFilter(scope));
+  const takePoints = useRef(onPoints);
+  takePoints.current = onPoints;
+  const withPoints = onPoints !== undefined;
   useEffect(() => {
     if (typeof EventSource === 'undefined') return;
     const query = new URLSearchParams();
     if (experimentID) query.set('experiment_id', experimentID);
     if (scheduleID) query.set('schedule_id', scheduleID);
     if (filter) query.set('filter', filter);
+    if (withPoints) query.set('points', 'true');
     let source: EventSource | undefined;
     let retry: ReturnType<typeof setTimeout> | undefined;
     let rest: ReturnType<typeof setTimeout> | undefined;
@@ -40,6 +49,9 @@ export function useRunsEvents(scope: RunsScope = {}) {
       source.addEventListener('run', (event) => {
         if (!replaceRun(client, JSON.parse(event.data) as Run)) readAnew();
       });
+      source.addEventListener('points', (event) => {
+        takePoints.current?.((JSON.parse(event.data) as Schema['argosy.v1.Points']).points ?? []);
+      });
       source.addEventListener('removed', readAnew);
       source.addEventListener('reset', readAnew);
       source.onerror = () => {
@@ -53,7 +65,7 @@ export function useRunsEvents(scope: RunsScope = {}) {
       clearTimeout(rest);
       source?.close();
     };
-  }, [client, experimentID, scheduleID, filter]);
+  }, [client, experimentID, scheduleID, filter, withPoints]);
 }
 
 /** Puts a run in its row in all lists that show it; whether nothing else can have changed in them, as its status is the same. */

@@ -10,13 +10,13 @@ import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
 import { FilterBar } from '../table/ListControls';
 import { NoMatch } from '../table/NoMatch';
-import { formatAmount, shortName, totals } from './amount';
+import { totals } from './amount';
 import classes from './Cluster.module.css';
 import { Holders } from './Holders';
 import { MissingRights } from './MissingRights';
 import { NodesTable } from './NodesTable';
 import { QueuesTable } from './QueuesTable';
-import { UseBar } from './UseBar';
+import { Totals } from './Totals';
 
 const route = getRouteApi('/cluster');
 
@@ -69,7 +69,7 @@ function Nodes({ cluster }: { cluster: Cluster }) {
   );
   return (
     <>
-      <Totals sums={sums} />
+      <Totals sums={sums} disk={cluster.disk} className={`panel ${classes.padded}`} />
       <section className={classes.section} aria-label={t('cluster.nodes')}>
         <Title order={2} size="h5">
           {t('cluster.nodesCount', { count: cluster.nodes?.length ?? 0 })}
@@ -85,27 +85,6 @@ function Nodes({ cluster }: { cluster: Cluster }) {
   );
 }
 
-function Totals({ sums }: { sums: ReturnType<typeof totals> }) {
-  const { t, i18n } = useTranslation();
-  return (
-    <dl className={`panel ${classes.totals}`} aria-label={t('cluster.whole')}>
-      {sums.map(({ resource, requested, allocatable, capacity, free }) => {
-        const text = (value: number) => formatAmount(resource, value, i18n.language);
-        const values = { asked: text(requested), of: text(allocatable), free: text(free), has: text(capacity) };
-        return (
-          <div key={resource}>
-            <dt>{resource === 'memory' || resource === 'pods' ? t(`cluster.${resource}`) : shortName(resource)}</dt>
-            <dd>
-              <UseBar resource={resource} used={requested} of={allocatable} label={t('cluster.use', values)} />
-              <span className={classes.small}>{t('cluster.free', { amount: text(free) })}</span>
-            </dd>
-          </div>
-        );
-      })}
-    </dl>
-  );
-}
-
 function Unplaced({ holders }: { holders: Holder[] }) {
   const { t } = useTranslation();
   return (
@@ -113,7 +92,7 @@ function Unplaced({ holders }: { holders: Holder[] }) {
       <Title order={2} size="h5">
         {t('cluster.unplaced')}
       </Title>
-      <div className={`panel ${classes.totals}`}>
+      <div className={`panel ${classes.totals} ${classes.padded}`}>
         <Holders holders={holders} />
       </div>
     </section>

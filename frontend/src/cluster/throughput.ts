@@ -16,11 +16,14 @@ const slower = 0.1;
 
 const speeds = /(\/|_per_)s(ec(ond)?)?$|throughput/i;
 
+/** Whether a metric tells how fast a step is, by its name. */
+export const isSpeed = (name: string) => speeds.test(name);
+
 /** The metric of a step that tells how fast each rank is: more than one rank prints it. */
 export function speedMetric(series: Series[], nodeID: string | undefined): string | undefined {
   const ranks = new Map<string, number>();
   for (const { nodeID: own, name, rank } of series) {
-    if (own === nodeID && rank >= 0 && speeds.test(name)) ranks.set(name, (ranks.get(name) ?? 0) + 1);
+    if (own === nodeID && rank >= 0 && isSpeed(name)) ranks.set(name, (ranks.get(name) ?? 0) + 1);
   }
   return [...ranks].filter(([, count]) => count > 1).sort((a, b) => b[1] - a[1])[0]?.[0];
 }

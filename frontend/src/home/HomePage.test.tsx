@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react';
+import { act, screen, within } from '@testing-library/react';
 import { HttpResponse, http } from 'msw';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { renderAt } from '../test/render';
@@ -7,10 +7,29 @@ import { HomePage } from './HomePage';
 
 // What has begun a minute ago stays so, however long the page takes.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 const pipeline = { id: 'p', name: 'mpi' };
+
+const cluster = {
+  nodes: [
+    {
+      name: 'big',
+      ready: true,
+      schedulable: true,
+      resources: [{ resource: 'nvidia.com/gpu', capacity: 8, allocatable: 8, requested: 6, free: 2 }],
+    },
+  ],
+  queues: [
+    { name: 'team', running: 1, waiting: [{ name: 'gang' }, { name: 'other' }] },
+    { name: 'idle', running: 0 },
+  ],
+  disk: { total: 100 * 2 ** 30, free: 25 * 2 ** 30 },
+};
 
 function answer(open: object[], recent: object[], jobs: object[]) {
   const asked = vi.fn();
@@ -23,6 +42,10 @@ function answer(open: object[], recent: object[], jobs: object[]) {
     http.get('*/apis/v1beta1/jobs', () => {
       asked();
       return HttpResponse.json({ jobs });
+    }),
+    http.get('*/apis/argosy/v1/cluster', () => {
+      asked();
+      return HttpResponse.json(cluster);
     }),
   );
   renderAt('/', '/', HomePage);
@@ -76,7 +99,43 @@ it('tells what runs and for how long, what failed and why, what waits and for wh
   const due = screen.getByRole('region', { name: 'Due next' });
   expect(within(due).getByText('in 59 minutes')).toBeTruthy();
   expect(within(due).queryByText('off')).toBeNull();
-  expect(asked).toHaveBeenCalledTimes(3);
+  const capacity = screen.getByRole('region', { name: 'Capacity' });
+  expect(await within(capacity).findByText('2 free')).toBeTruthy();
+  expect(within(capacity).getByText('GPU')).toBeTruthy();
+  expect(within(capacity).getByText('25 GiB free')).toBeTruthy();
+  expect(within(capacity).getByText('team: 1 running, 2 waiting')).toBeTruthy();
+  expect(within(capacity).queryByText(/idle/)).toBeNull();
+  expect(asked).toHaveBeenCalledTimes(4);
+});
+
+it('says why the cluster does not answer, beside all that is known', async () => {
+  answer([], [{ id: 'd', name: 'done', status: 'Succeeded', created_at: ago(9) }], []);
+  server.use(http.get('*/apis/argosy/v1/cluster', () => HttpResponse.json({ message: 'no route' }, { status: 503 })));
+  const capacity = await screen.findByRole('region', { name: 'Capacity' });
+  expect((await within(capacity).findByRole('alert')).textContent).toContain('no route');
+  expect(screen.getByText('Nothing runs at the moment.')).toBeTruthy();
+});
+
+it('shows how fast a run is while it goes on', async () => {
+  const sources: EventTarget[] = [];
+  class Source extends EventTarget {
+    readonly url: string;
+    constructor(url: string) {
+      super();
+      this.url = url;
+      sources.push(this);
+    }
+    close() {}
+  }
+  vi.stubGlobal('EventSource', Source);
+  const run = { id: 'r', name: 'going', status: 'Running', started_at: ago(60), created_at: ago(60), pipeline };
+  answer([run], [run], []);
+  const running = await screen.findByRole('region', { name: 'Running now (1)' });
+  const [source] = sources as Source[];
+  expect(source?.url).toContain('points=true');
+  const points = [0, 1].map((rank) => ({ run_id: 'r', node_id: 'n', name: 'images/sec', rank, value: 700 + rank }));
+  act(() => void source?.dispatchEvent(new MessageEvent('points', { data: JSON.stringify({ points }) })));
+  expect(within(running).getByText('images/sec: 700.5 on each of 2 ranks')).toBeTruthy();
 });
 
 it('teaches the three ways where nothing has run', async () => {

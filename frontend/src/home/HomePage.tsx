@@ -1,35 +1,40 @@
-import { Progress, Text, Title } from '@mantine/core';
+import { Progress, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
 import { dueJobsQuery, openRunsQuery, recentRunsQuery } from '../api/home';
 import type { Job } from '../api/schedules';
-import { useRunsEvents } from '../api/useRunsEvents';
+import { type Point, useRunsEvents } from '../api/useRunsEvents';
 import { ButtonLink, TextLink } from '../app/links';
 import { Page } from '../app/Page';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { Ago } from '../format/Ago';
-import { elapsed, formatDuration } from '../format/format';
+import { elapsed, formatDuration, formatMetric } from '../format/format';
 import { useMinute, useNow } from '../format/useNow';
 import { triggerOf, upcoming } from '../schedules/trigger';
 import { StatusBadge } from '../status/StatusBadge';
 import { isFailure, shownStatus } from '../status/status';
 import { useWaits } from '../waiting/RunStatus';
+import { Capacity } from './Capacity';
+import { Rows } from './Card';
 import classes from './Home.module.css';
 import { firstLine, usualDurations } from './progress';
+import { meanOf, type Speed, type Speeds, withPoints } from './speed';
 import { Ways } from './Ways';
 
 const shown = 6;
 
-/** What goes on now, what failed last and why, what waits and for what, and what is due. */
+/** What goes on now and how fast, what failed last and why, what waits and for what, what is due, and what is left to run on. */
 export function HomePage() {
   const { t } = useTranslation();
   const open = useQuery(openRunsQuery);
   const recent = useQuery(recentRunsQuery);
   const jobs = useQuery(dueJobsQuery);
-  useRunsEvents();
+  const [speeds, setSpeeds] = useState<Speeds>(new Map());
+  const onPoints = useCallback((points: Point[]) => setSpeeds((held) => withPoints(held, points)), []);
+  useRunsEvents({}, onPoints);
   const queries = [open, recent, jobs];
   const error = queries.find((query) => query.error)?.error;
   const what = t('home.await');
@@ -47,10 +52,11 @@ export function HomePage() {
       {ready && recent.data.length === 0 && jobs.data.length === 0 && <Ways />}
       {ready && (recent.data.length > 0 || jobs.data.length > 0) && (
         <div className={classes.grid}>
-          <Running runs={open.data.filter(isBegun)} usual={usualDurations(recent.data)} />
+          <Running runs={open.data.filter(isBegun)} usual={usualDurations(recent.data)} speeds={speeds} />
           <Failed runs={recent.data.filter(({ status }) => isFailure(status))} />
           <Waiting runs={open.data.filter((run) => !isBegun(run))} />
           <Due jobs={jobs.data} />
+          <Capacity />
         </div>
       )}
     </Page>
@@ -62,20 +68,33 @@ const isBegun = (run: Run) => {
   return status === 'Running' || status === 'Terminating';
 };
 
-function Running({ runs, usual }: { runs: Run[]; usual: Map<string, number> }) {
+interface RunningProps {
+  runs: Run[];
+  /** The usual duration by the id of the pipeline, in milliseconds. */
+  usual: Map<string, number>;
+  speeds: Speeds;
+}
+
+function Running({ runs, usual, speeds }: RunningProps) {
   const { t } = useTranslation();
   return (
-    <Card title={t('home.running', { count: runs.length })} empty={runs.length === 0 && t('home.noneRunning')}>
+    <Rows title={t('home.running', { count: runs.length })} empty={runs.length === 0 && t('home.noneRunning')}>
       {runs.slice(0, shown).map((run) => (
-        <RunningRow key={run.id} run={run} usual={usual.get(run.pipeline?.id ?? '')} />
+        <RunningRow key={run.id} run={run} usual={usual.get(run.pipeline?.id ?? '')} speed={speeds.get(run.id)} />
       ))}
       {runs.length > shown && <More status={['Running']} count={runs.length - shown} />}
-    </Card>
+    </Rows>
   );
 }
 
-/** A run with the time that it has taken, beside the time that runs of its pipeline usually take. */
-function RunningRow({ run, usual }: { run: Run; usual: number | undefined }) {
+interface RunningRowProps {
+  run: Run;
+  usual: number | undefined;
+  speed: Speed | undefined;
+}
+
+/** A run with the time that it has taken, beside the time that runs of its pipeline usually take, and how fast it is. */
+function RunningRow({ run, usual, speed }: RunningRowProps) {
   const { t, i18n } = useTranslation();
   const ms = elapsed(run.started_at, undefined, useNow(true)) ?? 0;
   const time = formatDuration(ms, i18n.language);
@@ -89,17 +108,31 @@ function RunningRow({ run, usual }: { run: Run; usual: number | undefined }) {
         <StatusBadge phase={run.status} plain />
       </div>
       {usual && <Progress value={Math.min(100, (ms / usual) * 100)} size="sm" aria-label={`${run.name}: ${text}`} />}
-      <Text size="xs" c="dimmed">
-        {text}
-      </Text>
+      <div className={classes.line}>
+        <Text size="xs" c="dimmed">
+          {text}
+        </Text>
+        {speed && <SpeedText speed={speed} />}
+      </div>
     </li>
+  );
+}
+
+function SpeedText({ speed }: { speed: Speed }) {
+  const { t, i18n } = useTranslation();
+  const values = { name: speed.name, value: formatMetric(meanOf(speed), undefined, i18n.language) };
+  const ranks = speed.ranks.size;
+  return (
+    <Text size="xs" fw={600}>
+      {ranks === 1 ? t('home.speed', values) : t('home.speedOfRanks', { ...values, ranks })}
+    </Text>
   );
 }
 
 function Failed({ runs }: { runs: Run[] }) {
   const { t } = useTranslation();
   return (
-    <Card title={t('home.failed')} empty={runs.length === 0 && t('home.noneFailed')}>
+    <Rows title={t('home.failed')} empty={runs.length === 0 && t('home.noneFailed')}>
       {runs.slice(0, shown).map((run) => (
         <li key={run.id}>
           <div className={classes.line}>
@@ -113,8 +146,8 @@ function Failed({ runs }: { runs: Run[] }) {
           </Text>
         </li>
       ))}
-      {runs.length > shown && <More status={['Failed']} count={runs.length - shown} />}
-    </Card>
+      {runs.length > shown && <More status={['Failed', 'Error']} count={runs.length - shown} />}
+    </Rows>
   );
 }
 
@@ -122,7 +155,7 @@ function Waiting({ runs }: { runs: Run[] }) {
   const { t } = useTranslation();
   const waits = useWaits();
   return (
-    <Card title={t('home.waiting', { count: runs.length })} empty={runs.length === 0 && t('home.noneWaiting')}>
+    <Rows title={t('home.waiting', { count: runs.length })} empty={runs.length === 0 && t('home.noneWaiting')}>
       {runs.slice(0, shown).map((run) => (
         <li key={run.id}>
           <div className={classes.line}>
@@ -137,7 +170,7 @@ function Waiting({ runs }: { runs: Run[] }) {
         </li>
       ))}
       {runs.length > shown && <More status={['Pending', 'Running']} count={runs.length - shown} />}
-    </Card>
+    </Rows>
   );
 }
 
@@ -152,7 +185,7 @@ function Due({ jobs }: { jobs: Job[] }) {
     })
     .sort((a, b) => a.next - b.next);
   return (
-    <Card title={t('home.due')} empty={due.length === 0 && t('home.noneDue')}>
+    <Rows title={t('home.due')} empty={due.length === 0 && t('home.noneDue')}>
       {due.slice(0, shown).map(({ job, next }) => (
         <li key={job.id}>
           <div className={classes.line}>
@@ -170,7 +203,7 @@ function Due({ jobs }: { jobs: Job[] }) {
           )}
         </li>
       ))}
-    </Card>
+    </Rows>
   );
 }
 
@@ -190,22 +223,5 @@ function More({ status, count }: { status: string[]; count: number }) {
         {t('runs.moreValues', { count })}
       </TextLink>
     </li>
-  );
-}
-
-function Card({ title, empty, children }: { title: string; empty: string | false; children: ReactNode }) {
-  return (
-    <section className={`panel ${classes.card}`} aria-label={title}>
-      <Title order={2} size="h5" mb={4}>
-        {title}
-      </Title>
-      {empty ? (
-        <Text size="sm" c="dimmed">
-          {empty}
-        </Text>
-      ) : (
-        <ul className={classes.rows}>{children}</ul>
-      )}
-    </section>
   );
 }

@@ -19,6 +19,8 @@ export const enCluster = {
     taint: 'Pods that do not tolerate this taint stay away.',
     use: 'Pods ask for {{asked}} of {{of}}; {{free}} is free. The node has {{has}}.',
     free: '{{amount}} free',
+    disk: 'The server’s disk',
+    diskUse: '{{used}} of {{of}} are in use; {{free}} are free.',
     whole: 'The whole cluster',
     unplaced: 'Pods without a node',
     emptyTitle: 'The cluster has no nodes',

@@ -22,6 +22,8 @@ export const zhCNCluster: Texts<typeof enCluster> = {
     taint: '不容忍此污点的 Pod 不会放到这里。',
     use: 'Pod 申请了 {{of}} 中的 {{asked}}，空闲 {{free}}。节点共有 {{has}}。',
     free: '空闲 {{amount}}',
+    disk: '服务器磁盘',
+    diskUse: '已用 {{of}} 中的 {{used}}，空闲 {{free}}。',
     whole: '整个集群',
     unplaced: '还没有节点的 Pod',
     emptyTitle: '集群没有节点',

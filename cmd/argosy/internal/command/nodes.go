@@ -28,6 +28,10 @@ func (c nodes) command() *cobra.Command {
 			return p.Print(found, func() {
 				c.rows(p, found)
 				c.queueRows(p, found)
+				if d := found.Disk; d != nil {
+					p.Heading("The server's disk")
+					p.Rows("", []string{"size", "free"}, [][]string{{output.Amount("memory", d.Total), output.Amount("memory", d.Free)}})
+				}
 				c.missingRights(found.Missing)
 			})
 		}),

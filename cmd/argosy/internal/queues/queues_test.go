@@ -32,7 +32,7 @@ func room(t *testing.T) func(args ...string) (string, error) {
 	handler, err := gateway.New(gateway.Config{
 		API: api.New(api.Services{
 			Pipelines: b.Pipelines, Experiments: b.Experiments, Runs: b.Runs, Schedules: b.Schedules, Watcher: watcher, Series: series.NewReader(b.Store),
-			Streams: t.Context(), Cluster: cluster.NewService(b.Engine.View(), b.Runs),
+			Streams: t.Context(), Cluster: cluster.NewService(b.Engine.View(), b.Runs, ""),
 		}),
 		Pipelines: b.Pipelines, Runs: b.Runs, Watcher: watcher, Gate: access.New("", b.Log), Log: b.Log, Streams: t.Context(),
 	})
