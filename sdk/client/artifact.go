@@ -2,66 +2,108 @@ package client
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 )
 
-// Read returns an artifact of a step as it is stored. Argo stores files and folders as .tar.gz.
-func (s ArtifactsService) Read(ctx context.Context, runID, nodeID, name string) ([]byte, error) {
-	var wire struct {
-		Data []byte `json:"data"`
-	}
-	path := kfpAPI + "/runs/" + escape(runID) + "/nodes/" + escape(nodeID) + "/artifacts/" + escape(name) + ":read"
-	return wire.Data, s.conn.get(ctx, path, nil, &wire)
-}
-
-// ReadFile returns the content of an artifact that is a single file, extracted from its archive.
-func (s ArtifactsService) ReadFile(ctx context.Context, runID, nodeID, name string) ([]byte, error) {
-	data, err := s.Read(ctx, runID, nodeID, name)
+// Open returns an artifact of a step as it is stored, whatever its size. Argo stores files and folders as .tar.gz. The caller must close
+// it.
+func (s ArtifactsService) Open(ctx context.Context, runID, nodeID, name string) (io.ReadCloser, error) {
+	path := nodePath(runID, nodeID) + "/artifacts/" + escape(name) + ":download"
+	resp, err := s.conn.do(ctx, request{method: http.MethodGet, path: path, accept: "application/octet-stream"})
 	if err != nil {
 		return nil, err
 	}
-	content, err := onlyFile(data)
+	return resp.Body, nil
+}
+
+// Read returns an artifact of a step as it is stored. It holds the artifact in memory; Open does not.
+func (s ArtifactsService) Read(ctx context.Context, runID, nodeID, name string) ([]byte, error) {
+	stored, err := s.Open(ctx, runID, nodeID, name)
+	if err != nil {
+		return nil, err
+	}
+	defer stored.Close()
+	data, err := io.ReadAll(stored)
 	if err != nil {
 		return nil, fmt.Errorf("artifact %s: %w", name, err)
 	}
-	return content, nil
+	return data, nil
 }
 
-// maxFile bounds what an artifact may unpack to, in bytes.
+// ReadFile returns the content of an artifact that is a single file, extracted from its archive: at most 256 MiB. CopyFile has no limit.
+func (s ArtifactsService) ReadFile(ctx context.Context, runID, nodeID, name string) ([]byte, error) {
+	content := bounded{most: maxFile}
+	if err := s.CopyFile(ctx, &content, runID, nodeID, name); err != nil {
+		return nil, err
+	}
+	return content.Bytes(), nil
+}
+
+// CopyFile writes the content of an artifact that is a single file, extracted from its archive, to w as it comes. A folder is an error,
+// which may come after its first file was written.
+func (s ArtifactsService) CopyFile(ctx context.Context, w io.Writer, runID, nodeID, name string) error {
+	stored, err := s.Open(ctx, runID, nodeID, name)
+	if err != nil {
+		return err
+	}
+	defer stored.Close()
+	if err := onlyFile(w, stored); err != nil {
+		return fmt.Errorf("artifact %s: %w", name, err)
+	}
+	return nil
+}
+
+// maxFile bounds what ReadFile holds in memory, in bytes.
 const maxFile = 256 << 20
 
-// onlyFile gives the one file in a .tar.gz. Anything but an archive is the file itself.
-func onlyFile(data []byte) ([]byte, error) {
-	zipped, err := gzip.NewReader(bytes.NewReader(data))
+// bounded is a buffer that refuses to grow beyond most bytes.
+type bounded struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		return 0, fmt.Errorf("it is larger than %d MiB: read it with CopyFile", b.most>>20)
+	}
+	return b.Buffer.Write(p)
+}
+
+// onlyFile copies the one file in a .tar.gz. Anything but an archive is the file itself.
+func onlyFile(w io.Writer, stored io.Reader) error {
+	start := bufio.NewReader(stored)
+	if magic, _ := start.Peek(2); string(magic) != "\x1f\x8b" { // it was stored without an archive
+		_, err := io.Copy(w, start)
+		return err
+	}
+	zipped, err := gzip.NewReader(start)
 	if err != nil {
-		return data, nil //nolint:nilerr // it was stored without an archive
+		return fmt.Errorf("its archive cannot be read: %w", err)
 	}
 	archive := tar.NewReader(zipped)
-	var content []byte
 	for found := false; ; {
 		header, err := archive.Next()
 		switch {
 		case errors.Is(err, io.EOF) && found:
-			return content, nil
+			return nil
 		case errors.Is(err, io.EOF):
-			return nil, errors.New("its archive holds no file")
+			return errors.New("its archive holds no file")
 		case err != nil:
-			return nil, fmt.Errorf("its archive cannot be read: %w", err)
+			return fmt.Errorf("its archive cannot be read: %w", err)
 		case header.Typeflag != tar.TypeReg:
 			continue
 		case found:
-			return nil, errors.New("it is a folder: read the archive with Artifact")
+			return errors.New("it is a folder: read the archive with Open")
 		}
-		if content, err = io.ReadAll(io.LimitReader(archive, maxFile+1)); err != nil {
-			return nil, fmt.Errorf("its archive cannot be read: %w", err)
-		}
-		if len(content) > maxFile {
-			return nil, fmt.Errorf("it unpacks to more than %d MiB", maxFile>>20)
+		if _, err := io.Copy(w, archive); err != nil { //nolint:gosec // CopyFile has no limit on purpose, and ReadFile's buffer has one
+			return fmt.Errorf("its file cannot be copied: %w", err)
 		}
 		found = true
 	}

@@ -130,13 +130,14 @@ func TestArtifactFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := onlyFile(c.data)
+			var got bytes.Buffer
+			err := onlyFile(&got, bytes.NewReader(c.data))
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, c.want, string(got))
+			require.Equal(t, c.want, got.String())
 		})
 	}
 }

@@ -117,7 +117,7 @@ func (s *runs) ReadArtifact(ctx context.Context, r *kfpv1.ReadArtifactRequest) (
 	case err != nil:
 		return nil, apierr.New(apierr.Internal, "artifact %q cannot be read from the artifact store", r.GetArtifactName()).Because(err)
 	case len(data) > maxArtifact:
-		return nil, apierr.New(apierr.Invalid, "artifact %q is larger than %d MiB; read it from the artifact store", r.GetArtifactName(), maxArtifact>>20)
+		return nil, apierr.New(apierr.Invalid, "artifact %q is larger than %d MiB; download it instead: GET /apis/argosy/v1/runs/RUN/nodes/NODE/artifacts/NAME:download", r.GetArtifactName(), maxArtifact>>20)
 	}
 	return &kfpv1.ReadArtifactResponse{Data: data}, nil
 }

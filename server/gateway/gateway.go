@@ -78,6 +78,7 @@ func New(c Config) (http.Handler, error) {
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/log:search", g.searchLog)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/log:merge", g.mergeLogs)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/logs", g.listLogs)
+	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/artifacts/{artifact}", g.downloadArtifact) // NAME:download
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/logs", g.listLogs)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/events", g.runEvents)
 	top.HandleFunc("GET /apis/argosy/v1/events", g.allEvents)

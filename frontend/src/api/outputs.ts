@@ -28,6 +28,12 @@ async function readVisuals(runID: string, nodeID: string | undefined, signal: Ab
   return (await data(api.GET('/apis/argosy/v1/runs/{run_id}/visuals', { params, signal }))).visuals ?? [];
 }
 
+/** Where an artifact is downloaded as it lies in the store, whatever its size: the browser takes it as it comes. */
+export function artifactURL(runID: string, nodeID: string, name: string): string {
+  const [run, node, artifact] = [runID, nodeID, name].map(encodeURIComponent);
+  return `/apis/argosy/v1/runs/${run}/nodes/${node}/artifacts/${artifact}:download`;
+}
+
 /** An artifact as it lies in the store, which for most is a .tar.gz. */
 export const artifactQuery = (runID: string, nodeID: string, name: string) =>
   queryOptions({

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
-import { artifactQuery } from '../api/outputs';
+import { artifactQuery, artifactURL } from '../api/outputs';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { formatBytes } from '../format/format';
@@ -39,9 +39,21 @@ export function ArtifactPreview({ run, nodeID, name, step }: ArtifactPreviewProp
   const what = t('outputs.artifactOf', { name, step });
   return (
     <section className={`panel ${classes.preview}`} aria-label={what}>
-      <Title order={2} size="h6" className={classes.title}>
-        {what}
-      </Title>
+      <Group justify="space-between" gap="xs">
+        <Title order={2} size="h6" className={classes.title}>
+          {what}
+        </Title>
+        <Button
+          component="a"
+          href={artifactURL(run.id, nodeID, name)}
+          download
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconDownload size={14} aria-hidden />}
+        >
+          {t('outputs.asStored')}
+        </Button>
+      </Group>
       {error ? (
         <Failure title={t('failure.title', { what })} error={error} onRetry={() => void refetch()} />
       ) : !data || (!unpacked && !broken) ? (
@@ -65,7 +77,6 @@ function Content({ name, stored, unpacked }: ContentProps) {
   const [at, setAt] = useState(0);
   const file = unpacked?.files[at];
   const size = (bytes: number) => formatBytes(bytes, i18n.language);
-  const zipped = stored[0] === 0x1f && stored[1] === 0x8b;
   return (
     <>
       <Group gap="sm">
@@ -85,9 +96,6 @@ function Content({ name, stored, unpacked }: ContentProps) {
         </Text>
         {file && file.bytes.length === file.size && (
           <SaveButton label={t('action.download')} bytes={file.bytes} name={file.name.split('/').at(-1) || name} />
-        )}
-        {(zipped || !file) && (
-          <SaveButton label={t('outputs.asStored')} bytes={stored} name={zipped ? `${name}.tgz` : name} />
         )}
       </Group>
       {!unpacked ? (

@@ -62,17 +62,27 @@ it('shows the HTML of an artifact in the same way, out of its archive', async ()
     /^<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy"/,
   );
   expect(screen.getByRole('button', { name: 'Download' })).toBeTruthy();
-  expect(screen.getByRole('button', { name: 'Download as stored' })).toBeTruthy();
 });
 
 it('says why an artifact cannot be read', async () => {
   server.use(
     http.get('*/apis/v1beta1/runs/r1/nodes/n/artifacts/report\\:read', () =>
-      HttpResponse.json({ error: 'artifact "report" is larger than 64 MiB' }, { status: 400 }),
+      HttpResponse.json({ error: 'artifact "report" is larger than 256 MiB' }, { status: 400 }),
     ),
   );
   show({ artifact: 'n/report' }, []);
-  expect((await screen.findByRole('alert')).textContent).toContain('larger than 64 MiB');
+  expect((await screen.findByRole('alert')).textContent).toContain('larger than 256 MiB');
+});
+
+it('leads to the download of an artifact without reading it, also while it cannot be shown', async () => {
+  server.use(http.get('*/apis/v1beta1/runs/r1/nodes/n/artifacts/report\\:read', () => new Promise<never>(() => {})));
+  show({ artifact: 'n/report' }, []);
+  const links = await screen.findAllByRole('link', { name: /^Download as stored/ });
+  expect(links).toHaveLength(2);
+  for (const link of links) {
+    expect(link.getAttribute('href')).toBe('/apis/argosy/v1/runs/r1/nodes/n/artifacts/report:download');
+    expect(link.hasAttribute('download')).toBe(true);
+  }
 });
 
 it('writes Markdown as elements, and runs nothing in it', async () => {

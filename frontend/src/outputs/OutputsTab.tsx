@@ -1,10 +1,10 @@
-import { Badge, Table, Text, Title, UnstyledButton } from '@mantine/core';
-import { IconPackage } from '@tabler/icons-react';
+import { ActionIcon, Badge, Table, Text, Title, UnstyledButton } from '@mantine/core';
+import { IconDownload, IconPackage } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
-import { nodeVisualsQuery, visualsQuery } from '../api/outputs';
+import { artifactURL, nodeVisualsQuery, visualsQuery } from '../api/outputs';
 import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
@@ -71,6 +71,7 @@ export function OutputsTab({ run, search, onShow }: OutputsTabProps) {
       {kept.length > 0 && (
         <div className={classes.files} data-open={chosen ? true : undefined}>
           <ArtifactTable
+            run={run}
             kept={kept}
             chosen={chosen?.id}
             nameOf={nameOf}
@@ -92,13 +93,14 @@ export function OutputsTab({ run, search, onShow }: OutputsTabProps) {
 }
 
 interface ArtifactTableProps {
+  run: Run;
   kept: Kept[];
   chosen: string | undefined;
   nameOf: (nodeID: string) => string;
   onChoose: (id: string) => void;
 }
 
-function ArtifactTable({ kept, chosen, nameOf, onChoose }: ArtifactTableProps) {
+function ArtifactTable({ run, kept, chosen, nameOf, onChoose }: ArtifactTableProps) {
   const { t } = useTranslation();
   return (
     <section className={`panel ${classes.list}`} aria-label={t('node.artifacts')} tabIndex={0}>
@@ -108,6 +110,7 @@ function ArtifactTable({ kept, chosen, nameOf, onChoose }: ArtifactTableProps) {
             <Table.Th scope="col">{t('outputs.artifact')}</Table.Th>
             <Table.Th scope="col">{t('field.step')}</Table.Th>
             <Table.Th scope="col">{t('node.key')}</Table.Th>
+            <Table.Th scope="col">{t('action.download')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -123,6 +126,17 @@ function ArtifactTable({ kept, chosen, nameOf, onChoose }: ArtifactTableProps) {
                 <Text span size="xs" c="dimmed" className="mono" title={key}>
                   {key}
                 </Text>
+              </Table.Td>
+              <Table.Td>
+                <ActionIcon
+                  component="a"
+                  href={artifactURL(run.id, node.id, name)}
+                  download
+                  variant="subtle"
+                  aria-label={`${t('outputs.asStored')}: ${t('outputs.artifactOf', { name, step: nameOf(node.id) })}`}
+                >
+                  <IconDownload size={16} aria-hidden />
+                </ActionIcon>
               </Table.Td>
             </Table.Tr>
           ))}

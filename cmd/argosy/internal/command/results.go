@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -245,15 +246,15 @@ func (c runs) artifact() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			read := cl.Artifacts.ReadFile
-			if archive {
-				read = cl.Artifacts.Read
+			if !archive {
+				return cl.Artifacts.CopyFile(ctx, c.out, r.ID, n.ID, args[2])
 			}
-			data, err := read(ctx, r.ID, n.ID, args[2])
+			stored, err := cl.Artifacts.Open(ctx, r.ID, n.ID, args[2])
 			if err != nil {
 				return err
 			}
-			_, err = c.out.Write(data)
+			defer stored.Close()
+			_, err = io.Copy(c.out, stored)
 			return err
 		}),
 	}
