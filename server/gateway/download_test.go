@@ -90,7 +90,7 @@ func TestDownload(t *testing.T) {
 	require.Equal(t, 403, status)
 }
 
-// TestDownloadStreams: an artifact of any size comes while it is read, and is read no longer than there is somebody to take it.
+// TestDownloadStreams: an artifact of any size comes while it is read; when the caller goes, the reading ends.
 func TestDownloadStreams(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -13,8 +13,13 @@ const text = (a: string, b: string) => [
 const points = (...values: number[]) => values.map((value, i) => ({ step: i + 1, x: i + 1, value }));
 const comparison = {
   runs: [
-    { id: 'a', name: 'first', status: 'Succeeded' },
-    { id: 'b', name: 'second', status: 'Succeeded' },
+    { id: 'a', name: 'first', status: 'Succeeded', pipeline: { id: 'p', name: 'mnist', version_id: 'v1' } },
+    {
+      id: 'b',
+      name: 'second',
+      status: 'Succeeded',
+      pipeline: { id: 'p', name: 'mnist', version_id: 'v2', version_name: 'wider' },
+    },
   ],
   parameters: [
     { name: 'workers', values: text('1', '4') },
@@ -103,6 +108,38 @@ it('marks the best, and measures the others by the baseline', async () => {
 
   await userEvent.click(screen.getByRole('button', { name: /^images\/sec: highest is best/ }));
   expect(await screen.findByText('lowest is best')).toBeTruthy();
+});
+
+it('has runs as rows where the address says so', async () => {
+  const { router } = show('/compare?runs=a&runs=b');
+  const turn = await screen.findByRole('switch', { name: 'Runs as rows' });
+  await userEvent.click(turn);
+  expect(router.state.location.search).toMatchObject({ rows: 'runs' });
+  const row = await screen.findByRole('row', { name: /second.*Succeeded.*380/ });
+  expect(within(row).getByLabelText('Best')).toBeTruthy();
+  expect(within(row).getAllByRole('cell').at(-1)?.textContent).toBe('4');
+  expect(screen.getByRole('columnheader', { name: /images\/sec/ })).toBeTruthy();
+  await userEvent.click(within(row).getByRole('button', { name: 'Take as baseline: second' }));
+  expect(await screen.findByText('-73.7%')).toBeTruthy();
+});
+
+it('leads to what a run’s version does differently from the baseline’s', async () => {
+  show('/compare?runs=a&runs=b');
+  const link = await screen.findByRole('link', { name: 'Differences from the baseline’s version: second' });
+  expect(link.getAttribute('href')).toBe('/diff?from=v1&to=v2');
+  expect(screen.queryByRole('link', { name: /version: first/ })).toBeNull();
+});
+
+it('has the numbers of the curves in a table', async () => {
+  show('/compare?runs=a&runs=b');
+  const region = await screen.findByRole('region', { name: 'Curves' });
+  await userEvent.click(within(region).getByText('Show the numbers'));
+  const rows = within(await within(region).findByRole('table')).getAllByRole('row');
+  expect(rows.map((row) => [...row.children].map(({ textContent }) => textContent))).toEqual([
+    ['Step', '1 first', '2 second'],
+    ['1', '3', '3'],
+    ['2', '2', '1'],
+  ]);
 });
 
 it('shows only the parameters that differ, unless all are asked for', async () => {

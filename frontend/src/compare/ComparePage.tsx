@@ -86,6 +86,11 @@ function Compared({ comparison, search }: { comparison: Comparison; search: Comp
           checked={!search.all}
           onChange={(event) => change({ all: event.currentTarget.checked ? undefined : true })}
         />
+        <Switch
+          label={t('compare.runsAsRows')}
+          checked={search.rows === 'runs'}
+          onChange={(event) => change({ rows: event.currentTarget.checked ? 'runs' : undefined })}
+        />
       </Group>
       <CompareTable comparison={comparison} search={search} base={base} onChange={change} />
       {all.length > 1 && (

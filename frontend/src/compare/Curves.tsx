@@ -1,6 +1,8 @@
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
 import type { ComparedSeries } from '../api/compare';
+import { ChartNumbers } from '../metrics/ChartNumbers';
+import type { Curve } from '../metrics/curves';
 import classes from './Compare.module.css';
 import { Frame } from './Frame';
 import { look } from './scale';
@@ -45,6 +47,24 @@ export function Curves({ series, runs, align }: CurvesProps) {
           })
         }
       </Frame>
+      <ChartNumbers
+        name={title}
+        curves={lines.map(({ run, points }) => numbered(run, runs, points))}
+        axis={align === 'time' ? 'relative' : 'step'}
+        format="RAW"
+        zoom={undefined}
+      />
     </figure>
   );
+}
+
+/** The curve of a run, which is called as in the table above. */
+function numbered(id: string, runs: Run[], points: { x: number; value: number }[]): Curve {
+  const i = runs.findIndex((run) => run.id === id);
+  return {
+    id,
+    label: `${i + 1} ${runs[i]?.name ?? ''}`,
+    x: points.map(({ x }) => x),
+    y: points.map(({ value }) => value),
+  };
 }

@@ -6,6 +6,8 @@ export interface CompareSearch {
   runs?: string[];
   /** The run that the others are measured by; the first unless said. */
   base?: string;
+  /** What the rows of the table are; metrics and parameters unless said. */
+  rows?: 'runs';
   /** All parameters instead of those that differ. */
   all?: boolean;
   /** Part of the names to show. */
@@ -32,6 +34,7 @@ export function readCompareSearch(raw: Record<string, unknown>): CompareSearch {
     runs: many(raw.runs) ?? runlist,
     base: text(raw.base),
     all: raw.all === 'true' || raw.all === true ? true : undefined,
+    rows: raw.rows === 'runs' ? 'runs' : undefined,
     q: text(raw.q),
     turned: many(raw.turned),
     x: text(raw.x),

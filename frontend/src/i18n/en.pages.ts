@@ -135,6 +135,8 @@ export const enPages = {
     table: 'Metrics and parameters of the runs',
     search: 'Search metrics and parameters',
     diffOnly: 'Only parameters that differ',
+    runsAsRows: 'Runs as rows',
+    versions: 'Differences from the baseline’s version',
     baseline: 'Baseline',
     makeBaseline: 'Take as baseline',
     best: 'Best',

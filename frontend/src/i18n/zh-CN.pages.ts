@@ -134,6 +134,8 @@ export const zhCNPages: Texts<typeof enPages> = {
     table: '各运行的指标和参数',
     search: '搜索指标和参数',
     diffOnly: '只显示不同的参数',
+    runsAsRows: '每行一个运行',
+    versions: '与基准版本的差异',
     baseline: '基准',
     makeBaseline: '设为基准',
     best: '最佳',
