@@ -3155,73 +3155,6 @@ var file_argosy_v1_cluster_proto_depIdxs = []int32{
 	8,  // 1: argosy.v1.Cluster.queues:type_name -> argosy.v1.Queue
 	6,  // 2: argosy.v1.Cluster.waiting:type_name -> argosy.v1.Holder
 	0,  // 3: argosy.v1.Cluster.missing:type_name -> argosy.v1.MissingRight
-<<<<<<< HEAD
-	42, // 4: argosy.v1.Cluster.read_at:type_name -> google.protobuf.Timestamp
-	4,  // 5: argosy.v1.ClusterNode.resources:type_name -> argosy.v1.ResourceUse
-	5,  // 6: argosy.v1.ClusterNode.holders:type_name -> argosy.v1.Holder
-	6,  // 7: argosy.v1.Holder.requested:type_name -> argosy.v1.Amount
-	8,  // 8: argosy.v1.Queue.resources:type_name -> argosy.v1.QueueResource
-	9,  // 9: argosy.v1.Queue.waiting:type_name -> argosy.v1.PodGroup
-	42, // 10: argosy.v1.PodGroup.created_at:type_name -> google.protobuf.Timestamp
-	6,  // 11: argosy.v1.PodGroup.requested:type_name -> argosy.v1.Amount
-	12, // 12: argosy.v1.ListRunJobsResponse.jobs:type_name -> argosy.v1.RunJob
-	0,  // 13: argosy.v1.ListRunJobsResponse.missing:type_name -> argosy.v1.MissingRight
-	42, // 14: argosy.v1.RunJob.created_at:type_name -> google.protobuf.Timestamp
-	14, // 15: argosy.v1.RunJob.workers:type_name -> argosy.v1.Worker
-	9,  // 16: argosy.v1.RunJob.pod_group:type_name -> argosy.v1.PodGroup
-	15, // 17: argosy.v1.RunJob.objects:type_name -> argosy.v1.ObjectName
-	13, // 18: argosy.v1.RunJob.preemption:type_name -> argosy.v1.Preemption
-	42, // 19: argosy.v1.Preemption.at:type_name -> google.protobuf.Timestamp
-	42, // 20: argosy.v1.Worker.created_at:type_name -> google.protobuf.Timestamp
-	42, // 21: argosy.v1.Worker.started_at:type_name -> google.protobuf.Timestamp
-	42, // 22: argosy.v1.Worker.finished_at:type_name -> google.protobuf.Timestamp
-	20, // 23: argosy.v1.ListRunEventsResponse.events:type_name -> argosy.v1.ClusterEvent
-	0,  // 24: argosy.v1.ListRunEventsResponse.missing:type_name -> argosy.v1.MissingRight
-	42, // 25: argosy.v1.ClusterEvent.first_at:type_name -> google.protobuf.Timestamp
-	42, // 26: argosy.v1.ClusterEvent.last_at:type_name -> google.protobuf.Timestamp
-	12, // 27: argosy.v1.ListClusterJobsResponse.jobs:type_name -> argosy.v1.RunJob
-	0,  // 28: argosy.v1.ListClusterJobsResponse.missing:type_name -> argosy.v1.MissingRight
-	27, // 29: argosy.v1.ListRunUseResponse.pods:type_name -> argosy.v1.PodUse
-	0,  // 30: argosy.v1.ListRunUseResponse.missing:type_name -> argosy.v1.MissingRight
-	6,  // 31: argosy.v1.PodUse.used:type_name -> argosy.v1.Amount
-	42, // 32: argosy.v1.PodUse.measured_at:type_name -> google.protobuf.Timestamp
-	30, // 33: argosy.v1.ListPendingResponse.pending:type_name -> argosy.v1.Pending
-	0,  // 34: argosy.v1.ListPendingResponse.missing:type_name -> argosy.v1.MissingRight
-	42, // 35: argosy.v1.ListPendingResponse.read_at:type_name -> google.protobuf.Timestamp
-	42, // 36: argosy.v1.Pending.since:type_name -> google.protobuf.Timestamp
-	15, // 37: argosy.v1.Pending.told_by:type_name -> argosy.v1.ObjectName
-	31, // 38: argosy.v1.Pending.resources:type_name -> argosy.v1.PendingResource
-	42, // 39: argosy.v1.Pending.until:type_name -> google.protobuf.Timestamp
-	7,  // 40: argosy.v1.ListQueuesResponse.queues:type_name -> argosy.v1.Queue
-	38, // 41: argosy.v1.CreateQueueRequest.capability:type_name -> argosy.v1.CreateQueueRequest.CapabilityEntry
-	39, // 42: argosy.v1.CreateQueueRequest.deserved:type_name -> argosy.v1.CreateQueueRequest.DeservedEntry
-	40, // 43: argosy.v1.SetQueueRequest.capability:type_name -> argosy.v1.SetQueueRequest.CapabilityEntry
-	41, // 44: argosy.v1.SetQueueRequest.deserved:type_name -> argosy.v1.SetQueueRequest.DeservedEntry
-	1,  // 45: argosy.v1.ClusterService.GetCluster:input_type -> argosy.v1.GetClusterRequest
-	10, // 46: argosy.v1.ClusterService.ListRunJobs:input_type -> argosy.v1.ListRunJobsRequest
-	21, // 47: argosy.v1.ClusterService.ListClusterJobs:input_type -> argosy.v1.ListClusterJobsRequest
-	23, // 48: argosy.v1.ClusterService.StopRunJob:input_type -> argosy.v1.StopRunJobRequest
-	25, // 49: argosy.v1.ClusterService.ListRunUse:input_type -> argosy.v1.ListRunUseRequest
-	28, // 50: argosy.v1.ClusterService.ListPending:input_type -> argosy.v1.ListPendingRequest
-	32, // 51: argosy.v1.ClusterService.ListQueues:input_type -> argosy.v1.ListQueuesRequest
-	34, // 52: argosy.v1.ClusterService.CreateQueue:input_type -> argosy.v1.CreateQueueRequest
-	35, // 53: argosy.v1.ClusterService.SetQueue:input_type -> argosy.v1.SetQueueRequest
-	36, // 54: argosy.v1.ClusterService.DeleteQueue:input_type -> argosy.v1.DeleteQueueRequest
-	16, // 55: argosy.v1.ClusterService.GetRunJobObject:input_type -> argosy.v1.GetRunJobObjectRequest
-	18, // 56: argosy.v1.ClusterService.ListRunEvents:input_type -> argosy.v1.ListRunEventsRequest
-	2,  // 57: argosy.v1.ClusterService.GetCluster:output_type -> argosy.v1.Cluster
-	11, // 58: argosy.v1.ClusterService.ListRunJobs:output_type -> argosy.v1.ListRunJobsResponse
-	22, // 59: argosy.v1.ClusterService.ListClusterJobs:output_type -> argosy.v1.ListClusterJobsResponse
-	24, // 60: argosy.v1.ClusterService.StopRunJob:output_type -> argosy.v1.StopRunJobResponse
-	26, // 61: argosy.v1.ClusterService.ListRunUse:output_type -> argosy.v1.ListRunUseResponse
-	29, // 62: argosy.v1.ClusterService.ListPending:output_type -> argosy.v1.ListPendingResponse
-	33, // 63: argosy.v1.ClusterService.ListQueues:output_type -> argosy.v1.ListQueuesResponse
-	7,  // 64: argosy.v1.ClusterService.CreateQueue:output_type -> argosy.v1.Queue
-	7,  // 65: argosy.v1.ClusterService.SetQueue:output_type -> argosy.v1.Queue
-	37, // 66: argosy.v1.ClusterService.DeleteQueue:output_type -> argosy.v1.DeleteQueueResponse
-	17, // 67: argosy.v1.ClusterService.GetRunJobObject:output_type -> argosy.v1.RunJobObject
-	19, // 68: argosy.v1.ClusterService.ListRunEvents:output_type -> argosy.v1.ListRunEventsResponse
-=======
 	43, // 4: argosy.v1.Cluster.read_at:type_name -> google.protobuf.Timestamp
 	3,  // 5: argosy.v1.Cluster.disk:type_name -> argosy.v1.Disk
 	5,  // 6: argosy.v1.ClusterNode.resources:type_name -> argosy.v1.ResourceUse
@@ -3258,41 +3191,41 @@ var file_argosy_v1_cluster_proto_depIdxs = []int32{
 	43, // 37: argosy.v1.Pending.since:type_name -> google.protobuf.Timestamp
 	16, // 38: argosy.v1.Pending.told_by:type_name -> argosy.v1.ObjectName
 	32, // 39: argosy.v1.Pending.resources:type_name -> argosy.v1.PendingResource
-	8,  // 40: argosy.v1.ListQueuesResponse.queues:type_name -> argosy.v1.Queue
-	39, // 41: argosy.v1.CreateQueueRequest.capability:type_name -> argosy.v1.CreateQueueRequest.CapabilityEntry
-	40, // 42: argosy.v1.CreateQueueRequest.deserved:type_name -> argosy.v1.CreateQueueRequest.DeservedEntry
-	41, // 43: argosy.v1.SetQueueRequest.capability:type_name -> argosy.v1.SetQueueRequest.CapabilityEntry
-	42, // 44: argosy.v1.SetQueueRequest.deserved:type_name -> argosy.v1.SetQueueRequest.DeservedEntry
-	1,  // 45: argosy.v1.ClusterService.GetCluster:input_type -> argosy.v1.GetClusterRequest
-	11, // 46: argosy.v1.ClusterService.ListRunJobs:input_type -> argosy.v1.ListRunJobsRequest
-	22, // 47: argosy.v1.ClusterService.ListClusterJobs:input_type -> argosy.v1.ListClusterJobsRequest
-	24, // 48: argosy.v1.ClusterService.StopRunJob:input_type -> argosy.v1.StopRunJobRequest
-	26, // 49: argosy.v1.ClusterService.ListRunUse:input_type -> argosy.v1.ListRunUseRequest
-	29, // 50: argosy.v1.ClusterService.ListPending:input_type -> argosy.v1.ListPendingRequest
-	33, // 51: argosy.v1.ClusterService.ListQueues:input_type -> argosy.v1.ListQueuesRequest
-	35, // 52: argosy.v1.ClusterService.CreateQueue:input_type -> argosy.v1.CreateQueueRequest
-	36, // 53: argosy.v1.ClusterService.SetQueue:input_type -> argosy.v1.SetQueueRequest
-	37, // 54: argosy.v1.ClusterService.DeleteQueue:input_type -> argosy.v1.DeleteQueueRequest
-	17, // 55: argosy.v1.ClusterService.GetRunJobObject:input_type -> argosy.v1.GetRunJobObjectRequest
-	19, // 56: argosy.v1.ClusterService.ListRunEvents:input_type -> argosy.v1.ListRunEventsRequest
-	2,  // 57: argosy.v1.ClusterService.GetCluster:output_type -> argosy.v1.Cluster
-	12, // 58: argosy.v1.ClusterService.ListRunJobs:output_type -> argosy.v1.ListRunJobsResponse
-	23, // 59: argosy.v1.ClusterService.ListClusterJobs:output_type -> argosy.v1.ListClusterJobsResponse
-	25, // 60: argosy.v1.ClusterService.StopRunJob:output_type -> argosy.v1.StopRunJobResponse
-	27, // 61: argosy.v1.ClusterService.ListRunUse:output_type -> argosy.v1.ListRunUseResponse
-	30, // 62: argosy.v1.ClusterService.ListPending:output_type -> argosy.v1.ListPendingResponse
-	34, // 63: argosy.v1.ClusterService.ListQueues:output_type -> argosy.v1.ListQueuesResponse
-	8,  // 64: argosy.v1.ClusterService.CreateQueue:output_type -> argosy.v1.Queue
-	8,  // 65: argosy.v1.ClusterService.SetQueue:output_type -> argosy.v1.Queue
-	38, // 66: argosy.v1.ClusterService.DeleteQueue:output_type -> argosy.v1.DeleteQueueResponse
-	18, // 67: argosy.v1.ClusterService.GetRunJobObject:output_type -> argosy.v1.RunJobObject
-	20, // 68: argosy.v1.ClusterService.ListRunEvents:output_type -> argosy.v1.ListRunEventsResponse
->>>>>>> 2c8a7a4 (Home shows how fast runs are, and how much of the cluster and of the server's disk is in use)
-	57, // [57:69] is the sub-list for method output_type
-	45, // [45:57] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	43, // 40: argosy.v1.Pending.until:type_name -> google.protobuf.Timestamp
+	8,  // 41: argosy.v1.ListQueuesResponse.queues:type_name -> argosy.v1.Queue
+	39, // 42: argosy.v1.CreateQueueRequest.capability:type_name -> argosy.v1.CreateQueueRequest.CapabilityEntry
+	40, // 43: argosy.v1.CreateQueueRequest.deserved:type_name -> argosy.v1.CreateQueueRequest.DeservedEntry
+	41, // 44: argosy.v1.SetQueueRequest.capability:type_name -> argosy.v1.SetQueueRequest.CapabilityEntry
+	42, // 45: argosy.v1.SetQueueRequest.deserved:type_name -> argosy.v1.SetQueueRequest.DeservedEntry
+	1,  // 46: argosy.v1.ClusterService.GetCluster:input_type -> argosy.v1.GetClusterRequest
+	11, // 47: argosy.v1.ClusterService.ListRunJobs:input_type -> argosy.v1.ListRunJobsRequest
+	22, // 48: argosy.v1.ClusterService.ListClusterJobs:input_type -> argosy.v1.ListClusterJobsRequest
+	24, // 49: argosy.v1.ClusterService.StopRunJob:input_type -> argosy.v1.StopRunJobRequest
+	26, // 50: argosy.v1.ClusterService.ListRunUse:input_type -> argosy.v1.ListRunUseRequest
+	29, // 51: argosy.v1.ClusterService.ListPending:input_type -> argosy.v1.ListPendingRequest
+	33, // 52: argosy.v1.ClusterService.ListQueues:input_type -> argosy.v1.ListQueuesRequest
+	35, // 53: argosy.v1.ClusterService.CreateQueue:input_type -> argosy.v1.CreateQueueRequest
+	36, // 54: argosy.v1.ClusterService.SetQueue:input_type -> argosy.v1.SetQueueRequest
+	37, // 55: argosy.v1.ClusterService.DeleteQueue:input_type -> argosy.v1.DeleteQueueRequest
+	17, // 56: argosy.v1.ClusterService.GetRunJobObject:input_type -> argosy.v1.GetRunJobObjectRequest
+	19, // 57: argosy.v1.ClusterService.ListRunEvents:input_type -> argosy.v1.ListRunEventsRequest
+	2,  // 58: argosy.v1.ClusterService.GetCluster:output_type -> argosy.v1.Cluster
+	12, // 59: argosy.v1.ClusterService.ListRunJobs:output_type -> argosy.v1.ListRunJobsResponse
+	23, // 60: argosy.v1.ClusterService.ListClusterJobs:output_type -> argosy.v1.ListClusterJobsResponse
+	25, // 61: argosy.v1.ClusterService.StopRunJob:output_type -> argosy.v1.StopRunJobResponse
+	27, // 62: argosy.v1.ClusterService.ListRunUse:output_type -> argosy.v1.ListRunUseResponse
+	30, // 63: argosy.v1.ClusterService.ListPending:output_type -> argosy.v1.ListPendingResponse
+	34, // 64: argosy.v1.ClusterService.ListQueues:output_type -> argosy.v1.ListQueuesResponse
+	8,  // 65: argosy.v1.ClusterService.CreateQueue:output_type -> argosy.v1.Queue
+	8,  // 66: argosy.v1.ClusterService.SetQueue:output_type -> argosy.v1.Queue
+	38, // 67: argosy.v1.ClusterService.DeleteQueue:output_type -> argosy.v1.DeleteQueueResponse
+	18, // 68: argosy.v1.ClusterService.GetRunJobObject:output_type -> argosy.v1.RunJobObject
+	20, // 69: argosy.v1.ClusterService.ListRunEvents:output_type -> argosy.v1.ListRunEventsResponse
+	58, // [58:70] is the sub-list for method output_type
+	46, // [46:58] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_cluster_proto_init() }
