@@ -87,8 +87,10 @@ func TestNeverFits(t *testing.T) {
 		{"CPUs of a TFJob's roles", tf, map[string]string{"cpu_limit": cpus}, fmt.Sprintf("asks 1 ps x %s CPUs + 1 worker x %s CPUs = %s; this cluster has %s: lower cpu_limit, or add nodes", cpus, cpus, twice, cpus)},
 		{"node selector of a Volcano Job", volcano, nil, "asks for a node with the label gpu=v100; this cluster has none: change the node selector of the step, or label a node"},
 		{"queue of a PyTorchJob", queued, nil, "asks 1 master x 0.1 CPUs + 1 worker x 0.1 CPUs = 0.2; queue narrow may have 0.15: lower cpu_limit, choose another queue, or raise its limit with argosy queue set narrow --capability cpu=0.2"},
-		{"queue of a step", fmt.Sprintf(aStep, "", ", resources: {limits: {cpu: 200m}}", "    schedulerName: volcano\n    metadata: {annotations: {scheduling.volcano.sh/queue-name: narrow}}"), nil,
-			"asks 0.2 CPUs; queue narrow may have 0.15: lower the CPU limit of the step, choose another queue, or raise its limit with argosy queue set narrow --capability cpu=0.2"},
+		{
+			"queue of a step", fmt.Sprintf(aStep, "", ", resources: {limits: {cpu: 200m}}", "    schedulerName: volcano\n    metadata: {annotations: {scheduling.volcano.sh/queue-name: narrow}}"), nil,
+			"asks 0.2 CPUs; queue narrow may have 0.15: lower the CPU limit of the step, choose another queue, or raise its limit with argosy queue set narrow --capability cpu=0.2",
+		},
 		{"CPUs of a step", limits("cpu", "100000"), nil, fmt.Sprintf("asks 100000 CPUs; this cluster has %s: lower the CPU limit of the step, or add a larger node", cpus)},
 		{"memory of a step", limits("memory", "1000Ti"), nil, "asks 1000Ti of memory; this cluster has "},
 		{"GPUs of a step", limits("nvidia.com/gpu", "10000"), nil, "asks 10000 GPUs; this cluster has "},
