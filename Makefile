@@ -184,7 +184,7 @@ notebook: bin/gonb bin/goimports ## install the Go kernel for Jupyter, for sampl
 	@bin/gonb --install --force_deps
 
 .PHONY: test-e2e
-test-e2e: bin/gonb bin/goimports bin/argosy-image.tar ## the whole path on a cluster of its own, checked in Chromium
+test-e2e: bin/gonb bin/goimports bin/argosy-image.tar ## the whole path on a cluster of its own, checked in Chromium and Firefox
 	$(TOOL) gotestsum --format testname -- -tags e2e,$(TAGS) $(BESIDE) -count=1 -timeout 30m ./test/e2e/...
 
 .PHONY: bench

@@ -47,7 +47,7 @@ func healthy() machine {
 	}
 	for _, name := range []string{
 		"gcc", "npm", "git", "make", "apt-get", "sudo", "mpirun", "sshd", "ssh-keygen", "ip", "newuidmap", "python",
-		"chromium", "kubectl", "rsync", "mpirun.mpich", "nslookup", "qemu-system-x86_64",
+		"chromium", "firefox-esr", "kubectl", "rsync", "mpirun.mpich", "nslookup", "qemu-system-x86_64",
 	} {
 		m.programs[name] = "return 0"
 	}

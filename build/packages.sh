@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing: build/packages.sh run|test [look]
-# `run` is what the demo's pods use (the host is their image); `test` adds a browser, kubectl, PostgreSQL, PyTorch and Jupyter.
+# `run` is what the demo's pods use (the host is their image); `test` adds browsers, kubectl, PostgreSQL, PyTorch and Jupyter.
 # `look` only says what is missing and cannot be installed here. Ends with 1 when the demo or the tests cannot do without it.
 set -euo pipefail
 goal=${1:-run}
@@ -13,6 +13,7 @@ declare -A needs=(            # package -> a file or command that shows it is th
 if [ "$goal" = test ]; then
 	needs[chromium]=chromium
 	needs[fonts-wqy-microhei]=font:wqy-microhei # the pages in Chinese, and pictures of them
+	needs[firefox-esr]=firefox-esr # the second browser
 	needs[kubernetes-client]=kubectl
 	needs[python3-torch]=py:torch # a PyTorchJob that really trains
 	needs[postgresql]=pg:initdb   # the store's second database; tests start their own server

@@ -6,8 +6,6 @@ const output = join(import.meta.dirname, '../../.build/playwright');
 // The tests look at a real server. ARGOSY_URL says where it is; see run.spec.ts for the other variables.
 export default defineConfig({
   testDir: '.',
-  // Each run empties it: checkouts do not share one.
-  outputDir: output,
   // The pages share one server and build on each other's runs.
   workers: 1,
   // Both only guard against hanging: machines may be slow and busy.
@@ -15,6 +13,11 @@ export default defineConfig({
   expect: { timeout: 120_000 },
   forbidOnly: true,
   reporter: 'list',
+  // Each run empties the folders of its projects: checkouts do not share one.
+  projects: [
+    { name: 'chromium', testIgnore: 'firefox.spec.ts', outputDir: join(output, 'chromium') },
+    { name: 'firefox', testMatch: 'firefox.spec.ts', outputDir: join(output, 'firefox') },
+  ],
   use: {
     baseURL: process.env.ARGOSY_URL ?? 'http://127.0.0.1:8888',
     viewport: { width: 1440, height: 900 },
@@ -33,7 +36,7 @@ export default defineConfig({
         '--disable-background-networking',
         '--disable-component-update',
         '--disable-sync',
-        `--crash-dumps-dir=${join(output, 'crashes')}`,
+        `--crash-dumps-dir=${join(output, 'chromium/crashes')}`,
       ],
     },
   },

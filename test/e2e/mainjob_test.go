@@ -74,9 +74,11 @@ func TestMainJob(t *testing.T) {
 	require.Contains(t, hosts, jobs[0]+"-worker-0")
 	require.Contains(t, hosts, jobs[0]+"-worker-1")
 
-	t.Run("browser", func(t *testing.T) {
-		a.browse(t, tarball, run, measured, laptop)
-	})
+	for _, browser := range []string{"chromium", "firefox"} {
+		t.Run(browser, func(t *testing.T) {
+			a.browse(t, browser, tarball, run, measured, laptop)
+		})
+	}
 	t.Run("the data survives a restart", func(t *testing.T) {
 		a.stop(t)
 		again := up(t, home)
@@ -278,12 +280,12 @@ func compiled(t *testing.T) []byte {
 	return data
 }
 
-// browse checks the pages in Chromium with Playwright; screenshots go to .build/screenshots.
-func (a *argosy) browse(t *testing.T, tarball string, run runView, measured float64, parameters map[string]string) {
+// browse checks the pages in a browser: one of the projects of playwright.config.ts. Screenshots go to .build/screenshots.
+func (a *argosy) browse(t *testing.T, project, tarball string, run runView, measured float64, parameters map[string]string) {
 	t.Helper()
 	typed, err := json.Marshal(parameters)
 	require.NoError(t, err)
-	browser := exec.Command("npx", "playwright", "test", "--config", "e2e/playwright.config.ts")
+	browser := exec.Command("npx", "playwright", "test", "--config", "e2e/playwright.config.ts", "--project", project)
 	browser.Dir = filepath.Join(repository, "frontend")
 	browser.Env = append(os.Environ(), "ARGOSY_URL="+a.url, "RUN_ID="+run.ID, "PIPELINE_FILE="+tarball, "RUN_PARAMETERS="+string(typed),
 		"EXPECT_METRIC_NAME=images/sec", "EXPECT_METRIC_VALUE="+strconv.FormatFloat(measured, 'f', -1, 64),
