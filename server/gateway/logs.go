@@ -196,16 +196,16 @@ const (
 	mostFound     = 1000
 )
 
-// searchLog tells where a text is in a log, and how often.
+// searchLog tells where a text is in a log, or what tells of an error, and how often.
 func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 	p := parameters{values: r.URL.Query()}
 	q := logs.Query{
 		RunID: r.PathValue("run"), NodeID: r.PathValue("node"), Pod: p.take("pod"), Container: p.take("container"),
 		Attempt: p.number("attempt"), Previous: p.truth("previous"),
 	}
-	text, skip, most := p.take("q"), p.number("skip"), p.number("most")
-	if text == "" || len(text) > longestSought {
-		p.refuse("q", text, "a text of 1 to 1000 bytes")
+	what, skip, most := logs.Wanted{Text: p.take("q"), Errors: p.truth("errors")}, p.number("skip"), p.number("most")
+	if !what.Errors && what.Text == "" || len(what.Text) > longestSought {
+		p.refuse("q", what.Text, "a text of 1 to 1000 bytes")
 	}
 	all := p.truth("all")
 	merged := p.logs(q)
@@ -219,10 +219,10 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := g.streamContext(r) // the end of the server ends it too
 	defer cancel()
 	if all || len(merged) > 0 {
-		g.searchMerged(ctx, w, r, q, merged, text, skip, most)
+		g.searchMerged(ctx, w, r, q, merged, what, skip, most)
 		return
 	}
-	found, err := g.Runs.Logs.Find(ctx, q, text, skip, most)
+	found, err := g.Runs.Logs.Find(ctx, q, what, skip, most)
 	if err != nil {
 		g.refuse(ctx, nil, nil, w, r, err)
 		return

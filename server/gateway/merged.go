@@ -45,9 +45,9 @@ func (p *parameters) logs(node logs.Query) []logs.Query {
 	return queries
 }
 
-// searchMerged tells where a text is in several logs, in the order of the lines' times.
-func (g *gateway) searchMerged(ctx context.Context, w http.ResponseWriter, r *http.Request, node logs.Query, queries []logs.Query, text string, skip, most int64) {
-	found, of, err := g.Runs.Logs.FindIn(ctx, node, queries, text, skip, most)
+// searchMerged tells which lines are wanted in several logs, in the order of the lines' times.
+func (g *gateway) searchMerged(ctx context.Context, w http.ResponseWriter, r *http.Request, node logs.Query, queries []logs.Query, what logs.Wanted, skip, most int64) {
+	found, of, err := g.Runs.Logs.FindIn(ctx, node, queries, what, skip, most)
 	if err != nil {
 		g.refuse(ctx, nil, nil, w, r, err)
 		return

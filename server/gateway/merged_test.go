@@ -99,6 +99,7 @@ func TestMergeLogs(t *testing.T) {
 	require.Equal(t, []int64{1, 4, 1, 3}, []int64{found.Total, found.Searched, int64(len(found.Places)), int64(len(found.Logs))})
 	require.Equal(t, "job-worker-0", found.Logs[found.Places[0].Log].Pod)
 	require.Equal(t, int64(2), found.Places[0].Line)
+	require.JSONEq(t, `{"total":0,"lines":[],"searched":1}`, s.get(t, path+":search?errors=true&pod="+late, 200))
 
 	for query, says := range map[string]string{
 		"format=xml": "text or json", "follow=perhaps": "true or false", "log=pod-1": "ATTEMPT/POD/CONTAINER", "attempt=x": "attempt is",

@@ -49,13 +49,13 @@ func TestFind(t *testing.T) {
 		{"straße", 0, 9, logs.Found{Total: 1, Lines: []int64{5}, Searched: 7}},
 		{"31m", 0, 9, logs.Found{Lines: []int64{}, Searched: 7}},
 	} {
-		found, err := logs.Find(t.Context(), log(), c.text, c.skip, c.most)
+		found, err := logs.Find(t.Context(), log(), logs.Wanted{Text: c.text}, c.skip, c.most)
 		require.NoError(t, err)
 		require.Equal(t, c.want, found, c.text)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := logs.Find(ctx, log(), "loss", 0, 1)
+	_, err := logs.Find(ctx, log(), logs.Wanted{Text: "loss"}, 0, 1)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -71,14 +71,31 @@ func TestFindIn(t *testing.T) {
 			&script{{line(1, 5, "LOSS 4"), line(2, 10, "loss 2")}, {{Number: 3, At: time.Unix(20, 0), Text: []byte("loss"), Partial: true, Growing: true}}},
 		}, nil)
 	}
-	found, err := logs.FindIn(t.Context(), all(), "loss", 0, 10)
+	found, err := logs.FindIn(t.Context(), all(), logs.Wanted{Text: "loss"}, 0, 10)
 	require.NoError(t, err)
 	require.Equal(t, logs.FoundIn{Total: 5, Places: []logs.Place{{2, 1}, {0, 1}, {2, 2}, {2, 3}, {0, 3}}, Searched: 6}, found)
-	found, err = logs.FindIn(t.Context(), all(), "loss", 1, 2)
+	found, err = logs.FindIn(t.Context(), all(), logs.Wanted{Text: "loss"}, 1, 2)
 	require.NoError(t, err)
 	require.Equal(t, logs.FoundIn{Total: 5, Places: []logs.Place{{0, 1}, {2, 2}}, Searched: 6}, found)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = logs.FindIn(ctx, all(), "loss", 0, 1)
+	_, err = logs.FindIn(ctx, all(), logs.Wanted{Text: "loss"}, 0, 1)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestFindErrors: lines that tell of an error are found, and those that tell of none are not.
+func TestFindErrors(t *testing.T) {
+	t.Parallel()
+	texts := []string{
+		"errors: 0", "no error so far", "Error: 0 of 5", "step error=0", "erroneous", "terrors", "panicked? no", // of none
+		"ValueError: x", "[1,0]<stderr>:x.py: error: no such choice", "Traceback (most recent call last):", "\x1b[31mFATAL\x1b[0m: out of memory",
+		"java.lang.NullPointerException", "error: 05 is no number", "no error, then an error", "OOMKilled",
+	}
+	var lines []logs.Line
+	for i, text := range texts {
+		lines = append(lines, logs.Line{Number: int64(i + 1), Text: []byte(text)})
+	}
+	found, err := logs.Find(t.Context(), &script{lines}, logs.Wanted{Errors: true}, 0, 100)
+	require.NoError(t, err)
+	require.Equal(t, []int64{8, 9, 10, 11, 12, 13, 14, 15}, found.Lines)
 }

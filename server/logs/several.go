@@ -29,7 +29,7 @@ func (a *Archive) Several(node Query, queries []Query) *Several {
 	return &Several{a: a, node: node, wanted: queries, opened: map[logID]bool{}}
 }
 
-// Open opens the logs that there are now and that it did not open before, and waits until they hold what was printed so far.
+// Open opens the logs that exist now, each once over all calls, and waits until they hold what was printed so far.
 func (s *Several) Open(ctx context.Context) (opened []Lines, err error) {
 	var readers []*Reader
 	defer func() {

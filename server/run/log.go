@@ -58,14 +58,14 @@ func (s *Logs) Lines(ctx context.Context, q logs.Query) (logs.Lines, error) {
 	return d, nil
 }
 
-// Find finds the lines of a log that hold a text; see logs.Find.
-func (s *Logs) Find(ctx context.Context, q logs.Query, text string, skip, most int64) (logs.Found, error) {
+// Find finds the lines of a log that hold what is wanted; see logs.Find.
+func (s *Logs) Find(ctx context.Context, q logs.Query, what logs.Wanted, skip, most int64) (logs.Found, error) {
 	lines, err := s.Lines(ctx, q)
 	if err != nil {
 		return logs.Found{}, err
 	}
 	defer lines.Close()
-	return logs.Find(ctx, lines, text, skip, most)
+	return logs.Find(ctx, lines, what, skip, most)
 }
 
 // Open opens a log of a step. With Follow it waits for the step to start. The caller closes the reader.

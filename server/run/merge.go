@@ -36,14 +36,14 @@ func (s *Logs) Merge(ctx context.Context, node logs.Query, queries []logs.Query)
 	return logs.Merge(opened, j), nil
 }
 
-// FindIn finds the lines of several logs of a step that hold a text, or of all; see logs.FindIn. It tells which logs it read.
-func (s *Logs) FindIn(ctx context.Context, node logs.Query, queries []logs.Query, text string, skip, most int64) (logs.FoundIn, []logs.Log, error) {
+// FindIn finds the lines of several logs of a step that hold what is wanted, or of all; see logs.FindIn. It tells which logs it read.
+func (s *Logs) FindIn(ctx context.Context, node logs.Query, queries []logs.Query, what logs.Wanted, skip, most int64) (logs.FoundIn, []logs.Log, error) {
 	merged, err := s.Merge(ctx, node, queries)
 	if err != nil {
 		return logs.FoundIn{}, nil, err
 	}
 	defer merged.Close()
-	found, err := logs.FindIn(ctx, merged, text, skip, most)
+	found, err := logs.FindIn(ctx, merged, what, skip, most)
 	return found, merged.Logs(0), err
 }
 

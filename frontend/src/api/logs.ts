@@ -7,16 +7,41 @@ export interface LogSource {
   runID: string;
   nodeID: string;
   log?: NodeLog;
-  merged?: NodeLog[];
+  merged?: NodeLog[] | 'all';
 }
 
 /** Names a log. */
 export const logKey = ({ pod, container, attempt }: NodeLog) => `${attempt ?? 1}/${pod}/${container}`;
 
-/** A line of a log: which of several, from 0, and its number there. */
+/** Names a log also among those of a container that was restarted. */
+export const lineKey = (log: NodeLog) => (log.restart ? `${logKey(log)}/${log.restart}` : logKey(log));
+
+/** A line of a log: which of several, and its number there. */
 export interface Place {
-  log: number;
+  log?: string;
   line: number;
+}
+
+/** What names several logs in a request; all are meant when none is named. */
+const named = ({ merged }: LogSource) => (Array.isArray(merged) ? merged.map(logKey) : undefined);
+
+/** Where a step's log is read, or several as one. With follow it goes on until the containers end. */
+export function logURL({ runID, nodeID, log, merged }: LogSource, follow = false): string {
+  const path = `/apis/argosy/v1/runs/${encodeURIComponent(runID)}/nodes/${encodeURIComponent(nodeID)}/log`;
+  const query = new URLSearchParams();
+  if (follow) query.set('follow', 'true');
+  if (merged) {
+    query.set(...((follow ? ['format', 'json'] : ['timestamps', 'true']) as [string, string]));
+    for (const key of named({ runID, nodeID, merged }) ?? []) query.append('log', key);
+    return `${path}:merge?${query}`;
+  }
+  if (log) {
+    query.set('pod', log.pod ?? '');
+    query.set('container', log.container ?? '');
+    query.set('attempt', String(log.attempt ?? 1));
+  }
+  const text = query.toString();
+  return text ? `${path}?${text}` : path;
 }
 
 const asked = (source: LogSource | undefined) => ({
@@ -31,23 +56,40 @@ const asked = (source: LogSource | undefined) => ({
 /** As many places of a text as the server names at once; it counts all. */
 export const foundPage = 1000;
 
+/** Has the server search a log, or several, for words or for what tells of an error. */
+async function search(
+  source: LogSource | undefined,
+  what: { q?: string; errors?: true; skip?: number; most: number },
+  signal: AbortSignal,
+) {
+  const { path, query } = asked(source);
+  const several = source?.merged && { log: named(source), all: source.merged === 'all' || undefined };
+  const params = { path, query: { ...query, ...several, ...what } };
+  const answer = await data(api.GET('/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log:search', { params, signal }));
+  const logs = Array.isArray(source?.merged) ? source.merged : ((answer.logs ?? []) as NodeLog[]);
+  const keys = logs.map(lineKey);
+  const places = source?.merged
+    ? (answer.places ?? []).map(({ log = 0, line = 0 }): Place => ({ log: keys[log], line }))
+    : (answer.lines ?? []).map((line): Place => ({ line }));
+  return { total: answer.total ?? 0, places };
+}
+
 /** Where words are in a log, or in several: in how many lines in all, and the places of one page of these. */
 export const logSearchQuery = (source: LogSource | undefined, words: string, page: number, ended: boolean) =>
   queryOptions({
     queryKey: ['log-search', source, words, page, ended],
     enabled: source !== undefined && words !== '',
     queryFn: async ({ signal }) => {
-      const { path, query } = asked(source);
       const skip = page * foundPage;
-      const params = { path, query: { ...query, log: source?.merged?.map(logKey), q: words, skip, most: foundPage } };
-      const answer = await data(
-        api.GET('/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log:search', { params, signal }),
-      );
-      const places = source?.merged
-        ? (answer.places ?? []).map(({ log = 0, line = 0 }): Place => ({ log, line }))
-        : (answer.lines ?? []).map((line): Place => ({ log: 0, line }));
-      return { words, skip, total: answer.total ?? 0, places };
+      return { words, skip, ...(await search(source, { q: words, skip, most: foundPage }, signal)) };
     },
+  });
+
+/** The first line of a log, or of several, that tells of an error. */
+export const firstErrorQuery = (source: LogSource) =>
+  queryOptions({
+    queryKey: ['log-error', source],
+    queryFn: async ({ signal }) => (await search(source, { errors: true, most: 1 }, signal)).places[0] ?? null,
   });
 
 /** As many lines as are shown of the part of a log that is not held here. */

@@ -286,18 +286,3 @@ export const checkRunQuery = ({ versionID, parameters }: Pick<NewRun, 'versionID
 
 export const terminateRun = (id: string) =>
   data(api.POST('/apis/v1beta1/runs/{run_id}/terminate', { params: { path: { run_id: id } } }));
-
-/** Where a step's log is read: its own, or one of its pods'. With follow it goes on until the container ends. */
-export function logURL(runID: string, nodeID: string, follow = false, log?: NodeLog, timestamps = false): string {
-  const path = `/apis/argosy/v1/runs/${encodeURIComponent(runID)}/nodes/${encodeURIComponent(nodeID)}/log`;
-  const query = new URLSearchParams();
-  if (follow) query.set('follow', 'true');
-  if (timestamps) query.set('timestamps', 'true');
-  if (log) {
-    query.set('pod', log.pod ?? '');
-    query.set('container', log.container ?? '');
-    query.set('attempt', String(log.attempt ?? 1));
-  }
-  const text = query.toString();
-  return text ? `${path}?${text}` : path;
-}

@@ -4377,9 +4377,11 @@ export interface operations {
     };
     SearchLog: {
         parameters: {
-            query: {
+            query?: {
                 /** @description The text, at most 1000 bytes. */
-                q: string;
+                q?: string;
+                /** @description Finds lines that tell of an error, such as ValueError, instead of a text. */
+                errors?: boolean;
                 /** @description So many of the first matches are only counted. */
                 skip?: number;
                 /** @description At most so many numbers of lines: 1000 unless said, and no more. */

@@ -1,11 +1,25 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 
+interface BarButtonProps {
+  label: string;
+  /** Of a switch: whether it is on. */
+  pressed?: boolean;
+  onClick: () => void;
+  children: ReactNode;
+}
+
 /** A button of the bar above a log. */
-export function BarButton({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }) {
+export function BarButton({ label, pressed, onClick, children }: BarButtonProps) {
   return (
     <Tooltip label={label}>
-      <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={onClick}>
+      <ActionIcon
+        variant={pressed ? 'light' : 'subtle'}
+        color="gray"
+        aria-label={label}
+        aria-pressed={pressed}
+        onClick={onClick}
+      >
         {children}
       </ActionIcon>
     </Tooltip>

@@ -1,13 +1,15 @@
 import { AnsiUp } from 'ansi_up';
 import { Fragment, type MouseEvent, memo } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Place } from '../api/logs';
 import { seriesVariable } from '../metrics/look';
 import classes from './LogView.module.css';
 import { plain } from './lines';
-import { cut } from './search';
+import { cut, hashOf } from './search';
 
 interface LogLineProps {
   text: string;
+  /** Its number in its log. */
   number: number;
   /** Words to mark; empty for none. */
   words: string;
@@ -15,8 +17,9 @@ interface LogLineProps {
   current: boolean;
   /** The line that the URL points to. */
   linked: boolean;
-  onLink: (number: number) => void;
-  /** Which of several logs the line is of. */
+  onLink: (place: Place) => void;
+  /** The log that the line is of, among several, and its name. */
+  log?: string;
   tag?: string;
   /** The place of that log among them, which gives its colour. */
   place?: number;
@@ -30,20 +33,21 @@ export const LogLine = memo(function LogLine({
   current,
   linked,
   onLink,
+  log,
   tag,
   place = 0,
 }: LogLineProps) {
   const { t } = useTranslation();
   const click = (event: MouseEvent) => {
     event.preventDefault();
-    onLink(number);
+    onLink({ log, line: number });
   };
   return (
     <div className={classes.line} data-current={current || undefined} data-linked={linked || undefined}>
       <a
         className={classes.number}
-        href={`#L${number}`}
-        aria-label={t('log.line', { number })}
+        href={`#${hashOf({ log, line: number })}`}
+        aria-label={tag ? t('log.lineOf', { number, name: tag }) : t('log.line', { number })}
         tabIndex={-1}
         onClick={click}
       >

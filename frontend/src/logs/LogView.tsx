@@ -1,45 +1,51 @@
 import './ansi.css';
-import { ActionIcon, Button, Group, Text, Tooltip } from '@mantine/core';
-import { IconAlertTriangle, IconArrowBarToDown, IconArrowBarToUp, IconDownload } from '@tabler/icons-react';
+import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { VList, type VListHandle } from 'virtua';
-import { type LogSource, logPartQuery, partLines } from '../api/logs';
-import { announce } from '../app/announce';
+import { type LogSource, lineKey, logPartQuery, logURL, type Place } from '../api/logs';
 import { Failure } from '../feedback/Failure';
-import { BarButton } from './BarButton';
+import { LogBar } from './LogBar';
+import { LogFoot } from './LogFoot';
 import { LogLine } from './LogLine';
 import classes from './LogView.module.css';
+import { LostLine } from './LostLine';
 import { lastState } from './lines';
-import { SearchField } from './SearchField';
-import { firstError } from './search';
+import { gone, numberOf } from './merged';
+import { PartBar } from './PartBar';
+import { useFirstError } from './useFirstError';
 import { useFollow } from './useFollow';
 import { useLineLink } from './useLineLink';
 import { useLog } from './useLog';
 import { useSearch } from './useSearch';
 
-interface LogViewProps {
+/** What is shown of a log, as the URL has it. */
+export interface LogChoice {
+  find?: string;
+  wrap?: 'off';
+}
+
+export interface LogViewProps extends LogChoice {
   /** Name of the step, for labels. */
   step: string;
-  /** Where the log is followed; several are merged by time, and so have times in front of their lines. */
-  urls: string[];
-  /** Names of the logs, when they are several. */
-  names?: string[];
-  /** Where the server searches the log, or several, and finds lines of one that are not held here. */
-  source?: LogSource;
-  /** Where the whole log is, as a file; absent when there are several. */
-  download?: string;
+  /** Where the log is, or several, which are merged by time. */
+  source: LogSource;
+  /** The names of logs. */
+  nameOf?: (log: string) => string;
+  onShow: (patch: LogChoice) => void;
 }
 
 /** A log that follows its step: it scrolls along until the reader scrolls up, and can be searched and linked by line. */
-export default function LogView({ step, urls, names, source, download }: LogViewProps) {
+export default function LogView({ step, source, nameOf = String, find = '', wrap, onShow }: LogViewProps) {
   const { t } = useTranslation();
-  const { lines, of, numbers, dropped, phase, problem, restart } = useLog(urls);
+  const log = useLog(logURL(source, true), source.merged !== undefined);
+  const { lines, of, numbers, logs, dropped, phase, problem, restart } = log;
+  const ended = phase === 'ended';
   // Of several logs the lines that are not held here have no place.
-  const single = source?.merged ? undefined : source;
+  const single = source.merged ? undefined : source;
   const list = useRef<VListHandle>(null);
-  const { linked, link } = useLineLink();
+  const { linked, link, alone } = useLineLink();
   const { following, follow, pause, onScroll } = useFollow(list, lines.length, linked === undefined);
   // The number of a line among those that are not held here, when those around it are shown.
   const [middle, setMiddle] = useState<number>();
@@ -47,6 +53,11 @@ export default function LogView({ step, urls, names, source, download }: LogView
   const away = middle !== undefined;
   const shown = away ? (part.data?.lines.map(lastState) ?? []) : lines;
   const before = away ? (part.data?.first ?? 1) - 1 : dropped;
+  const keyAt = (index: number) => (logs ? lineKey(logs[of?.[index] ?? 0] ?? {}) : undefined);
+  const numberIn = useCallback(
+    (place: Place) => (logs ? numberOf({ lines, logs, of, numbers, dropped }, place) : place.line),
+    [lines, logs, of, numbers, dropped],
+  );
 
   /** Brings a line into view, from the server if it is not held here any more. */
   const [wanted, setWanted] = useState<number>();
@@ -65,7 +76,13 @@ export default function LogView({ step, urls, names, source, download }: LogView
     setWanted(undefined);
   }, [there, at]);
 
-  const search = useSearch({ lines, before: dropped, source, of, numbers, ended: phase === 'ended', show });
+  const keep = (words: string) => onShow({ find: words || undefined });
+  const search = useSearch({ source, numberOf: numberIn, ended, show, kept: find, keep });
+  const toError = useFirstError(source, nameOf, (place) => {
+    const number = numberIn(place);
+    link(place);
+    if (number !== undefined && number !== gone) show(number);
+  });
 
   const toStart = () => {
     pause();
@@ -76,57 +93,30 @@ export default function LogView({ step, urls, names, source, download }: LogView
     setMiddle(undefined);
     follow();
   };
-  const toError = () => {
-    const index = firstError(lines);
-    announce(t(index < 0 ? 'log.noError' : 'log.atError', { number: dropped + index + 1 }));
-    if (index < 0) return;
-    link(dropped + index + 1);
-    show(dropped + index + 1);
-  };
 
   // A link to a line waits until that line has arrived, or has been dropped.
-  const arrived = linked !== undefined && (linked <= dropped || linked - dropped <= lines.length);
+  const target = linked && numberIn(linked);
+  const arrived = target !== undefined && target !== gone && target - dropped <= lines.length;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another line moves the view
   useEffect(() => {
-    if (arrived) show(linked);
-  }, [arrived, linked]);
+    if (arrived) show(target);
+  }, [arrived, target]);
+  const unlinked = logs && linked?.log && (target === gone || (target === undefined && ended)) ? linked : undefined;
+  const lost = search.lost ?? unlinked;
 
-  const state = phase === 'ended' ? t('log.ended') : following ? t('log.following') : t('log.paused');
   return (
     <div className={classes.view}>
-      <Group gap={6} className={classes.bar}>
-        <SearchField {...search} />
-        <Group gap={2} ml="auto">
-          <BarButton label={t('log.toError')} onClick={toError}>
-            <IconAlertTriangle size={16} aria-hidden />
-          </BarButton>
-          <BarButton label={t('log.toStart')} onClick={toStart}>
-            <IconArrowBarToUp size={16} aria-hidden />
-          </BarButton>
-          <BarButton label={t('log.toEnd')} onClick={toEnd}>
-            <IconArrowBarToDown size={16} aria-hidden />
-          </BarButton>
-          {download && (
-            <Tooltip label={t('log.download')}>
-              <ActionIcon
-                component="a"
-                href={download}
-                download={`${step}.log`}
-                variant="subtle"
-                color="gray"
-                aria-label={t('log.download')}
-              >
-                <IconDownload size={16} aria-hidden />
-              </ActionIcon>
-            </Tooltip>
-          )}
-        </Group>
-      </Group>
-      {search.lost && (
-        <Text size="xs" c="dimmed" px="sm" py={4} role="status">
-          {t('log.lost', { line: search.lost.line, name: names?.[search.lost.log] ?? '' })}
-        </Text>
-      )}
+      <LogBar
+        step={step}
+        search={search}
+        wrap={wrap !== 'off'}
+        onWrap={(on) => onShow({ wrap: on ? undefined : 'off' })}
+        toError={toError}
+        toStart={toStart}
+        toEnd={toEnd}
+        download={logURL(source)}
+      />
+      {lost && <LostLine place={lost} name={nameOf(lost.log ?? '')} onAlone={alone} />}
       {problem && <Failure title={t('log.failed')} error={problem} onRetry={restart} />}
       {part.error && <Failure title={t('log.failed')} error={part.error} onRetry={() => void part.refetch()} />}
       {away ? (
@@ -151,7 +141,7 @@ export default function LogView({ step, urls, names, source, download }: LogView
           })}
         </Text>
       ) : (
-        <div className={classes.text}>
+        <div className={classes.text} data-wrap={wrap}>
           <VList
             ref={list}
             key={away ? before : 'live'}
@@ -163,73 +153,28 @@ export default function LogView({ step, urls, names, source, download }: LogView
             aria-label={t('log.label', { step })}
             tabIndex={0}
           >
-            {(line, index) => (
-              <LogLine
-                key={before + index}
-                text={line}
-                number={before + index + 1}
-                words={search.words}
-                current={search.current === before + index + 1}
-                linked={linked === before + index + 1}
-                onLink={link}
-                tag={names?.[of?.[index] ?? -1]}
-                place={of?.[index] ?? 0}
-              />
-            )}
+            {(line, index) => {
+              const number = before + index + 1;
+              const log = keyAt(index);
+              return (
+                <LogLine
+                  key={number}
+                  text={line}
+                  number={numbers?.[index] ?? number}
+                  words={search.words}
+                  current={search.current === number}
+                  linked={target === number}
+                  onLink={link}
+                  log={log}
+                  tag={log && nameOf(log)}
+                  place={of?.[index] ?? 0}
+                />
+              );
+            }}
           </VList>
         </div>
       )}
-      <Group className={classes.foot} gap="sm" justify="space-between">
-        <Text size="xs" c="dimmed">
-          {t('log.lines', { count: dropped + lines.length })}
-          {' · '}
-          {state}
-        </Text>
-        {!following && phase !== 'ended' && (
-          <Button size="compact-xs" variant="light" onClick={toEnd}>
-            {t('log.follow')}
-          </Button>
-        )}
-      </Group>
+      <LogFoot count={dropped + lines.length} ended={ended} following={following} onFollow={toEnd} />
     </div>
-  );
-}
-
-interface PartBarProps {
-  from: number;
-  to: number;
-  /** The last line that is not held here. */
-  last: number;
-  onMove: (middle: number) => void;
-  onBack: () => void;
-}
-
-/** Says which part of the log is shown in place of its end, and leads to others. */
-function PartBar({ from, to, last, onMove, onBack }: PartBarProps) {
-  const { t } = useTranslation();
-  return (
-    <Group gap="xs" px="sm" py={4}>
-      <Text size="xs" c="dimmed" role="status">
-        {to >= from ? t('log.part', { from, to }) : t('await.why', { what: t('await.log') })}
-      </Text>
-      <Button
-        size="compact-xs"
-        variant="default"
-        disabled={from <= 1}
-        onClick={() => onMove(Math.max(1, from - partLines / 2))}
-      >
-        {t('log.earlier')}
-      </Button>
-      <Button
-        size="compact-xs"
-        variant="default"
-        onClick={() => (to >= last ? onBack() : onMove(Math.min(last, to + partLines / 2)))}
-      >
-        {t('log.later')}
-      </Button>
-      <Button size="compact-xs" variant="light" onClick={onBack}>
-        {t('log.back')}
-      </Button>
-    </Group>
   );
 }

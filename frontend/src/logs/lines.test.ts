@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { coloured } from './LogLine';
 import { Lines, maxLines, plain } from './lines';
-import { cut, firstError, lineOfHash, matches } from './search';
+import { cut, hashOf, placeOfHash } from './search';
 
 const linesOf = (...chunks: string[]) => {
   const lines = new Lines();
   for (const chunk of chunks) lines.append(chunk);
-  return lines.snapshot();
+  return lines.held().lines;
 };
 
 describe('Lines', () => {
@@ -22,8 +22,8 @@ describe('Lines', () => {
     lines.append('x\n'.repeat(count));
     lines.append('last');
     expect(lines.dropped).toBe(count - maxLines);
-    expect(lines.snapshot()).toHaveLength(maxLines + 1);
-    expect(lines.snapshot().at(-1)).toBe('last');
+    expect(lines.held().lines).toHaveLength(maxLines + 1);
+    expect(lines.held().lines.at(-1)).toBe('last');
   });
 });
 
@@ -42,26 +42,15 @@ describe('terminal colours', () => {
 });
 
 describe('search', () => {
-  it('finds whatever the case, through colours', () => {
-    expect(matches(['Loss 1', 'nothing', '\u001b[31mlo\u001b[0mss'], 'LOSS')).toEqual([0, 2]);
-    expect(matches(['a'], '')).toEqual([]);
-  });
   it('cuts a line at its matches', () => {
     expect(cut('Loss and loss', 'loss')).toEqual(['', 'Loss', ' and ', 'loss', '']);
     expect(cut('none', 'x')).toEqual(['none']);
   });
   it('reads line links', () => {
-    expect(lineOfHash('#L120')).toBe(120);
-    expect(lineOfHash('L7')).toBe(7);
-    expect(lineOfHash('#Lx')).toBeUndefined();
-  });
-});
-
-describe('firstError', () => {
-  it('finds what tells of an error, and not what tells of none', () => {
-    expect(firstError(['errors: 0', 'no error so far', 'terrors', 'Traceback (most recent call last):'])).toBe(3);
-    expect(firstError(['ok', 'ValueError: x'])).toBe(1);
-    expect(firstError(['[1,0]<stderr>:x.py: error: no such choice'])).toBe(0);
-    expect(firstError(['all well'])).toBe(-1);
+    expect(placeOfHash('#L120')).toEqual({ line: 120 });
+    expect(placeOfHash('L7')).toEqual({ line: 7 });
+    expect(placeOfHash('#Lx')).toBeUndefined();
+    const place = { log: '1/train-worker-0/worker', line: 12 };
+    expect(placeOfHash(hashOf(place))).toEqual(place);
   });
 });

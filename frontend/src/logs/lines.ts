@@ -1,5 +1,21 @@
+import type { NodeLog } from '../api/runs';
+
 /** Lines kept in memory; older ones are dropped, and the viewer says so. */
 export const maxLines = 200_000;
+
+/** What is held of a log, or of several as one. */
+export interface Held {
+  lines: string[];
+  /** How many lines before the first of these were dropped to spare memory. */
+  dropped: number;
+  /** Of several logs: these, which of them each line is of, and the number of each line in its own log, from 1. */
+  logs?: NodeLog[];
+  of?: number[];
+  numbers?: number[];
+}
+
+/** How many of the first lines are dropped: in big steps, as each one moves the whole array. */
+export const excess = (count: number) => (count - maxLines > maxLines / 10 ? count - maxLines : 0);
 
 /**
  * The lines of a growing text. The last line may still grow, so it counts as a line as soon as it has a character.
@@ -15,17 +31,15 @@ export class Lines {
     const parts = (this.open + text).split('\n');
     this.open = parts.pop() ?? '';
     for (const part of parts) this.kept.push(lastState(part));
-    const excess = this.kept.length - maxLines;
-    // Dropped in big steps, as each one moves the whole array.
-    if (excess > maxLines / 10) {
-      this.kept.splice(0, excess);
-      this.dropped += excess;
-    }
+    const old = excess(this.kept.length);
+    this.kept.splice(0, old);
+    this.dropped += old;
   }
 
   /** A new array each time, so that a renderer sees the change. */
-  snapshot(): string[] {
-    return this.open === '' ? this.kept.slice() : [...this.kept, lastState(this.open)];
+  held(): Held {
+    const lines = this.open === '' ? this.kept.slice() : [...this.kept, lastState(this.open)];
+    return { lines, dropped: this.dropped };
   }
 }
 

@@ -1,76 +1,53 @@
-import type { LogState, LogStream } from './stream';
+import { lineKey, type Place } from '../api/logs';
+import type { NodeLog } from '../api/runs';
+import { excess, type Held, lastState } from './lines';
 
-export interface MergedState extends LogState {
-  /** Which log each line is of; absent when there is one log only. */
-  of?: number[];
-  /** The number of each line in its own log, from 1. */
-  numbers?: number[];
-}
+/** The lines of several logs as the server merges them: each is an object, and a log is named before its first line. */
+export class MergedLines {
+  private rest = '';
+  private readonly logs: NodeLog[] = [];
+  private readonly lines: string[] = [];
+  private readonly of: number[] = [];
+  private readonly numbers: number[] = [];
+  private dropped = 0;
 
-/** Several logs, each line with its time in front, as one in the order of time. It follows all of them. */
-export class MergedLog {
-  private readonly streams: LogStream[];
-  private parts: LogState[] = [];
-  private state: MergedState | undefined;
-
-  constructor(streams: LogStream[]) {
-    this.streams = streams;
+  append(text: string) {
+    const parts = (this.rest + text).split('\n');
+    this.rest = parts.pop() ?? '';
+    for (const part of parts) this.take(JSON.parse(part));
+    const old = excess(this.lines.length);
+    for (const list of [this.lines, this.of, this.numbers]) list.splice(0, old);
+    this.dropped += old;
   }
 
-  readonly subscribe = (listener: () => void) => {
-    const stops = this.streams.map((stream) => stream.subscribe(listener));
-    return () => {
-      for (const stop of stops) stop();
-    };
-  };
-
-  readonly snapshot = (): MergedState => {
-    const parts = this.streams.map((stream) => stream.snapshot());
-    if (!this.state || parts.some((part, i) => part !== this.parts[i])) {
-      this.parts = parts;
-      this.state = merge(parts);
+  private take({ log, of = 0, n = 0, text = '' }: { log?: NodeLog; of?: number; n?: number; text?: string }) {
+    if (log) {
+      this.logs.push(log);
+      return;
     }
-    return this.state;
-  };
+    this.lines.push(lastState(text));
+    this.of.push(of);
+    this.numbers.push(n);
+  }
 
-  readonly restart = () => {
-    for (const stream of this.streams) stream.restart();
-  };
+  /** New arrays each time, so that a renderer sees the change. */
+  held(): Held {
+    const { logs, lines, of, numbers, dropped } = this;
+    return { logs: logs.slice(), lines: lines.slice(), of: of.slice(), numbers: numbers.slice(), dropped };
+  }
 }
 
-/** Puts the lines of logs in the order of their times; a line without one stays behind the line before it. */
-export function merge(parts: LogState[]): MergedState {
-  const all: { at: string; text: string; of: number; number: number }[] = [];
-  parts.forEach((part, of) => {
-    let at = '';
-    part.lines.forEach((line, i) => {
-      const [time, text] = timed(line);
-      at = time ?? at;
-      all.push({ at, text, of, number: part.dropped + i + 1 });
-    });
-  });
-  all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-  const problem = parts.find((part) => part.problem)?.problem;
-  return {
-    lines: all.map((line) => line.text),
-    of: all.map((line) => line.of),
-    numbers: all.map((line) => line.number),
-    dropped: parts.reduce((sum, part) => sum + part.dropped, 0),
-    phase: problem ? 'failed' : phaseOf(parts),
-    problem,
-  };
-}
+/** Stands for the place of a line that is not held any more. */
+export const gone = -1;
 
-function phaseOf(parts: LogState[]): LogState['phase'] {
-  if (parts.every((part) => part.phase === 'ended')) return 'ended';
-  return parts.every((part) => part.phase === 'waiting') ? 'waiting' : 'open';
-}
-
-const stamp = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z ?/;
-
-/** The time in front of a line, in a form that sorts, and the rest of the line. */
-function timed(line: string): [string | undefined, string] {
-  const found = stamp.exec(line);
-  if (!found) return [undefined, line];
-  return [`${found[1]}.${(found[2] ?? '').padEnd(9, '0')}`, line.slice(found[0].length)];
+/** Where a line of one of several logs stands among all, from 1; undefined when it has not come yet. */
+export function numberOf({ logs = [], of = [], numbers = [], dropped }: Held, { log, line }: Place) {
+  const which = logs.findIndex((each) => lineKey(each) === log);
+  let later = false;
+  for (let i = 0; which >= 0 && i < of.length; i++) {
+    if (of[i] !== which) continue;
+    if (numbers[i] === line) return dropped + i + 1;
+    later ||= (numbers[i] as number) > line;
+  }
+  return later ? gone : undefined;
 }

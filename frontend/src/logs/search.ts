@@ -1,20 +1,4 @@
-import { plain } from './lines';
-
-/** Indexes of the lines that hold the words, whatever their case. */
-export function matches(lines: string[], words: string): number[] {
-  if (words === '') return [];
-  const needle = words.toLowerCase();
-  const found: number[] = [];
-  for (let i = 0; i < lines.length; i++) {
-    if (
-      plain(lines[i] as string)
-        .toLowerCase()
-        .includes(needle)
-    )
-      found.push(i);
-  }
-  return found;
-}
+import type { Place } from '../api/logs';
 
 /** A line cut at its matches: every second piece is a match. */
 export function cut(line: string, words: string): string[] {
@@ -30,15 +14,10 @@ export function cut(line: string, words: string): string[] {
   return pieces;
 }
 
-/** Line number of a link such as #L120; undefined when it is something else. */
-export function lineOfHash(hash: string): number | undefined {
-  const found = /^#?L(\d+)$/.exec(hash);
-  return found ? Number(found[1]) : undefined;
+/** The line of a link such as #L120, or #L120@LOG; undefined when it is something else. */
+export function placeOfHash(hash: string): Place | undefined {
+  const found = /^#?L(\d+)(?:@(.+))?$/.exec(hash);
+  return found ? { line: Number(found[1]), log: found[2] } : undefined;
 }
 
-// "errors: 0" and "no error" tell of none.
-const error =
-  /(?<!no )(?<!\w)(error|exception|traceback|fatal|panic|segmentation fault|oomkilled)\b(?!s?\s*[:=]\s*0\b)|\w(Error|Exception)\b/i;
-
-/** The first line that tells of an error; -1 when none does. */
-export const firstError = (lines: string[]) => lines.findIndex((line) => error.test(plain(line)));
+export const hashOf = ({ log, line }: Place) => (log ? `L${line}@${log}` : `L${line}`);

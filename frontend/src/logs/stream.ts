@@ -1,10 +1,7 @@
 import { asProblem, type Problem, problemOf } from '../api/problem';
-import { Lines } from './lines';
+import { type Held, Lines } from './lines';
 
-export interface LogState {
-  lines: string[];
-  /** How many lines before the first shown were dropped to spare memory. */
-  dropped: number;
+export interface LogState extends Held {
   /** waiting: no answer yet; open: more may come; ended: that was all; failed: see problem. */
   phase: 'waiting' | 'open' | 'ended' | 'failed';
   problem?: Problem;
@@ -15,7 +12,13 @@ const redrawEvery = 100;
 const firstRetry = 1_000;
 const lastRetry = 10_000;
 
-/** Follows one log and tells subscribers what it has; a store for useSyncExternalStore. */
+/** Makes lines of the text that comes. */
+export interface Gatherer {
+  append(text: string): void;
+  held(): Held;
+}
+
+/** Follows one log, or a merge of several, and tells subscribers what it has; a store for useSyncExternalStore. */
 export class LogStream {
   private state: LogState = { lines: [], dropped: 0, phase: 'waiting' };
   private readonly listeners = new Set<() => void>();
@@ -26,11 +29,13 @@ export class LogStream {
   private wait = firstRetry;
 
   private readonly onIdle: () => void;
+  private readonly gather: () => Gatherer;
 
   /** Nothing is read before the first subscriber comes; onIdle is called when the last one has gone. */
-  constructor(url: string, onIdle: () => void = () => undefined) {
+  constructor(url: string, onIdle: () => void = () => undefined, gather: () => Gatherer = () => new Lines()) {
     this.url = url;
     this.onIdle = onIdle;
+    this.gather = gather;
   }
 
   readonly subscribe = (listener: () => void) => {
@@ -67,12 +72,11 @@ export class LogStream {
 
   private async read(signal: AbortSignal) {
     // Each read is of the whole log from its start, so what an earlier read gave is replaced.
-    const lines = new Lines();
+    const lines = this.gather();
     const decoder = new TextDecoder();
-    const show = (phase: LogState['phase'], problem?: Problem) =>
-      this.set({ lines: lines.snapshot(), dropped: lines.dropped, phase, problem });
+    const show = (phase: LogState['phase'], problem?: Problem) => this.set({ ...lines.held(), phase, problem });
     try {
-      const response = await fetch(this.url, { signal, headers: { accept: 'text/plain' } });
+      const response = await fetch(this.url, { signal });
       if (!response.ok) throw problemOf(response.status, response.statusText, await response.text());
       this.wait = firstRetry;
       const reader = response.body?.getReader();
@@ -89,7 +93,7 @@ export class LogStream {
       if (signal.aborted) return;
       const problem = asProblem(error);
       this.finish(() =>
-        lines.snapshot().length > 0 ? show('failed', problem) : this.set({ ...this.state, phase: 'failed', problem }),
+        lines.held().lines.length > 0 ? show('failed', problem) : this.set({ ...this.state, phase: 'failed', problem }),
       );
       if (problem.transient) {
         this.retry = setTimeout(() => void this.read(signal), this.wait);

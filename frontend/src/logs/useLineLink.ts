@@ -1,10 +1,14 @@
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { lineOfHash } from './search';
+import type { Place } from '../api/logs';
+import { hashOf, placeOfHash } from './search';
 
-/** The line that the URL points to (#L120), and a way to point to another. */
+/** The line that the URL points to (#L120, or #L120@LOG among several logs), and ways to point to another. */
 export function useLineLink() {
   const navigate = useNavigate();
   const hash = useLocation({ select: (location) => location.hash });
-  const link = (line: number) => void navigate({ to: '.', search: true as never, hash: `L${line}`, replace: true });
-  return { linked: lineOfHash(hash), link };
+  const link = (place: Place) => void navigate({ to: '.', search: true as never, hash: hashOf(place), replace: true });
+  /** Shows the log of a line without the others. */
+  const alone = ({ log, line }: Place) =>
+    void navigate({ to: '.', search: ((old: object) => ({ ...old, logs: [log] })) as never, hash: hashOf({ line }) });
+  return { linked: placeOfHash(hash), link, alone };
 }

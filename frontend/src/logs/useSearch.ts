@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { foundPage, type LogSource, logSearchQuery, type Place } from '../api/logs';
-import { matches } from './search';
+import { useTyped } from '../table/useTyped';
+import { gone } from './merged';
 
 // Typing should not search at each key.
 const typingPause = 300;
@@ -9,23 +10,22 @@ const typingPause = 300;
 const growing = 5_000;
 
 interface Searched {
-  lines: string[];
-  /** How many lines come before the first of these. */
-  before: number;
   /** Where the server finds the log. */
-  source: LogSource | undefined;
-  /** Of merged logs: which each line is of, and its number there. */
-  of: number[] | undefined;
-  numbers: number[] | undefined;
+  source: LogSource;
+  /** Where a line stands among all, from 1; undefined when it has not come yet. */
+  numberOf: (place: Place) => number | undefined;
   ended: boolean;
   /** Brings a line into view, by its number from 1. */
   show: (number: number) => void;
+  /** What is searched for, where it is kept. */
+  kept: string;
+  keep: (words: string) => void;
 }
 
 /** The words searched for, in how many lines they are, and which of these is the current one. */
-export function useSearch({ lines, before, source, of, numbers, ended, show }: Searched) {
-  const [text, setText] = useState('');
-  const [asked, setAsked] = useState('');
+export function useSearch({ source, numberOf, ended, show, kept, keep }: Searched) {
+  const { text, setText, sent } = useTyped(kept);
+  const [asked, setAsked] = useState(kept.trim());
   const [at, setAt] = useState(-1);
   const typed = text.trim();
   useEffect(() => {
@@ -33,24 +33,23 @@ export function useSearch({ lines, before, source, of, numbers, ended, show }: S
     return () => clearTimeout(timer);
   }, [typed]);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only other words are kept
+  useEffect(() => {
+    if (asked === kept) return;
+    sent(asked);
+    keep(asked);
+  }, [asked]);
+
   const server = useQuery({
     ...logSearchQuery(source, asked, Math.floor(Math.max(at, 0) / foundPage), ended),
     placeholderData: keepPreviousData,
     refetchInterval: ended ? false : growing,
   });
-  // Without the server the lines that are here are searched. Typing must not wait for it.
-  const words = useDeferredValue(source ? '' : asked);
-  const here = useMemo(() => matches(lines, words), [lines, words]);
-
-  const found = source ? server.data : undefined;
+  const found = server.data;
   const place = found?.words === asked && at >= found.skip ? found.places[at - found.skip] : undefined;
-  const row = useMemo(() => place && rowOf(place, of, numbers), [place, of, numbers]);
-  const current = source
-    ? (place && (of ? row !== undefined && before + row + 1 : place.line)) || undefined
-    : at >= 0 && here[at] !== undefined
-      ? before + (here[at] as number) + 1
-      : undefined;
-  const count = source ? (found?.words === asked ? found.total : undefined) : here.length;
+  const number = useMemo(() => place && numberOf(place), [place, numberOf]);
+  const current = number === gone ? undefined : number;
+  const count = found?.words === asked ? found.total : undefined;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another place moves the view
   useEffect(() => {
@@ -77,8 +76,8 @@ export function useSearch({ lines, before, source, of, numbers, ended, show }: S
     at: count === undefined ? at : Math.min(at, count - 1),
     current,
     /** The place of the server's that is not held here: a line of merged logs that was dropped. */
-    lost: of && place && row === undefined ? place : undefined,
-    error: source ? server.error : null,
+    lost: place && (number === gone || (number === undefined && ended)) ? place : undefined,
+    error: server.error,
     setText: (value: string) => {
       setText(value);
       setAt(-1);
@@ -86,10 +85,4 @@ export function useSearch({ lines, before, source, of, numbers, ended, show }: S
     next: () => go(1),
     previous: () => go(-1),
   };
-}
-
-/** Where a line of one of several logs stands among the lines that are held; undefined where it does not. */
-function rowOf({ log, line }: Place, of: number[] | undefined, numbers: number[] | undefined): number | undefined {
-  const row = numbers?.findIndex((number, i) => number === line && of?.[i] === log) ?? -1;
-  return row < 0 ? undefined : row;
 }

@@ -4,8 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
+import { logURL } from '../api/logs';
 import { problemOf } from '../api/problem';
-import { logURL } from '../api/runs';
 import { stepLabels } from '../graph/model';
 import { Lines, plain } from '../logs/lines';
 import { isFailure } from '../status/status';
@@ -143,7 +143,7 @@ function LogTail({ runID, nodeID }: { runID: string; nodeID: string }) {
   const { t } = useTranslation();
   const { data, error } = useQuery({
     queryKey: ['run', runID, 'tail', nodeID],
-    queryFn: ({ signal }) => readTail(logURL(runID, nodeID), signal),
+    queryFn: ({ signal }) => readTail(logURL({ runID, nodeID }), signal),
   });
   if (data) return <LastLines lines={data} />;
   return <Text size="sm">{error ? `${t('log.failed')}: ${error.message}` : t('run.readingTail')}</Text>;
@@ -155,5 +155,5 @@ async function readTail(url: string, signal: AbortSignal): Promise<string[]> {
   if (!response.ok) throw problemOf(response.status, response.statusText, text);
   const lines = new Lines();
   lines.append(text);
-  return lines.snapshot().slice(-tailLines).map(plain);
+  return lines.held().lines.slice(-tailLines).map(plain);
 }

@@ -1,10 +1,12 @@
 import { Group, MultiSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { TFunction } from 'i18next';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
-import { logKey } from '../api/logs';
-import { logURL, type NodeLog, nodeLogsQuery } from '../api/runs';
+import { type LogSource, lineKey, logKey } from '../api/logs';
+import { type NodeLog, nodeLogsQuery } from '../api/runs';
+import { Awaiting } from '../feedback/Awaiting';
 import { stepName } from '../graph/model';
 import { LazyLogView } from '../logs/LazyLogView';
 import { isFinal } from '../status/status';
@@ -18,16 +20,21 @@ interface NodeLogsProps {
   onShow: ShowPatch;
 }
 
+/** Stands for all logs of a step, also those that begin later. */
+const allLogs = 'all';
+
 /** The logs of a step: its own, and of all pods and attempts of its distributed job, several of them merged by time. */
 export function NodeLogs({ run, node, search, onShow }: NodeLogsProps) {
   const { t } = useTranslation();
-  const { data: logs = [] } = useQuery(nodeLogsQuery(run.id, node.id, !isFinal(node.phase)));
+  const { data: logs = [], isPending } = useQuery(nodeLogsQuery(run.id, node.id, !isFinal(node.phase)));
   const names = useLogNames(logs);
-  const chosen = (search.logs ?? []).filter((key) => names.has(key));
-  const [picked, pick] = useChosen(chosen, (keys) => onShow({ logs: keys.length > 0 ? keys : undefined }));
   const byKey = new Map(logs.map((log) => [logKey(log), log]));
-  const urls = chosen.map((key) => logURL(run.id, node.id, true, byKey.get(key), chosen.length > 1));
-  const cut = chosen.map((key) => byKey.get(key)).filter((log) => log?.state === 'cut');
+  const all = names.size > 1 && search.logs?.includes(allLogs);
+  const chosen = all ? [allLogs] : (search.logs ?? []).filter((key) => names.has(key));
+  const [picked, pick] = useChosen(chosen, (keys) => onShow({ logs: keys.length > 0 ? keys : undefined }));
+  const shown = all ? logs : chosen.flatMap((key) => byKey.get(key) ?? []);
+  const merged = all ? ('all' as const) : shown.length > 1 ? shown : undefined;
+  const source: LogSource = { runID: run.id, nodeID: node.id, ...(merged ? { merged } : { log: shown[0] }) };
   return (
     <>
       {names.size > 1 && (
@@ -41,33 +48,60 @@ export function NodeLogs({ run, node, search, onShow }: NodeLogsProps) {
             aria-label={t('log.which')}
             placeholder={chosen.length === 0 ? t('log.choose', { count: names.size }) : undefined}
             value={picked}
-            data={[...names].map(([value, label]) => ({ value, label }))}
-            onChange={pick}
+            data={[
+              { value: allLogs, label: t(logs.some((log) => log.role) ? 'log.allRanks' : 'log.all') },
+              ...[...names].map(([value, label]) => ({ value, label })),
+            ]}
+            // All are chosen instead of some, and some instead of all.
+            onChange={(keys) => pick(keys.at(-1) === allLogs ? [allLogs] : keys.filter((key) => key !== allLogs))}
           />
         </Group>
       )}
-      {cut.map((log) => (
-        <Text key={log ? logKey(log) : ''} size="xs" c="dimmed" px={10} pt={4} role="status">
-          {t('log.cut', { name: log ? names.get(logKey(log)) : '', why: log?.message ?? '' })}
-        </Text>
-      ))}
-      <LazyLogView
-        // Another choice is another log, with a search and a place of its own.
-        key={chosen.join()}
-        step={stepName(node)}
-        urls={urls.length > 0 ? urls : [logURL(run.id, node.id, true)]}
-        names={chosen.length > 1 ? chosen.map((key) => names.get(key) ?? key) : undefined}
-        source={{
-          runID: run.id,
-          nodeID: node.id,
-          ...(chosen.length > 1
-            ? { merged: chosen.flatMap((key) => byKey.get(key) ?? []) }
-            : { log: byKey.get(chosen[0] ?? '') }),
-        }}
-        download={chosen.length > 1 ? undefined : logURL(run.id, node.id, false, byKey.get(chosen[0] ?? ''))}
-      />
+      <CutLogs logs={shown} names={names} />
+      {search.logs && isPending ? (
+        <Awaiting what={t('await.log')} />
+      ) : (
+        <LazyLogView
+          // Another choice is another log, with a place of its own.
+          key={chosen.join()}
+          step={stepName(node)}
+          source={source}
+          nameOf={(key) => nameOf(key, names, t)}
+          find={search.find}
+          wrap={search.wrap}
+          onShow={onShow}
+        />
+      )}
     </>
   );
+}
+
+// So many logs that are not complete are named.
+const mostCut = 3;
+
+function CutLogs({ logs, names }: { logs: NodeLog[]; names: Map<string, string> }) {
+  const { t } = useTranslation();
+  const cut = logs.filter((log) => log.state === 'cut');
+  const line = (key: string, text: string) => (
+    <Text key={key} size="xs" c="dimmed" px={10} pt={4} role="status">
+      {text}
+    </Text>
+  );
+  return (
+    <>
+      {cut
+        .slice(0, mostCut)
+        .map((log) => line(lineKey(log), t('log.cut', { name: names.get(logKey(log)), why: log.message ?? '' })))}
+      {cut.length > mostCut && line('more', t('log.cutMore', { count: cut.length - mostCut }))}
+    </>
+  );
+}
+
+/** The name of a log; of a container that was restarted, with how often it had been. */
+function nameOf(key: string, names: Map<string, string>, t: TFunction): string {
+  const [attempt, pod, container, restart] = key.split('/');
+  const name = names.get([attempt, pod, container].join('/')) ?? key;
+  return restart ? `${name} · ${t('log.restart', { restart })}` : name;
 }
 
 /** The logs by role, rank and container; what all have alike is left out. Of a container that was restarted the newest counts. */

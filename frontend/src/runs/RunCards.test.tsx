@@ -1,6 +1,7 @@
 import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
+import { useState } from 'react';
 import { expect, it, vi } from 'vitest';
 import type { Run, RunNode } from '../api/client';
 import { renderAt } from '../test/render';
@@ -9,6 +10,7 @@ import { FailureBanner } from './FailureBanner';
 import { MetricsCard } from './MetricsCard';
 import { NodeLogs } from './NodeLogs';
 import { NodePanel } from './NodePanel';
+import type { RunSearch } from './runSearch';
 import { StepsTable } from './StepsTable';
 import { WaitingNote } from './WaitingNote';
 
@@ -170,13 +172,14 @@ it('says in words what an exit code means, what to do, and what else failed', as
   expect(screen.getByText('1 step did not run because of it.')).toBeTruthy();
 });
 
-it('offers the logs of all pods of a step, names those that are cut, and merges the chosen ones', async () => {
+/** A step with many ranks, and what is asked of its logs. */
+function ranks(count: number) {
   const node = {
     id: 'n1',
     name: 'n1',
     display_name: 'train',
     type: 'Pod',
-    phase: 'Succeeded',
+    phase: 'Running',
     has_log: true,
   } as RunNode;
   const log = (pod: string, container: string, rest: object = {}) => ({
@@ -187,28 +190,59 @@ it('offers the logs of all pods of a step, names those that are cut, and merges 
     restart: 0,
     ...rest,
   });
-  const asked: URLSearchParams[] = [];
+  const asked: string[] = [];
   server.use(
     http.get('*/apis/argosy/v1/runs/r1/nodes/n1/logs', () =>
       HttpResponse.json({
         logs: [
           log('p', 'main'),
-          log('w0', 'worker', { role: 'worker', rank: 0 }),
-          log('w1', 'worker', { role: 'worker', rank: 1, state: 'cut', message: 'its pod was deleted' }),
+          ...Array.from({ length: count }, (_, rank) => log(`w${rank}`, 'worker', { role: 'worker', rank })),
+          log('cut', 'worker', { role: 'worker', rank: count, state: 'cut', message: 'its pod was deleted' }),
         ],
       }),
     ),
-    http.get('*/apis/argosy/v1/runs/r1/nodes/n1/log', ({ request }) => {
-      const query = new URL(request.url).searchParams;
-      asked.push(query);
-      return HttpResponse.text(`2026-01-01T00:00:0${query.get('pod') === 'w0' ? 2 : 1}Z of ${query.get('pod')}\n`);
+    http.get(/\/nodes\/n1\/log(:.*)?$/, ({ request }) => {
+      const { pathname, searchParams } = new URL(request.url);
+      asked.push(`${pathname.slice(pathname.lastIndexOf('/'))} ${searchParams.getAll('log').length}`);
+      const lines = [{ log: log('w0', 'worker') }, { of: 0, n: 1, text: 'hello' }];
+      // It goes on: the step does.
+      return new HttpResponse(
+        new ReadableStream({
+          start: (more) =>
+            more.enqueue(new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))),
+        }),
+      );
     }),
   );
-  renderAt('/', '/', () => (
-    <NodeLogs run={run({})} node={node} search={{ logs: ['1/w0/worker', '1/w1/worker'] }} onShow={() => undefined} />
-  ));
-  expect(await screen.findByText('The log of worker 1 is not complete: its pod was deleted')).toBeTruthy();
-  expect(await screen.findByText('2 lines · End of the log')).toBeTruthy();
-  const merged = asked.filter((query) => query.get('timestamps') === 'true').map((query) => query.get('pod'));
-  expect(new Set(merged)).toEqual(new Set(['w0', 'w1']));
+  return { node, asked };
+}
+
+it('offers the logs of all pods of a step, names those that are cut, and asks once for however many are chosen', async () => {
+  const { node, asked } = ranks(50);
+  const logs = [...Array.from({ length: 50 }, (_, rank) => `1/w${rank}/worker`), '1/cut/worker'];
+  renderAt('/', '/', () => <NodeLogs run={run({})} node={node} search={{ logs }} onShow={() => undefined} />);
+  expect(await screen.findByText('The log of worker 50 is not complete: its pod was deleted')).toBeTruthy();
+  expect(await screen.findByText('1 line · Following the log')).toBeTruthy();
+  expect(asked).toEqual(['/log:merge 51']);
+});
+
+it('chooses all ranks at once, in place of some', async () => {
+  const { node, asked } = ranks(3);
+  const onShow = vi.fn();
+  function Page() {
+    const [search, setSearch] = useState<RunSearch>({ logs: ['1/w0/worker', '1/w1/worker'] });
+    const show = (patch: RunSearch) => {
+      onShow(patch);
+      setSearch((old) => ({ ...old, ...patch }));
+    };
+    return <NodeLogs run={run({})} node={node} search={search} onShow={show} />;
+  }
+  renderAt('/', '/', Page);
+  await screen.findByText('1 line · Following the log');
+  await userEvent.click(screen.getByRole('combobox', { name: 'Logs of this step' }));
+  await userEvent.click(await screen.findByRole('option', { name: 'All ranks' }));
+  expect(onShow).toHaveBeenLastCalledWith({ logs: ['all'] });
+  await waitFor(() => expect(asked).toEqual(['/log:merge 2', '/log:merge 0']));
+  await userEvent.click(await screen.findByRole('option', { name: 'worker 2' }));
+  expect(onShow).toHaveBeenLastCalledWith({ logs: ['1/w2/worker'] });
 });

@@ -186,7 +186,7 @@ interface WithStepProps {
 function WithStep({ run, search, onShow, onRetried, children }: WithStepProps) {
   const nodes = (run.nodes ?? []) as RunNode[];
   const chosen = search.node ? nodes.find((node) => node.id === search.node) : likelyNode(run);
-  const choose = useCallback((node: string) => onShow({ node, logs: undefined }), [onShow]);
+  const choose = useCallback((node: string) => onShow({ node, logs: undefined, find: undefined }), [onShow]);
   return (
     <div className={classes.work} data-panel={chosen ? true : undefined}>
       <div className={`panel ${classes.main}`}>{children(chosen?.id, choose)}</div>

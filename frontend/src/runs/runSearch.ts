@@ -36,6 +36,9 @@ export interface RunSearch {
   only?: 'warnings';
   /** The logs that are shown, as logKey names them; the step's own when absent. */
   logs?: string[];
+  /** What is searched for in the log, and whether its long lines are wrapped. */
+  find?: string;
+  wrap?: 'off';
 }
 
 /** Changes some of what the URL says. */
@@ -85,6 +88,8 @@ export function readRunSearch(raw: Record<string, unknown>): RunSearch {
     object: text(raw.object),
     only: raw.only === 'warnings' ? 'warnings' : undefined,
     logs: many(raw.logs),
+    find: text(raw.find),
+    wrap: raw.wrap === 'off' ? 'off' : undefined,
   };
 }
 
