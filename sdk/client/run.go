@@ -22,6 +22,9 @@ const (
 	Terminated  = "Terminated"
 )
 
+// StatusWaiting is how lists show a run with Waiting set, and a status that they can be searched for; Run.Status never has it.
+const StatusWaiting = "Waiting"
+
 // Ref names a resource.
 type Ref struct {
 	ID   string `json:"id,omitempty"`

@@ -10,11 +10,12 @@ import (
 
 // Search keeps the runs that match all of its fields. The zero value keeps all runs.
 type Search struct {
-	Statuses   []string // any of these, in any case
+	Statuses   []string // any of these, in any case; Waiting: the run goes on and all its running steps wait
 	Text       string   // in the name, the description or the id of the run, in any case
 	Parameters []string // NAME=VALUE, NAME!=VALUE, NAME~TEXT: the value has the text in it, or NAME>=NUMBER, and >, <=, <: it is such a number
 	Metrics    []string // NAME=NUMBER, and !=, <, <=, >, >=
 	Labels     []string // as of parameters
+	Times      []string // FIELD>TIME, and <, >=, <=, =, of created, started and finished: 2d is two days ago, 2026-11-01 a day of UTC; or an RFC 3339 timestamp
 	Archived   *bool    // nil: archived or not
 }
 
@@ -23,7 +24,7 @@ func (s Search) add(q url.Values) {
 	if s.Text != "" {
 		q.Set("text", s.Text)
 	}
-	for name, terms := range map[string][]string{"status": s.Statuses, "parameter": s.Parameters, "metric": s.Metrics, "label": s.Labels} {
+	for name, terms := range map[string][]string{"status": s.Statuses, "parameter": s.Parameters, "metric": s.Metrics, "label": s.Labels, "time": s.Times} {
 		if len(terms) > 0 {
 			q[name] = terms
 		}

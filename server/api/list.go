@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -186,6 +187,9 @@ func predicateValues(p *kfpv1.Predicate) (values []any, list bool, err error) {
 	case *kfpv1.Predicate_LongValue:
 		return []any{v.LongValue}, false, nil
 	case *kfpv1.Predicate_StringValue:
+		if t, ok := agedTime(p.GetKey(), v.StringValue, time.Now()); ok {
+			return []any{t}, false, nil
+		}
 		return []any{v.StringValue}, false, nil
 	case *kfpv1.Predicate_TimestampValue:
 		return []any{v.TimestampValue.AsTime()}, false, nil

@@ -25,6 +25,7 @@ type searchRequest interface {
 	GetMetric() []string
 	GetLabel() []string
 	GetText() string
+	GetTime() []string
 }
 
 // searched is a list request whose filter has in it all that was searched for, as page tokens keep filters.
@@ -51,14 +52,21 @@ func searchFilter(r searchRequest) (string, error) {
 	add := func(op kfpv1.Predicate_Op, key, value string) {
 		filter.Predicates = append(filter.Predicates, &kfpv1.Predicate{Op: op, Key: key, Value: &kfpv1.Predicate_StringValue{StringValue: value}})
 	}
-	status, err := statusesOf(r.GetStatus())
+	status, key, err := statusesOf(r.GetStatus())
 	if err != nil {
 		return "", err
 	}
 	if len(status) > 0 {
 		filter.Predicates = append(filter.Predicates, &kfpv1.Predicate{
-			Op: kfpv1.Predicate_IN, Key: "status", Value: &kfpv1.Predicate_StringValues{StringValues: &kfpv1.StringValues{Values: status}},
+			Op: kfpv1.Predicate_IN, Key: key, Value: &kfpv1.Predicate_StringValues{StringValues: &kfpv1.StringValues{Values: status}},
 		})
+	}
+	for _, term := range r.GetTime() {
+		times, err := timePredicates(term)
+		if err != nil {
+			return "", err
+		}
+		filter.Predicates = append(filter.Predicates, times...)
 	}
 	for _, s := range []struct {
 		what, prefix string
@@ -100,21 +108,25 @@ func searchFilter(r searchRequest) (string, error) {
 // accepted is what people call the status of a run that has none yet.
 const accepted = "Accepted"
 
-var knownStatuses = append([]string{accepted}, run.Statuses...)
+var knownStatuses = append([]string{accepted, run.Waiting}, run.Statuses...)
 
-// statusesOf reads statuses in any case.
-func statusesOf(asked []string) ([]string, error) {
-	found := make([]string, len(asked))
+// statusesOf reads statuses in any case, and names the field to compare with them: a run that waits has a status of its own
+// only as it is shown.
+func statusesOf(asked []string) (found []string, key string, err error) {
+	found, key = make([]string, len(asked)), "status"
 	for i, text := range asked {
 		at := slices.IndexFunc(knownStatuses, func(known string) bool { return strings.EqualFold(known, text) })
 		switch {
 		case at < 0:
-			return nil, apierr.New(apierr.Invalid, "there is no status %q; a run can be %s", text, strings.Join(knownStatuses, ", "))
+			return nil, "", apierr.New(apierr.Invalid, "there is no status %q; a run can be %s", text, strings.Join(knownStatuses, ", "))
 		case knownStatuses[at] != accepted:
 			found[i] = knownStatuses[at]
 		}
+		if found[i] == run.Waiting {
+			key = run.ShownStatus
+		}
 	}
-	return found, nil
+	return found, key, nil
 }
 
 // filterText writes a filter without the spaces that protojson puts in at random: page tokens compare filters.

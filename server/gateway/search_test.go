@@ -49,7 +49,9 @@ func TestSearch(t *testing.T) {
 	s := start(t)
 	long := strings.Repeat("long", 50)
 	a, b, c := s.named(t, "a", "hi"), s.named(t, "b%", "ho"), s.named(t, "c", long)
-	s.record(t, a, run.State{Status: run.Failed, Workflow: []byte(`{}`)})
+	at := time.Date(2026, 11, 20, 12, 30, 0, 0, time.UTC)
+	s.record(t, a, run.State{Status: run.Failed, Workflow: []byte(`{}`), StartedAt: at, FinishedAt: at.Add(time.Minute)})
+	s.record(t, c, run.State{Status: run.Running, Nodes: []run.Node{{ID: "n", Name: "wf.n", Type: "Pod", Phase: run.Pending, Waiting: "no node has room"}}})
 	for id, loss := range map[string]float64{a: 0.5, b: 0.25} {
 		_, err := s.store.AddMetrics(t.Context(), id, []run.Metric{{NodeID: "n", Name: "loss", Value: loss, Format: run.Raw}})
 		require.NoError(t, err)
@@ -72,7 +74,8 @@ func TestSearch(t *testing.T) {
 		"":                                  {"a", "b%", "c"},
 		"status=Failed":                     {"a"},
 		"status=failed":                     {"a"},
-		"status=ACCEPTED":                   {"b%", "c"},
+		"status=ACCEPTED":                   {"b%"},
+		"status=running":                    {"c"},
 		"status=Failed&status=Succeeded":    {"a"},
 		"parameter=word%3Dhi":               {"a"},
 		"parameter=word!%3Dhi":              {"b%", "c"},
@@ -94,14 +97,27 @@ func TestSearch(t *testing.T) {
 		"archived=false":                    {"a", "b%"},
 		"metric=loss%3E0&label=team%3Dblue": {"b%"},
 		"archived=false&metric=loss%3E0.3":  {"a"},
+		"time=created%3E9999w":              {"a", "b%", "c"},
+		"time=created%3C9999w":              nil,
+		"time=finished%3E9999w":             {"a"},
+		"time=finished%3C%3D2026-11-20":     {"a"},
+		"time=started%3D2026-11-20":         {"a"},
+		"time=started%3D2026-11-21%2B14:00": {"a"},
+		"time=started%3E2026-11-20":         nil,
+		"time=created%3C2026-11-20T12:00:00Z&time=created%3E2026-11-19": nil,
+		"time=created%3E%3D2026-11-20&status=failed":                    {"a"},
+		"status=waiting":               {"c"},
+		"status=failed&status=waiting": {"a", "c"},
 		"filter=" + url.QueryEscape(`{"predicates":[{"op":"LESS_THAN","key":"metric:loss","string_value":"0.3"}]}`): {"b%"},
 	} {
 		require.Equal(t, want, s.found(t, query), query)
 	}
 	require.Contains(t, s.get(t, "/apis/v1beta1/runs?filter="+url.QueryEscape(`{"predicates":[{"op":"EQUALS","key":"label:team","string_value":"blue"}]}`), 200), b, "filters of v1beta1 know these too")
 	for query, says := range map[string]string{
-		"status=Faild": "a run can be Accepted, Pending, Running, Succeeded, Failed, Error, Terminating, Terminated",
-		"metric=loss":  "NAME=VALUE", "metric=loss%3Ebig": `character 6: \"big\" is not a number`, "parameter=word%3E%3D": "character 7: a number is missing", "parameter=%3D1": "NAME=VALUE", "label=x": "NAME=VALUE", "archived=x": "archived",
+		"status=Faild": "a run can be Accepted, Waiting, Pending, Running, Succeeded, Failed, Error, Terminating, Terminated",
+		"metric=loss":  "NAME=VALUE", "metric=loss%3Ebig": `character 6: \"big\" is not a number`, "parameter=word%3E%3D": "character 7: a number is missing", "parameter=%3D1": "NAME=VALUE", "label=x": "NAME=VALUE",
+		"time=ended%3E2d": "write created, started or finished", "time=created": "or =, then a time", "time=created%3E2y": `character 9: \"2y\" is no time`, "time=created%3D2d": "character 9: an age such as 2d is compared with",
+		"archived=x": "archived",
 	} {
 		require.Contains(t, s.get(t, "/apis/argosy/v1/runs?"+query, 400), says, query)
 	}
@@ -161,7 +177,7 @@ func TestDryRun(t *testing.T) {
 func TestRunFields(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	const statuses = `"statuses":["Accepted","Pending","Running","Succeeded","Failed","Error","Terminating","Terminated"]`
+	const statuses = `"statuses":["Accepted","Waiting","Pending","Running","Succeeded","Failed","Error","Terminating","Terminated"]`
 	require.Equal(t, `{`+statuses+`}`, s.get(t, "/apis/argosy/v1/runs:fields", 200))
 	id := s.named(t, "a", "hi")
 	_, err := s.store.AddMetrics(t.Context(), id, []run.Metric{{NodeID: "n", Name: "loss", Value: 1, Format: run.Raw}, {NodeID: "n", Name: "images/sec", Value: 1, Format: run.Raw}})

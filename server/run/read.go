@@ -16,8 +16,8 @@ func (s *Reader) Get(ctx context.Context, id string) (Run, error) {
 	return s.c.Store.Run(ctx, id)
 }
 
-// List gives a page of runs. Sort and filter fields: id, name, created_at, scheduled_at, description, storage_state, status,
-// experiment_id, pipeline_id and metric:<name>; runs without that metric come last whatever the direction.
+// List gives a page of runs. Sort and filter fields: id, name, created_at, scheduled_at, started_at, finished_at, description, storage_state,
+// status, experiment_id, pipeline_id and metric:<name>; ShownStatus only filters; runs without that metric come last whatever the direction.
 func (s *Reader) List(ctx context.Context, q listing.Query, sc Scope) (listing.Page[Run], error) {
 	return s.c.Store.Runs(ctx, q, sc)
 }

@@ -20,7 +20,14 @@ const (
 	Terminated  = "Terminated"
 )
 
-// Statuses lists them.
+// Waiting is what a run is shown as that has not ended and has Waits. Status never has it: only a filter on ShownStatus
+// knows it.
+const (
+	Waiting     = "Waiting"
+	ShownStatus = "shown_status"
+)
+
+// Statuses lists them, but for Waiting.
 var Statuses = []string{Pending, Running, Succeeded, Failed, Error, Terminating, Terminated}
 
 // Label marks the Workflow of a run, and its pods, with the run's id (KFP v1).

@@ -85,6 +85,7 @@ async function searched(search: RunsSearch, scope: RunsScope, client: QueryClien
       parameter: terms.parameter,
       metric: terms.metric,
       label: terms.label,
+      time: terms.time,
       text: terms.text,
     },
   };

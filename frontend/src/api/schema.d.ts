@@ -3764,7 +3764,10 @@ export interface operations {
                 experiment_id?: string;
                 /** @description Only the runs of this schedule (a v1beta1 job); empty for all. */
                 schedule_id?: string;
-                /** @description Only runs with one of these statuses, in any case; Accepted means those that have none yet. */
+                /**
+                 * @description Only runs with one of these statuses, in any case; Accepted means those that have none yet, and Waiting those that have not
+                 *     ended and have "waiting" set.
+                 */
                 status?: string[];
                 /**
                  * @description NAME=VALUE: runs whose parameter has this value; NAME!=VALUE: those where it has not; NAME~TEXT: where it has the text in it;
@@ -3779,6 +3782,12 @@ export interface operations {
                 text?: string;
                 /** @description Only runs that are archived, or only those that are not; absent for both. */
                 archived?: boolean;
+                /**
+                 * @description FIELD>TIME, and <, >=, <=, =: runs with such a time. The fields are created, started and finished; a run without the time is
+                 *     left out. TIME is a timestamp such as 2026-11-01T10:00:00Z, a day such as 2026-11-01 (of UTC; 2026-11-01+08:00 is one of
+                 *     another zone), or an age: 30m, 12h, 2d and 1w are so long ago, so created>2d gives the runs younger than two days.
+                 */
+                time?: string[];
             };
             header?: never;
             path?: never;
@@ -4628,6 +4637,8 @@ export interface operations {
                     schedule_id?: string;
                     status?: string[];
                     text?: string;
+                    /** @description As in ListRuns. */
+                    time?: string[];
                 };
             };
         };
@@ -4724,6 +4735,8 @@ export interface operations {
                     schedule_id?: string;
                     status?: string[];
                     text?: string;
+                    /** @description As in ListRuns. */
+                    time?: string[];
                 };
             };
         };
@@ -4794,6 +4807,7 @@ export interface operations {
                 label?: string[];
                 text?: string;
                 archived?: boolean;
+                time?: string[];
             };
             header?: never;
             path?: never;
@@ -4855,6 +4869,8 @@ export interface operations {
                     schedule_id?: string;
                     status?: string[];
                     text?: string;
+                    /** @description As in ListRuns. */
+                    time?: string[];
                 };
             };
         };
@@ -4913,6 +4929,8 @@ export interface operations {
                     schedule_id?: string;
                     status?: string[];
                     text?: string;
+                    /** @description As in ListRuns. */
+                    time?: string[];
                 };
             };
         };

@@ -19,6 +19,7 @@ describe('parseSearchLine', () => {
         parameter: ['workers=4', 'lr<=1e-2', 'lr~0.0'],
         metric: ['images/sec>=1000'],
         label: ['team!=vision', 'odd=1'],
+        time: [],
         text: 'nightly run',
       },
     });
@@ -40,8 +41,25 @@ describe('parseSearchLine', () => {
     ['nothing=1', 'unknown'],
     ['experiment:', 'value'],
     ['label:team', 'value'],
+    ['created>', 'time'],
+    ['created>2y', 'time'],
+    ['started=2d', 'time'],
+    ['finished<2026-13-01', 'time'],
   ])('says why %s cannot be searched', (line, why) => {
     expect(parseSearchLine(line, fields).problems).toEqual([{ word: line, at: 1, why }]);
+  });
+
+  it('takes ages as they are, and days and clocks as those of the reader', () => {
+    const line = 'created>2d Started<=12h finished<2026-11-01 created>=2026-11-01T10:30 created>2026-11-01T10:30:00Z';
+    const { terms, problems } = parseSearchLine(line, { ...fields, parameters: ['created'] });
+    expect(problems).toEqual([]);
+    const [age, other, day = '', clock, exact] = terms.time;
+    expect([age, other]).toEqual(['created>2d', 'started<=12h']);
+    expect(day).toMatch(/^finished<2026-11-01[+-]\d\d:\d\d$/);
+    const midnight = new Date(2026, 10, 1).getTime();
+    expect(Date.parse(`2026-11-01T00:00:00${day.slice(-6)}`)).toBe(midnight);
+    expect(clock).toBe(`created>=${new Date(2026, 10, 1, 10, 30).toISOString()}`);
+    expect(exact).toBe('created>2026-11-01T10:30:00.000Z');
   });
 
   it('says where in the line', () => {
@@ -59,7 +77,15 @@ describe('completions', () => {
     expect(words('')).toContain('status:');
     expect(words('w')).toEqual(['workers=', 'workers>=']);
     expect(words('ima')).toEqual(['images/sec>']);
-    expect(words('st')).toEqual(['status:']);
+    expect(words('st')).toEqual(['status:', 'started>']);
+  });
+
+  it('offers ages after a time, and says how they read', () => {
+    expect(words('fin')).toEqual(['finished>']);
+    expect(completions('created>7', fields, known)).toEqual([
+      { word: 'created>7d', whole: true, age: { of: '7d', less: true } },
+    ]);
+    expect(completions('created<', fields, known)[0]?.age).toEqual({ of: '1h', less: false });
   });
 
   it('offers values after a key, in quotes where they need them', () => {

@@ -9,6 +9,7 @@ export interface RunTerms {
   parameter: string[];
   metric: string[];
   label: string[];
+  time: string[];
   text?: string;
   /** Names whose ids the server has to look up. */
   experiment?: string;
@@ -20,7 +21,7 @@ export interface SearchProblem {
   word: string;
   /** Where the word begins in the line, counted from 1. */
   at: number;
-  why: 'status' | 'labelOrder' | 'number' | 'unknown' | 'value';
+  why: 'status' | 'labelOrder' | 'number' | 'time' | 'unknown' | 'value';
 }
 
 /** A word of the line with its place; quotes around a part of it are gone from the text. */
@@ -45,9 +46,11 @@ export const quoted = (value: string) => (/[\s"]/.test(value) ? `"${value.replac
 const operators = /(!=|>=|<=|~|=|>|<)/;
 const keyed = /^(status|experiment|pipeline|label|param|parameter|metric):(.*)$/i;
 
+const timed = /^(created|started|finished)(>=|<=|>|<|=)(.*)$/i;
+
 /** What a line searches for, and what of it cannot be searched. */
 export function parseSearchLine(line: string, fields: RunFields): { terms: RunTerms; problems: SearchProblem[] } {
-  const terms: RunTerms = { status: [], parameter: [], metric: [], label: [] };
+  const terms: RunTerms = { status: [], parameter: [], metric: [], label: [], time: [] };
   const problems: SearchProblem[] = [];
   const texts: string[] = [];
   for (const { text: word, from } of wordsOf(line)) {
@@ -59,6 +62,8 @@ export function parseSearchLine(line: string, fields: RunFields): { terms: RunTe
 }
 
 function take(word: string, terms: RunTerms, texts: string[], fields: RunFields): SearchProblem['why'] | undefined {
+  const [, field, compared, time] = timed.exec(word) ?? [];
+  if (field) return takeTime(field.toLowerCase(), compared ?? '', time ?? '', terms.time);
   const [, key, rest = ''] = keyed.exec(word) ?? [];
   switch (key?.toLowerCase()) {
     case 'status':
@@ -111,6 +116,29 @@ const isOrder = (operator: string) => /[<>]/.test(operator);
 const takeParameter = (term: string, into: string[]) =>
   isOrder(operators.exec(term)?.[0] ?? '') ? takeNumber(term, into) : takeText(term, into);
 
+const age = /^\d{1,5}[mhdw]$/;
+
+/** An age goes to the server as it is; days and times of a clock are those of the reader. */
+function takeTime(field: string, operator: string, value: string, into: string[]): SearchProblem['why'] | undefined {
+  if (age.test(value)) {
+    if (operator === '=') return 'time';
+    into.push(field + operator + value);
+    return undefined;
+  }
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(value);
+  const moment = new Date(isDay ? `${value}T00:00` : value);
+  if (!/^\d{4}-\d\d-\d\d/.test(value) || Number.isNaN(moment.getTime())) return 'time';
+  into.push(field + operator + (isDay ? value + zoneAt(moment) : moment.toISOString()));
+  return undefined;
+}
+
+/** The offset of the reader's zone, such as +08:00. */
+function zoneAt(moment: Date): string {
+  const minutes = -moment.getTimezoneOffset();
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+}
+
 function takeNumber(term: string, into: string[]): SearchProblem['why'] | undefined {
   const [name, operator, ...value] = term.split(operators);
   if (!name || !operator || operator === '~') return 'value';
@@ -126,7 +154,12 @@ export interface Completion {
   word: string;
   /** Whether the word is then whole, so that a space follows. */
   whole: boolean;
+  /** How long ago the word asks for, and whether for less than that. */
+  age?: { of: string; less: boolean };
 }
+
+// Ages that are offered.
+const ages = ['1h', '1d', '7d', '30d'];
 
 /** The ways to go on with the word that is being typed, out of the names that there are. */
 export function completions(
@@ -134,6 +167,12 @@ export function completions(
   fields: RunFields,
   known: { experiments: string[]; pipelines: string[] },
 ): Completion[] {
+  const [, field, compared = '', time = ''] = timed.exec(typed) ?? [];
+  if (field) {
+    return ages
+      .filter((of) => of.startsWith(time) && compared !== '=')
+      .map((of) => ({ word: field + compared + of, whole: true, age: { of, less: compared.startsWith('>') } }));
+  }
   const [, key = '', rest = ''] = keyed.exec(typed) ?? [];
   const fits = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase());
   const values = (prefix: string, all: string[] = []) =>
@@ -158,7 +197,17 @@ export function completions(
     case 'metric':
       return begun(fields.metrics, (name) => `metric:${name}>`, rest);
   }
-  const keys = ['status:', 'experiment:', 'pipeline:', 'label:', 'param:', 'metric:'];
+  const keys = [
+    'status:',
+    'experiment:',
+    'pipeline:',
+    'label:',
+    'param:',
+    'metric:',
+    'created>',
+    'started>',
+    'finished>',
+  ];
   return [
     ...keys.filter((word) => word.startsWith(typed.toLowerCase())).map((word) => ({ word, whole: false })),
     ...(typed

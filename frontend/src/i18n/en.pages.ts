@@ -60,6 +60,11 @@ export const enPages = {
     concern: 'Step “{{step}}”: {{why}}',
     refused: 'The server would refuse this run',
   },
+  statusHelp: {
+    Waiting: 'It has not ended, and all its running steps wait: for room, a volume or a secret, for example.',
+    Failed: 'A step did not do its work: its program ended with an error, for example.',
+    Error: 'The run could not be carried out: a pod was deleted or an artifact was not saved, for example.',
+  },
   views: {
     saved: 'The view “{{name}}” was saved.',
     remove: 'Remove the view “{{name}}”',

@@ -145,10 +145,14 @@ export const en = {
   },
   search: {
     label: 'Search runs',
-    placeholder: 'status:failed  experiment:Default  workers>=4  images/sec>1000  or any text',
+    placeholder: 'status:failed  experiment:Default  workers>=4  images/sec>1000  created>2d  or any text',
     badStatus: 'Character {{at}}, {{word}}: there is no such status.',
     badOrder: 'Character {{at}}, {{word}}: labels are compared with =, != and ~ (contains). They have no order.',
     badNumber: 'Character {{at}}, {{word}}: write a number after the comparison.',
+    badTime:
+      'Character {{at}}, {{word}}: write how long ago (30m, 12h, 2d, 1w) after >, >=, < or <=, or a day such as 2026-11-01.',
+    younger: '{{word}}: less than {{age}} ago',
+    older: '{{word}}: more than {{age}} ago',
     unknown: 'Character {{at}}, {{word}}: no run has a parameter, label or metric of this name.',
     noValue: 'Character {{at}}, {{word}}: a value is missing.',
   },

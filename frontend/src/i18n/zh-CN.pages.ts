@@ -60,6 +60,11 @@ export const zhCNPages: Texts<typeof enPages> = {
     concern: '步骤“{{step}}”：{{why}}',
     refused: '服务器会拒绝此运行',
   },
+  statusHelp: {
+    Waiting: '尚未结束，正在执行的步骤都在等待，例如等待资源、存储卷或 Secret。',
+    Failed: '某个步骤没有完成工作，例如它的程序以错误退出。',
+    Error: '运行无法进行下去，例如 Pod 被删除，或产物没有保存成功。',
+  },
   views: {
     saved: '视图“{{name}}”已保存。',
     remove: '删除视图“{{name}}”',

@@ -430,10 +430,14 @@ export const zhCN: Translation = {
   },
   search: {
     label: '搜索运行',
-    placeholder: 'status:failed  experiment:Default  workers>=4  images/sec>1000  或任意文字',
+    placeholder: 'status:failed  experiment:Default  workers>=4  images/sec>1000  created>2d  或任意文字',
     badStatus: '第 {{at}} 个字符，{{word}}：没有这种状态。',
     badOrder: '第 {{at}} 个字符，{{word}}：标签只能用 =、!= 和 ~（包含）比较，没有大小之分。',
     badNumber: '第 {{at}} 个字符，{{word}}：比较符号后要写数字。',
+    badTime:
+      '第 {{at}} 个字符，{{word}}：在 >、>=、< 或 <= 后写多久以前（30m、12h、2d、1w），或写日期，例如 2026-11-01。',
+    younger: '{{word}}：距今不到 {{age}}',
+    older: '{{word}}：距今超过 {{age}}',
     unknown: '第 {{at}} 个字符，{{word}}：没有运行有这个名称的参数、标签或指标。',
     noValue: '第 {{at}} 个字符，{{word}}：缺少值。',
   },

@@ -128,6 +128,19 @@ it('searches by status, experiment, parameter and metric, and completes names', 
   expect(await screen.findByText(/Character 1, team>2: labels are compared with/)).toBeTruthy();
 });
 
+it('searches by time, offers ages in words, and says what is no time', async () => {
+  const asked = answer({ runs: [run('a', {})], total_size: 1 });
+  server.use(http.get('*/apis/argosy/v1/runs:fields', () => HttpResponse.json(fields)));
+  renderAt('/', '/', Table);
+  const line = await screen.findByPlaceholderText(/^status:failed/);
+  await userEvent.type(line, 'created>');
+  await userEvent.click(await screen.findByText('created>7d: less than 7d ago'));
+  await waitFor(() => expect(asked.mock.calls.at(-1)?.[0]).toMatchObject({ time: 'created>7d' }));
+  await userEvent.clear(line);
+  await userEvent.type(line, 'x created>soon');
+  expect(await screen.findByText(/^Character 3, created>soon: write how long ago/)).toBeTruthy();
+});
+
 it('shows the parameter columns that the URL names', async () => {
   answer({ runs: [run('a', { parameters: [{ name: 'workers', value: '4' }] })], total_size: 1 });
   renderAt('/?params=workers', '/', Table);
@@ -237,6 +250,17 @@ it('saves what is shown as a view, opens it and removes it', async () => {
   expect(await screen.findByRole('menuitem', { name: 'my failures' })).toBeTruthy();
   await userEvent.click(screen.getByRole('button', { name: 'Remove the view “my failures”' }));
   expect(await screen.findByRole('button', { name: 'Views' })).toBeTruthy();
+});
+
+it('filters runs that wait, and says how statuses differ', async () => {
+  const asked = answer({ runs: [run('a', {})], total_size: 1 });
+  const router = renderAt('/', '/', Table);
+  await userEvent.click(await screen.findByRole('button', { name: 'Filter by status' }));
+  expect(await screen.findByRole('option', { name: /^Failed.*did not do its work/ })).toBeTruthy();
+  expect(screen.getByRole('option', { name: /^Error.*could not be carried out/ })).toBeTruthy();
+  await userEvent.click(screen.getByRole('option', { name: /^Waiting/ }));
+  await waitFor(() => expect(asked.mock.calls.at(-1)?.[0]).toMatchObject({ status: ['Waiting'] }));
+  expect(router.state.location.search).toMatchObject({ status: 'Waiting' });
 });
 
 it('says of a run that waits what it waits for, and does not call it running', async () => {

@@ -60,7 +60,10 @@ export function SearchLine({ q, onSearch }: SearchLineProps) {
       }
       value={line}
       error={problems.length > 0 && problems.map((problem) => problemText(problem, t)).join(' ')}
-      completions={options.map(({ word, whole }) => ({ value: `${before}${word}${whole ? ' ' : ''}`, label: word }))}
+      completions={options.map(({ word, whole, age }) => ({
+        value: `${before}${word}${whole ? ' ' : ''}`,
+        label: age ? t(age.less ? 'search.younger' : 'search.older', { word, age: age.of }) : word,
+      }))}
       onFocus={() => setActive(true)}
       onChange={(text) => {
         setLine(text);
@@ -98,6 +101,8 @@ function problemText({ word, at, why }: SearchProblem, t: TFunction): string {
       return t('search.badOrder', { word, at });
     case 'number':
       return t('search.badNumber', { word, at });
+    case 'time':
+      return t('search.badTime', { word, at });
     case 'unknown':
       return t('search.unknown', { word, at });
     case 'value':

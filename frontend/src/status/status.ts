@@ -1,9 +1,18 @@
-/** The phases of runs and of their steps, in the order in which a filter offers them. */
-export const runStatuses = ['Pending', 'Running', 'Succeeded', 'Failed', 'Error', 'Terminating', 'Terminated'] as const;
+/** What runs and their steps are shown as, in the order in which a filter offers it. */
+export const runStatuses = [
+  'Pending',
+  'Waiting',
+  'Running',
+  'Succeeded',
+  'Failed',
+  'Error',
+  'Terminating',
+  'Terminated',
+] as const;
 
-export type Status = (typeof runStatuses)[number] | 'Waiting' | 'Skipped' | 'Omitted';
+export type Status = (typeof runStatuses)[number] | 'Skipped' | 'Omitted';
 
-const known: ReadonlySet<string> = new Set<Status>([...runStatuses, 'Waiting', 'Skipped', 'Omitted']);
+const known: ReadonlySet<string> = new Set<Status>([...runStatuses, 'Skipped', 'Omitted']);
 
 /** A status as the server says it; none means accepted and not yet begun. */
 export function statusOf(phase: string | undefined): Status | undefined {

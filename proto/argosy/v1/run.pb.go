@@ -880,7 +880,8 @@ type ListRunsRequest struct {
 	ExperimentId string `protobuf:"bytes,5,opt,name=experiment_id,json=experimentId,proto3" json:"experiment_id,omitempty"`
 	// Only the runs of this schedule (a v1beta1 job); empty for all.
 	ScheduleId string `protobuf:"bytes,6,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
-	// Only runs with one of these statuses, in any case; Accepted means those that have none yet.
+	// Only runs with one of these statuses, in any case; Accepted means those that have none yet, and Waiting those that have not
+	// ended and have "waiting" set.
 	Status []string `protobuf:"bytes,7,rep,name=status,proto3" json:"status,omitempty"`
 	// NAME=VALUE: runs whose parameter has this value; NAME!=VALUE: those where it has not; NAME~TEXT: where it has the text in it;
 	// NAME>=NUMBER, and >, <=, <: where it is a number that is so.
@@ -892,7 +893,11 @@ type ListRunsRequest struct {
 	// Runs that have this text in their name, description or id, in any case.
 	Text string `protobuf:"bytes,11,opt,name=text,proto3" json:"text,omitempty"`
 	// Only runs that are archived, or only those that are not; absent for both.
-	Archived      *bool `protobuf:"varint,12,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
+	Archived *bool `protobuf:"varint,12,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
+	// FIELD>TIME, and <, >=, <=, =: runs with such a time. The fields are created, started and finished; a run without the time is
+	// left out. TIME is a timestamp such as 2026-11-01T10:00:00Z, a day such as 2026-11-01 (of UTC; 2026-11-01+08:00 is one of
+	// another zone), or an age: 30m, 12h, 2d and 1w are so long ago, so created>2d gives the runs younger than two days.
+	Time          []string `protobuf:"bytes,13,rep,name=time,proto3" json:"time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1009,6 +1014,13 @@ func (x *ListRunsRequest) GetArchived() bool {
 		return *x.Archived
 	}
 	return false
+}
+
+func (x *ListRunsRequest) GetTime() []string {
+	if x != nil {
+		return x.Time
+	}
+	return nil
 }
 
 type CreateRunRequest struct {
@@ -1351,6 +1363,7 @@ type GroupRunsRequest struct {
 	Label         []string `protobuf:"bytes,9,rep,name=label,proto3" json:"label,omitempty"`
 	Text          string   `protobuf:"bytes,10,opt,name=text,proto3" json:"text,omitempty"`
 	Archived      *bool    `protobuf:"varint,11,opt,name=archived,proto3,oneof" json:"archived,omitempty"`
+	Time          []string `protobuf:"bytes,12,rep,name=time,proto3" json:"time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1460,6 +1473,13 @@ func (x *GroupRunsRequest) GetArchived() bool {
 		return *x.Archived
 	}
 	return false
+}
+
+func (x *GroupRunsRequest) GetTime() []string {
+	if x != nil {
+		return x.Time
+	}
+	return nil
 }
 
 type GroupRunsResponse struct {
@@ -1997,7 +2017,9 @@ type BulkRequest struct {
 	Limit int32 `protobuf:"varint,12,opt,name=limit,proto3" json:"limit,omitempty"`
 	// DeleteRuns only: what the runs left in the artifact store goes too. Refused of a run that has not ended, and of one whose
 	// artifacts another run took over from the cache.
-	Artifacts     bool `protobuf:"varint,13,opt,name=artifacts,proto3" json:"artifacts,omitempty"`
+	Artifacts bool `protobuf:"varint,13,opt,name=artifacts,proto3" json:"artifacts,omitempty"`
+	// As in ListRuns.
+	Time          []string `protobuf:"bytes,14,rep,name=time,proto3" json:"time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2121,6 +2143,13 @@ func (x *BulkRequest) GetArtifacts() bool {
 		return x.Artifacts
 	}
 	return false
+}
+
+func (x *BulkRequest) GetTime() []string {
+	if x != nil {
+		return x.Time
+	}
+	return nil
 }
 
 // BulkResponse tells what became of each run. Asking again is harmless.
@@ -3456,7 +3485,7 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x06_value\"<\n" +
 	"\rGetRunRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x14\n" +
-	"\x05nodes\x18\x02 \x01(\tR\x05nodes\"\xea\x02\n" +
+	"\x05nodes\x18\x02 \x01(\tR\x05nodes\"\xfe\x02\n" +
 	"\x0fListRunsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -3472,7 +3501,8 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x05label\x18\n" +
 	" \x03(\tR\x05label\x12\x12\n" +
 	"\x04text\x18\v \x01(\tR\x04text\x12\x1f\n" +
-	"\barchived\x18\f \x01(\bH\x00R\barchived\x88\x01\x01B\v\n" +
+	"\barchived\x18\f \x01(\bH\x00R\barchived\x88\x01\x01\x12\x12\n" +
+	"\x04time\x18\r \x03(\tR\x04timeB\v\n" +
 	"\t_archived\"\xc1\x02\n" +
 	"\x10CreateRunRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
@@ -3503,7 +3533,7 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x06change\x18\x04 \x01(\tR\x06change\x12\x1e\n" +
 	"\n" +
 	"parameters\x18\x05 \x03(\tR\n" +
-	"parameters\"\xb6\x02\n" +
+	"parameters\"\xca\x02\n" +
 	"\x10GroupRunsRequest\x12\x0e\n" +
 	"\x02by\x18\x01 \x01(\tR\x02by\x12\x0e\n" +
 	"\x02of\x18\x02 \x03(\tR\x02of\x12\x16\n" +
@@ -3517,7 +3547,8 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x05label\x18\t \x03(\tR\x05label\x12\x12\n" +
 	"\x04text\x18\n" +
 	" \x01(\tR\x04text\x12\x1f\n" +
-	"\barchived\x18\v \x01(\bH\x00R\barchived\x88\x01\x01B\v\n" +
+	"\barchived\x18\v \x01(\bH\x00R\barchived\x88\x01\x01\x12\x12\n" +
+	"\x04time\x18\f \x03(\tR\x04timeB\v\n" +
 	"\t_archived\"_\n" +
 	"\x11GroupRunsResponse\x12+\n" +
 	"\x06groups\x18\x01 \x03(\v2\x13.argosy.v1.RunGroupR\x06groups\x12\x1d\n" +
@@ -3563,7 +3594,7 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x06labels\x18\x02 \x03(\v2*.argosy.v1.SetRunLabelsRequest.LabelsEntryR\x06labels\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf7\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8b\x03\n" +
 	"\vBulkRequest\x12\x17\n" +
 	"\arun_ids\x18\x01 \x03(\tR\x06runIds\x12\x16\n" +
 	"\x06filter\x18\x02 \x01(\tR\x06filter\x12#\n" +
@@ -3579,7 +3610,8 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	" \x01(\bH\x00R\barchived\x88\x01\x01\x12\x17\n" +
 	"\adry_run\x18\v \x01(\bR\x06dryRun\x12\x14\n" +
 	"\x05limit\x18\f \x01(\x05R\x05limit\x12\x1c\n" +
-	"\tartifacts\x18\r \x01(\bR\tartifactsB\v\n" +
+	"\tartifacts\x18\r \x01(\bR\tartifacts\x12\x12\n" +
+	"\x04time\x18\x0e \x03(\tR\x04timeB\v\n" +
 	"\t_archived\"S\n" +
 	"\fBulkResponse\x12/\n" +
 	"\aresults\x18\x01 \x03(\v2\x15.argosy.v1.BulkResultR\aresults\x12\x12\n" +

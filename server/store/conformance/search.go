@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -150,7 +151,10 @@ func searchChanges(t *testing.T, s Store) {
 	require.NoError(t, s.SetStatus(t.Context(), "run-001", run.Failed, ""))
 	require.Equal(t, []string{"run-001"}, search("status", listing.Equals, run.Failed))
 	require.Equal(t, []string{"run-001"}, search("finished_at", listing.GreaterThan, int64(0)))
-	_, err := s.Record(t.Context(), "run-002", newState(run.Running))
+	_, err := s.Record(t.Context(), "run-001", run.State{Status: run.Failed, StartedAt: time.Unix(5, 0), FinishedAt: time.Unix(6, 0)})
+	require.NoError(t, err)
+	require.Equal(t, []string{"run-001"}, search("started_at", listing.GreaterThan, int64(0)))
+	_, err = s.Record(t.Context(), "run-002", newState(run.Running))
 	require.NoError(t, err)
 	require.Equal(t, []string{"run-002"}, search("status", listing.Equals, run.Running))
 

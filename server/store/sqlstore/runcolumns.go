@@ -11,14 +11,18 @@ import (
 
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/columns"
+	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
 )
 
 // runSchema is what runs are filtered and sorted by, beside parameters, labels and metrics.
 var runSchema = columns.Schema{
-	Ints:  []string{"created_at", "scheduled_at", "finished_at"},
-	Words: []string{"status", "storage_state", "experiment_id", "pipeline_id", "schedule_id"},
+	Ints:  []string{"created_at", "scheduled_at", "started_at", "finished_at"},
+	Words: []string{"status", "storage_state", "experiment_id", "pipeline_id", "schedule_id", run.ShownStatus},
 	Texts: []string{"id", "name", "description"},
 }
+
+// shownAt is the place of the shown status among the words; those before it are columns of the table.
+const shownAt = 5
 
 const (
 	atOnce       = 2000            // runs that are read at once
@@ -216,15 +220,19 @@ func (s *runIndex) readColumns(ctx context.Context, db conn, which condition, be
 	var rows []columns.Row
 	at := map[int64]int{}
 	err := each(ctx, db, func(r *sql.Rows) error {
-		row := columns.Row{Ints: make([]int64, 3), Words: make([]string, 5), Texts: make([]string, 3)}
-		err := r.Scan(&row.Key, &row.Ints[0], &row.Ints[1], &row.Ints[2], &row.Words[0], &row.Words[1], &row.Words[2], &row.Words[3], &row.Words[4],
+		row := columns.Row{Ints: make([]int64, 4), Words: make([]string, 6), Texts: make([]string, 3)}
+		err := r.Scan(&row.Key, &row.Ints[0], &row.Ints[1], &row.Ints[2], &row.Ints[3], &row.Words[0], &row.Words[1], &row.Words[2], &row.Words[3], &row.Words[4],
 			&row.Texts[0], &row.Texts[1], &row.Texts[2])
+		row.Words[shownAt] = row.Words[0]
 		at[row.Key] = len(rows)
 		rows = append(rows, row)
 		return err
 	}, fmt.Sprintf("SELECT seq, %s, %s, %s FROM runs WHERE %s ORDER BY seq LIMIT ?", strings.Join(runSchema.Ints, ", "),
-		strings.Join(runSchema.Words, ", "), strings.Join(runSchema.Texts, ", "), which.sql), append(slices.Clip(which.args), atOnce)...)
+		strings.Join(runSchema.Words[:shownAt], ", "), strings.Join(runSchema.Texts, ", "), which.sql), append(slices.Clip(which.args), atOnce)...)
 	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	if err := showWaiting(ctx, query.New(db), rows); err != nil {
 		return nil, err
 	}
 	if beside == nil {
@@ -258,6 +266,21 @@ func (s *runIndex) readColumns(ctx context.Context, db conn, which condition, be
 		}
 		return err
 	}, "SELECT run, name, value FROM run_metrics WHERE leads = 1 AND "+beside.sql+" ORDER BY run, seq", beside.args...)
+}
+
+// showWaiting gives the runs that wait their shown status. A change of a step is one of its run, so that catchUp reads it again.
+func showWaiting(ctx context.Context, q *query.Queries, rows []columns.Row) error {
+	runs := make(map[int64]*run.Run, len(rows))
+	for _, row := range rows {
+		runs[row.Key] = &run.Run{Status: row.Words[0]}
+	}
+	err := addWaits(ctx, q, runs)
+	for _, row := range rows {
+		if runs[row.Key].Waits != nil {
+			row.Words[shownAt] = run.Waiting
+		}
+	}
+	return err
 }
 
 // each gives every row of an answer to f.

@@ -16,7 +16,8 @@ var runFields = map[string]field{
 	"id": {"runs.id", text}, "name": {"runs.name", text}, "description": {"runs.description", text},
 	"status": {"runs.status", text}, "storage_state": {"runs.storage_state", text},
 	"experiment_id": {"runs.experiment_id", text}, "pipeline_id": {"runs.pipeline_id", text},
-	"created_at": {"runs.created_at", moment}, "scheduled_at": {"runs.scheduled_at", moment}, "finished_at": {"runs.finished_at", moment},
+	"created_at": {"runs.created_at", moment}, "scheduled_at": {"runs.scheduled_at", moment}, "started_at": {"runs.started_at", moment},
+	"finished_at": {"runs.finished_at", moment},
 }
 
 // kinds are the fields that run_counts counts by, beside storage_state.
@@ -201,7 +202,7 @@ func (l *runList) along(ctx context.Context, ways []way) ([]entry, error) {
 
 // known tells whether ids are asked for, which are found at once; not beside what columns alone compare.
 func (l *runList) known() bool {
-	return !slices.ContainsFunc(l.others, bySize) && slices.ContainsFunc(l.others, func(o listing.Predicate) bool { return o.Key == "id" && (o.Op == listing.Equals || o.Op == listing.In) })
+	return !slices.ContainsFunc(l.others, byColumnAlone) && slices.ContainsFunc(l.others, func(o listing.Predicate) bool { return o.Key == "id" && (o.Op == listing.Equals || o.Op == listing.In) })
 }
 
 // byID is SQLite's own index on the ids of runs.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/listing"
+	"github.com/argosy-ml/argosy/server/run"
 )
 
 // What runs can be filtered by beside their own columns: the value of a parameter, a label or a metric by its name, and a
@@ -25,6 +26,9 @@ func search(p listing.Predicate) (c condition, ok bool, err error) {
 	switch name, byMetric := strings.CutPrefix(p.Key, metricPrefix); {
 	case byMetric && name != "":
 		c, err = metricIs(name, p)
+		return c, true, err
+	case p.Key == run.ShownStatus: // columns alone know it
+		_, err = table{fields: map[string]field{p.Key: {p.Key, text}}}.predicate(p)
 		return c, true, err
 	case p.Key == anyText:
 		text, isText := single(p).(string)
@@ -61,6 +65,9 @@ func metricIs(name string, p listing.Predicate) (condition, error) {
 	}
 	return beside("run_metrics", "leads = 1 AND value "+operator+" ?", p.Op, name, value), nil
 }
+
+// byColumnAlone tells whether SQL cannot compare a predicate.
+func byColumnAlone(p listing.Predicate) bool { return p.Key == run.ShownStatus || bySize(p) }
 
 // bySize tells whether a predicate compares the values of a parameter as numbers.
 func bySize(p listing.Predicate) bool {

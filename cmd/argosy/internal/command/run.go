@@ -51,9 +51,9 @@ func (c runs) list() *cobra.Command {
 	cmd = l.command(c.cli)
 	search.add(cmd)
 	c.experimentFlag(cmd, &experiment)
-	cmd.Flags().StringVar(&status, "status", "", "only those in one of these `states`, in any case, such as failed,error")
+	cmd.Flags().StringVar(&status, "status", "", "only those in one of these `states`, in any case, such as failed,error; waiting is a run whose running steps all wait")
 	must(cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(
-		[]string{client.Pending, client.Running, client.Succeeded, client.Failed, client.Errored, client.Terminating, client.Terminated}, cobra.ShellCompDirectiveNoFileComp)))
+		[]string{client.Pending, client.StatusWaiting, client.Running, client.Succeeded, client.Failed, client.Errored, client.Terminating, client.Terminated}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
@@ -79,8 +79,8 @@ var runTable = lister[client.Run]{
 
 // stateOf is the status of a run as people see it: one whose steps all wait does not run.
 func stateOf(r *client.Run) string {
-	if r.Waiting != nil && r.Status == client.Running {
-		return "Waiting"
+	if r.Waiting != nil && !r.Done() && r.Status != client.Terminating {
+		return client.StatusWaiting
 	}
 	return r.Status
 }

@@ -3,8 +3,10 @@ package command
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +15,8 @@ import (
 )
 
 const searchExample = `  argosy run list --status Failed,Error --search resnet
-  argosy run list -p lr=0.1 -p 'workers>=4' --metric 'loss<0.5' --sort 'metric:loss' --label team=vision`
+  argosy run list -p lr=0.1 -p 'workers>=4' --metric 'loss<0.5' --sort 'metric:loss' --label team=vision
+  argosy run list --time 'created>2d' --time 'finished<2026-11-01'`
 
 // searchFlags choose runs by what they have; all that is said must hold.
 type searchFlags struct {
@@ -27,8 +30,9 @@ func (f *searchFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVarP(&f.Parameters, "param", "p", nil, "only those whose parameter is so: `name=value`, name!=value, name~text for a value with the text in it, or name>=number, >, <=, < for numbers; may be repeated")
 	flags.StringArrayVar(&f.Metrics, "metric", nil, "only those whose metric is so: `name<number`, and <=, >, >=, =, !=; may be repeated")
 	flags.StringArrayVar(&f.Labels, "label", nil, "only those with such a label: `name=value`, name!=value, name~text; may be repeated")
+	flags.StringArrayVar(&f.Times, "time", nil, "only those that were created, started or finished then: `created>2d` (less than two days ago; also 30m, 12h, 1w), finished<2026-11-01 (before that day), and >=, <=; may be repeated")
 	flags.BoolVar(&f.archived, "archived", false, "only those that are archived; with --archived=false only those that are not")
-	for _, flag := range []string{"search", "param", "metric", "label"} {
+	for _, flag := range []string{"search", "param", "metric", "label", "time"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
 }
@@ -36,10 +40,29 @@ func (f *searchFlags) add(cmd *cobra.Command) {
 // search is what the command line asks for.
 func (f *searchFlags) search(cmd *cobra.Command) client.Search {
 	s := f.Search
+	s.Times = timesIn(f.Times, time.Local)
 	if cmd.Flags().Changed("archived") {
 		s.Archived = &f.archived
 	}
 	return s
+}
+
+var timeTerm = regexp.MustCompile(`^([^<>=]+[<>=]+)\s*(.*?)\s*$`)
+
+// timesIn reads days and times of a clock as those of a zone, as lists show them. All else is left to the server.
+func timesIn(terms []string, zone *time.Location) []string {
+	var times []string
+	for _, term := range terms {
+		if parts := timeTerm.FindStringSubmatch(term); parts != nil {
+			if day, err := time.ParseInLocation(time.DateOnly, parts[2], zone); err == nil {
+				term = parts[1] + day.Format(time.DateOnly+"Z07:00")
+			} else if clock, err := time.ParseInLocation("2006-01-02T15:04", parts[2], zone); err == nil {
+				term = parts[1] + clock.Format(time.RFC3339)
+			}
+		}
+		times = append(times, term)
+	}
+	return times
 }
 
 // mostFields is how many names a refusal lists.
