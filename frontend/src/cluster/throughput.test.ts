@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Series } from '../api/series';
-import { speedMetric, speedsOf } from './throughput';
+import { meanSpeed, speedMetric, speedsOf, stepSpeed } from './throughput';
 
 const series = (rank: number, values: (number | null)[], name = 'images/sec', nodeID = 'n'): Series => ({
   nodeID,
@@ -56,4 +56,19 @@ it('takes the mean of the ranks of a worker, and marks no worker that is alone o
   expect([...two.values()].some(({ straggler }) => straggler)).toBe(false);
   expect(speedsOf([worker(0)], [series(0, [5])], 'n').get('w-0')?.straggler).toBe(false);
   expect(speedsOf([worker(0)], [], 'n').size).toBe(0);
+});
+
+it('tells the speed of a step that prints it by ranks, or by none', () => {
+  const all = [
+    series(-1, [4, 6], 'rows_per_second', 'a'),
+    series(0, [], 'loss', 'b'),
+    series(0, [10]),
+    series(1, [30]),
+  ];
+  expect(stepSpeed(all, ['b', 'n', 'a'])).toEqual({ nodeID: 'n', name: 'images/sec' });
+  expect(stepSpeed(all, ['a'])).toEqual({ nodeID: 'a', name: 'rows_per_second' });
+  expect(stepSpeed(all, ['b'])).toBeUndefined();
+  expect(meanSpeed(all, 'n')).toEqual({ value: 20, ranks: 2 });
+  expect(meanSpeed(all, 'a')).toEqual({ value: 5, ranks: 1 });
+  expect(meanSpeed([series(0, [null])], 'n')).toBeUndefined();
 });

@@ -19,13 +19,41 @@ const speeds = /(\/|_per_)s(ec(ond)?)?$|throughput/i;
 /** Whether a metric tells how fast a step is, by its name. */
 export const isSpeed = (name: string) => speeds.test(name);
 
-/** The metric of a step that tells how fast each rank is: more than one rank prints it. */
-export function speedMetric(series: Series[], nodeID: string | undefined): string | undefined {
+/** The speed of a step that most of its series tell. */
+function mostPrinted(series: Series[], nodeID: string | undefined, firstRank: number, least: number) {
   const ranks = new Map<string, number>();
   for (const { nodeID: own, name, rank } of series) {
-    if (own === nodeID && rank >= 0 && isSpeed(name)) ranks.set(name, (ranks.get(name) ?? 0) + 1);
+    if (own === nodeID && rank >= firstRank && isSpeed(name)) ranks.set(name, (ranks.get(name) ?? 0) + 1);
   }
-  return [...ranks].filter(([, count]) => count > 1).sort((a, b) => b[1] - a[1])[0]?.[0];
+  return [...ranks].filter(([, count]) => count >= least).sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** The metric of a step that tells how fast each rank is: more than one rank prints it. */
+export const speedMetric = (series: Series[], nodeID: string | undefined) => mostPrinted(series, nodeID, 0, 2);
+
+/** The first of these steps that tells its speed, by ranks or by none, and the metric that does. */
+export function stepSpeed(series: Series[], nodeIDs: string[]): { nodeID: string; name: string } | undefined {
+  for (const nodeID of nodeIDs) {
+    const name = mostPrinted(series, nodeID, -1, 1);
+    if (name) return { nodeID, name };
+  }
+  return undefined;
+}
+
+/** How fast a rank has been lately; undefined while it prints nothing. */
+function latelyOf({ points }: Series): number | undefined {
+  const values = points.map(({ value }) => value).filter((value) => value !== null);
+  return median(values.slice(-lately));
+}
+
+/** The mean of what all ranks of a step have printed lately, and how many they are. */
+export function meanSpeed(series: Series[], nodeID: string): { value: number; ranks: number } | undefined {
+  const values = series
+    .filter((one) => one.nodeID === nodeID)
+    .map(latelyOf)
+    .filter((value) => value !== undefined);
+  if (values.length === 0) return undefined;
+  return { value: values.reduce((sum, value) => sum + value, 0) / values.length, ranks: values.length };
 }
 
 function median(values: number[]): number | undefined {
@@ -40,8 +68,7 @@ function median(values: number[]): number | undefined {
 export function speedsOf(workers: Worker[], series: Series[], nodeID: string | undefined): Map<string, Speed> {
   const byRank = new Map<number, number>();
   for (const one of series) {
-    const values = one.points.map(({ value }) => value).filter((value) => value !== null);
-    const value = median(values.slice(-lately));
+    const value = latelyOf(one);
     if (one.nodeID === nodeID && value !== undefined) byRank.set(one.rank, value);
   }
   const means = new Map<string, number>();

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Metric, Run, RunNode } from '../api/client';
+import { isSpeed } from '../cluster/throughput';
 import { formatMetric } from '../format/format';
 import { stepLabels } from '../graph/model';
 import classes from './RunPage.module.css';
@@ -9,7 +10,7 @@ import classes from './RunPage.module.css';
 // More than this is a table, which has a tab of its own.
 const most = 12;
 
-/** What the run measured, at a glance: nothing when it measured nothing. */
+/** What the run measured, at a glance, speeds first: nothing when it measured nothing. */
 export function MetricsCard({ run, onShowAll }: { run: Run; onShowAll: () => void }) {
   const { t, i18n } = useTranslation();
   const labels = useMemo(() => stepLabels((run.nodes ?? []) as RunNode[]), [run.nodes]);
@@ -18,7 +19,12 @@ export function MetricsCard({ run, onShowAll }: { run: Run; onShowAll: () => voi
     step: labels.get(metric.node_id ?? '') ?? metric.node_id ?? '',
   }));
   if (named.length === 0) return null;
-  named.sort((a, b) => a.metric.name.localeCompare(b.metric.name) || a.step.localeCompare(b.step));
+  named.sort(
+    (a, b) =>
+      Number(isSpeed(b.metric.name)) - Number(isSpeed(a.metric.name)) ||
+      a.metric.name.localeCompare(b.metric.name) ||
+      a.step.localeCompare(b.step),
+  );
   return (
     <section className={`panel ${classes.metrics}`} aria-label={t('run.metrics')}>
       <ul>

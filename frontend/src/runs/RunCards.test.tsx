@@ -10,6 +10,7 @@ import { FailureBanner } from './FailureBanner';
 import { MetricsCard } from './MetricsCard';
 import { NodeLogs } from './NodeLogs';
 import { NodePanel } from './NodePanel';
+import { RunSummary } from './RunSummary';
 import type { RunSearch } from './runSearch';
 import { StepsTable } from './StepsTable';
 import { WaitingNote } from './WaitingNote';
@@ -27,6 +28,41 @@ it('shows each metric with its step, the item of its loop, and the value as the 
   renderAt('/', '/', () => <MetricsCard run={measured} onShowAll={() => undefined} />);
   const row = within(await screen.findByRole('region', { name: 'Metrics' })).getByRole('listitem');
   expect(row.textContent).toBe('images/sec train(0:0.1)1,146.2');
+});
+
+it('shows how fast a run is while it goes on, and its speed first among what it measured', async () => {
+  const series = (rank: number, value: number) => ({
+    node_id: 'n1',
+    name: 'images/sec',
+    rank,
+    points: [{ step: '1', value }],
+  });
+  server.use(
+    http.get('*/apis/argosy/v1/runs/r1/metrics', () => HttpResponse.json({ series: [series(0, 0), series(1, 0)] })),
+    http.get('*/apis/argosy/v1/runs/r1/metrics/:name/series', () =>
+      HttpResponse.json({ series: [series(0, 1200), series(1, 1000)] }),
+    ),
+  );
+  const goes = run({
+    status: 'Running',
+    nodes: [{ id: 'n1', name: 'n1', display_name: 'train', type: 'Pod', phase: 'Running' }],
+    metrics: ['accuracy', 'images/sec'].map((name) => ({ name, node_id: 'n1', value: 1 })),
+  });
+  const page = (shown: Run) => () => (
+    <>
+      <RunSummary run={shown} />
+      <MetricsCard run={shown} onShowAll={() => undefined} />
+    </>
+  );
+  renderAt('/', '/', page(goes));
+  const speed = await screen.findByText('images/sec now');
+  expect(speed.nextElementSibling?.textContent).toBe('1,100 mean of 2 ranks');
+  const items = within(screen.getByRole('region', { name: 'Metrics' })).getAllByRole('listitem');
+  expect(items.map((item) => item.textContent)).toEqual(['images/sec train1', 'accuracy train1']);
+  cleanup();
+  renderAt('/', '/', page({ ...goes, status: 'Succeeded' }));
+  expect(await screen.findByRole('region', { name: 'Metrics' })).toBeTruthy();
+  expect(screen.queryByText('images/sec now')).toBeNull();
 });
 
 it('says which step failed, why, with what exit code, and what it printed last', async () => {

@@ -1,8 +1,12 @@
 import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Run } from '../api/client';
+import type { Run, RunNode } from '../api/client';
+import { seriesListQuery, seriesQuery } from '../api/series';
+import { meanSpeed, stepSpeed } from '../cluster/throughput';
 import { Duration, Time } from '../format/Duration';
+import { formatMetric } from '../format/format';
 import { isFinal } from '../status/status';
 import classes from './RunPage.module.css';
 import { ExperimentLink, PipelineLink } from './RunsTable';
@@ -39,6 +43,7 @@ export function RunSummary({ run }: { run: Run }) {
             <Time at={run.finished_at} />
           </Item>
         )}
+        {!isFinal(run.status) && <LiveSpeed run={run} />}
         {run.workflow?.name && (
           <Item label={t('field.workflow')}>
             <span className="mono break">
@@ -48,6 +53,29 @@ export function RunSummary({ run }: { run: Run }) {
         )}
       </dl>
     </div>
+  );
+}
+
+// Enough points for the median of the last ones.
+const points = 60;
+
+/** How fast the run is now, by the metric that tells it; nothing while no running step prints one. */
+function LiveSpeed({ run }: { run: Run }) {
+  const { t, i18n } = useTranslation();
+  const running = ((run.nodes ?? []) as RunNode[]).filter(({ phase, type }) => type === 'Pod' && phase === 'Running');
+  const { data: list = [] } = useQuery({ ...seriesListQuery(run), enabled: running.length > 0 });
+  const step = stepSpeed(
+    list,
+    running.map(({ id }) => id),
+  );
+  const { data: series = [] } = useQuery({ ...seriesQuery(run, step?.name ?? '', points), enabled: Boolean(step) });
+  const speed = step && meanSpeed(series, step.nodeID);
+  if (!speed) return null;
+  return (
+    <Item label={t('run.speedNow', { metric: step.name })}>
+      {formatMetric(speed.value, series[0]?.format, i18n.language)}
+      {speed.ranks > 1 && <span className={classes.metricStep}> {t('run.speedRanks', { count: speed.ranks })}</span>}
+    </Item>
   );
 }
 
