@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { elapsed, formatDuration, formatTime } from './format';
+import { elapsed, formatDuration, formatExact, formatTime } from './format';
 import { useNow } from './useNow';
 
 interface DurationProps {
@@ -23,9 +23,14 @@ export function Duration({ start, end, live }: DurationProps) {
   );
 }
 
-/** An instant in the reader's own time zone. */
+/** An instant in the reader's time zone; hovering names the zone. */
 export function Time({ at }: { at: string | undefined }) {
   const { t, i18n } = useTranslation();
   const text = formatTime(at, i18n.language);
-  return text ? <time dateTime={at}>{text}</time> : t('field.none');
+  if (!text) return t('field.none');
+  return (
+    <time dateTime={at} title={formatExact(at, i18n.language)}>
+      {text}
+    </time>
+  );
 }

@@ -1,3 +1,5 @@
+import { timeZone } from './zone';
+
 /** Milliseconds between two instants; an absent end means now. Undefined when it has not begun. */
 export function elapsed(start: string | undefined, end: string | undefined, now: number): number | undefined {
   if (!start) return undefined;
@@ -43,14 +45,35 @@ export function formatDuration(ms: number, language: string): string {
 export function formatTime(time: string | undefined, language: string): string {
   const at = time ? Date.parse(time) : Number.NaN;
   if (Number.isNaN(at) || at === 0) return '';
-  const options = { dateStyle: 'medium', timeStyle: 'medium' } as const;
+  const options = { dateStyle: 'medium', timeStyle: 'medium', timeZone: timeZone() } as const;
+  return kept('times', language, options, () => new Intl.DateTimeFormat(language, options)).format(at);
+}
+
+/** The same with its time zone, for whoever wants to know exactly. */
+export function formatExact(time: string | undefined, language: string): string {
+  const at = time ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(at) || at === 0) return '';
+  const options: Intl.DateTimeFormatOptions = {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+    timeZone: timeZone(),
+  };
   return kept('times', language, options, () => new Intl.DateTimeFormat(language, options)).format(at);
 }
 
 /** A short mark of an axis of time that spans so many milliseconds: a time of day, or a day. */
 export function formatMark(at: number, span: number, language: string): string {
-  const options: Intl.DateTimeFormatOptions =
-    span < 2 * 86_400_000 ? { hour: '2-digit', minute: '2-digit', hour12: false } : { month: 'short', day: 'numeric' };
+  const options: Intl.DateTimeFormatOptions = {
+    ...(span < 2 * 86_400_000
+      ? { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
+      : { month: 'short', day: 'numeric' }),
+    timeZone: timeZone(),
+  };
   return kept('times', language, options, () => new Intl.DateTimeFormat(language, options)).format(at);
 }
 

@@ -137,6 +137,7 @@ export const enMore = {
     takeEarlier: 'Take it',
     earlierIs: 'In {{name}}: {{value}}',
     incomplete: 'Something is missing or wrong: see the fields in red above.',
+    sendsNone: 'Every parameter has its default.',
     sends_one: '{{count}} parameter differs from its default; only that is sent.',
     sends_other: '{{count}} parameters differ from their defaults; only those are sent.',
     same: 'The same from a terminal',

@@ -210,7 +210,8 @@ export const enPages = {
   settings: {
     look: 'Look',
     timeZone: 'Time zone',
-    timeZoneHint: 'That of the browser. Cron expressions are in UTC.',
+    timeZoneHint: 'All times are written in this zone. Cron expressions of schedules stay in UTC.',
+    browserZone: 'As the browser: {{zone}}',
     server: 'Server',
     address: 'Address',
     version: 'Version',
@@ -260,7 +261,7 @@ export const enPages = {
     changes: 'Differences',
     what: 'What differs',
     whole: 'Whole pipeline',
-    added: 'not there',
-    removed: 'removed',
+    added: 'none: added',
+    removed: 'none: removed',
   },
 };

@@ -209,7 +209,8 @@ export const zhCNPages: Texts<typeof enPages> = {
   settings: {
     look: '外观',
     timeZone: '时区',
-    timeZoneHint: '取自浏览器。cron 表达式使用 UTC。',
+    timeZoneHint: '所有时间按此时区显示。定时运行的 cron 表达式始终使用 UTC。',
+    browserZone: '与浏览器相同：{{zone}}',
     server: '服务器',
     address: '地址',
     version: '版本',
@@ -259,7 +260,7 @@ export const zhCNPages: Texts<typeof enPages> = {
     changes: '差异',
     what: '差异之处',
     whole: '整条流水线',
-    added: '不存在',
-    removed: '已移除',
+    added: '无：新增',
+    removed: '无：已移除',
   },
 };

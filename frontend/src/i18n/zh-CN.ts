@@ -245,6 +245,7 @@ export const zhCN: Translation = {
     takeEarlier: '采用',
     earlierIs: '{{name}} 中：{{value}}',
     incomplete: '有缺失或错误：请看上方标红的字段。',
+    sendsNone: '所有参数都是默认值。',
     sends_one: '{{count}} 个参数与默认值不同，只发送它。',
     sends_other: '{{count}} 个参数与默认值不同，只发送它们。',
     same: '在终端中执行同样的操作',

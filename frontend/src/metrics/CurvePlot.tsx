@@ -5,6 +5,7 @@ import { type CSSProperties, type RefObject, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import uPlot from 'uplot';
 import { formatMetric, numberFormat } from '../format/format';
+import { timeZone } from '../format/zone';
 import type { Axis } from './axis';
 import classes from './CurvePlot.module.css';
 import { type Curve, placesOf, smoothed, spread } from './curves';
@@ -114,6 +115,7 @@ function optionsOf(host: HTMLElement, props: CurvePlotProps, language: string): 
     width: host.clientWidth || 400,
     height,
     legend: { show: false },
+    tzDate: (at) => zoned(at * 1000),
     cursor: {
       sync: { key: sync },
       points: { size: 6 },
@@ -145,6 +147,12 @@ function optionsOf(host: HTMLElement, props: CurvePlotProps, language: string): 
     bands,
     series: [{}, ...series],
   };
+}
+
+/** An instant as a date whose clock shows the reader's zone. */
+function zoned(at: number): Date {
+  const zone = timeZone();
+  return zone ? uPlot.tzDate(new Date(at), zone) : new Date(at);
 }
 
 // A curve of one point has a range too.

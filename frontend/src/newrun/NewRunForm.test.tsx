@@ -51,9 +51,11 @@ async function ready(name: string) {
 it('starts a run, and sends only what differs from the defaults', async () => {
   const router = form({ pipeline: 'p1' });
   const workers = await screen.findByLabelText('workers');
+  expect(screen.getByText('Every parameter has its default.')).toBeTruthy();
   await userEvent.clear(workers);
   await userEvent.type(workers, '2');
   await userEvent.clear(screen.getByLabelText('data'));
+  expect(screen.getByText('2 parameters differ from their defaults; only those are sent.')).toBeTruthy();
   await screen.findByText('How many');
   await userEvent.clear(screen.getByLabelText(/Run name/));
   await userEvent.type(screen.getByLabelText(/Run name/), 'two workers');

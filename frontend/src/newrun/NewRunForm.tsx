@@ -223,7 +223,7 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
             ? t('newRun.starting')
             : asked && !complete
               ? t('newRun.incomplete')
-              : versionID && t('newRun.sends', { count: differing })}
+              : versionID && (differing === 0 ? t('newRun.sendsNone') : t('newRun.sends', { count: differing }))}
         </Text>
       </Group>
       {versionID && (

@@ -1,4 +1,5 @@
 import type { Trigger } from '../api/schedules';
+import { fromWallClock, toWallClock } from '../format/wallClock';
 import { isCron, periodOf, unitSeconds } from '../schedules/trigger';
 
 /** A trigger as it is being typed. */
@@ -39,16 +40,12 @@ export function triggerDraft(trigger: Trigger): TriggerDraft {
   };
 }
 
-function localTime(iso: string | undefined): string {
-  if (!iso) return '';
-  const at = new Date(iso);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
+const localTime = (iso: string | undefined) => (iso ? toWallClock(iso) : '');
 
 /** What the server is sent; undefined while something of it is wrong. */
 export function draftTrigger(draft: TriggerDraft): Trigger | undefined {
-  const start = draft.start ? new Date(draft.start).toISOString() : undefined;
-  const end = draft.end ? new Date(draft.end).toISOString() : undefined;
+  const start = draft.start ? fromWallClock(draft.start) : undefined;
+  const end = draft.end ? fromWallClock(draft.end) : undefined;
   if (start && end && end < start) return undefined;
   if (draft.kind === 'cron') return isCron(draft.cron) ? { cron: draft.cron.trim(), start, end } : undefined;
   const seconds = Number(draft.count) * unitSeconds[draft.unit];

@@ -46,7 +46,7 @@ it('lists what two versions do differently', async () => {
   expect(asked).toHaveBeenCalledExactlyOnceWith({ from: 'a', to: 'b' });
   expect(within(row).getByText(/--epochs=1/).textContent).toBe('--epochs=1\n--x');
   const whole = screen.getByRole('row', { name: /Whole pipeline/ });
-  expect(within(whole).getByText('not there')).toBeTruthy();
+  expect(within(whole).getByText('none: added')).toBeTruthy();
 });
 
 it('says so where they do the same, and what to do where none are chosen', async () => {

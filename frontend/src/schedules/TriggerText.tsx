@@ -1,6 +1,8 @@
 import { useTranslation } from 'react-i18next';
 import type { Trigger } from '../api/schedules';
-import { formatTime, numberFormat } from '../format/format';
+import { Time } from '../format/Duration';
+import { numberFormat } from '../format/format';
+import { zoneOffset } from '../format/wallClock';
 import classes from './Schedules.module.css';
 import { periodOf } from './trigger';
 
@@ -25,15 +27,14 @@ export function Times({ times }: { times: number[] }) {
   const { t, i18n } = useTranslation();
   if (times.length === 0) return t('schedules.never');
   const utc = new Intl.DateTimeFormat(i18n.language, { timeStyle: 'medium', timeZone: 'UTC' });
-  const elsewhere = new Date().getTimezoneOffset() !== 0;
   return (
     <ol className={classes.times}>
       {times.map((at) => {
         const iso = new Date(at).toISOString();
         return (
           <li key={at}>
-            <time dateTime={iso}>{formatTime(iso, i18n.language)}</time>
-            {elsewhere && ` (${utc.format(at)} UTC)`}
+            <Time at={iso} />
+            {zoneOffset(at) !== 0 && ` (${utc.format(at)} UTC)`}
           </li>
         );
       })}

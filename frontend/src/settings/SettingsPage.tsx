@@ -1,4 +1,4 @@
-import { Code, Text, Title } from '@mantine/core';
+import { Code, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -8,6 +8,7 @@ import { LanguageChoice, ThemeChoice } from '../app/Preferences';
 import { Failure } from '../feedback/Failure';
 import { Retention } from './Retention';
 import classes from './Settings.module.css';
+import { TimeZoneChoice } from './TimeZoneChoice';
 
 /** How the interface looks, what serves it, and what the server keeps. */
 export function SettingsPage() {
@@ -28,10 +29,7 @@ export function SettingsPage() {
             </dd>
             <dt>{t('settings.timeZone')}</dt>
             <dd>
-              {Intl.DateTimeFormat().resolvedOptions().timeZone}
-              <Text size="xs" c="dimmed">
-                {t('settings.timeZoneHint')}
-              </Text>
+              <TimeZoneChoice />
             </dd>
           </dl>
         </Section>
