@@ -161,6 +161,10 @@ it('teaches how to measure when nothing was measured, and says what failed when 
   renderAt('/', '/', () => <MetricsTab run={{ ...run, metrics: [] }} search={{}} onShow={() => undefined} />);
   expect(await screen.findByText(/printing lines such as/)).toBeTruthy();
   cleanup();
+  const running = { ...run, status: 'Running', metrics: [] };
+  renderAt('/', '/', () => <MetricsTab run={running} search={{}} onShow={() => undefined} />);
+  expect(await screen.findByText('No metrics yet. They appear here while a step prints them.')).toBeTruthy();
+  cleanup();
   server.use(
     http.get('*/apis/argosy/v1/runs/r1/metrics', () =>
       HttpResponse.json({ error: 'the store is away' }, { status: 503 }),

@@ -132,6 +132,14 @@ function useOpener() {
 /** The step's name, with the items of the loops that it is in. */
 const labelOf = (run: Run, node: RunNode) => stepLabels((run.nodes ?? []) as RunNode[]).get(node.id) ?? stepName(node);
 
+/** Why a step has no log, by its type; the others group steps. */
+const noLog = new Map([
+  ['Suspend', 'node.noLogSuspend'],
+  ['HTTP', 'node.noLogHTTP'],
+  ['Plugin', 'node.noLogPlugin'],
+  ['Container', 'node.noLogContainer'],
+] as const) as ReadonlyMap<string, 'node.noLogSuspend'>;
+
 function NodeLog({ run, node, search, onShow }: Pick<NodePanelProps, 'run' | 'node' | 'search' | 'onShow'>) {
   const { t } = useTranslation();
   const explain = (text: string) => (
@@ -139,8 +147,8 @@ function NodeLog({ run, node, search, onShow }: Pick<NodePanelProps, 'run' | 'no
       {text}
     </Text>
   );
-  if (!runsSomething(node)) return explain(t('node.noLogKind', { type: node.type }));
   if (node.phase === 'Skipped' || node.phase === 'Omitted') return explain(t('node.notRun'));
+  if (!runsSomething(node)) return explain(t(noLog.get(node.type ?? '') ?? 'node.noLogKind', { type: node.type }));
   if (!node.has_log && (node.phase === 'Pending' || !node.phase)) {
     const why = node.message && !node.waiting ? `\n${t('node.pendingWhy', { message: node.message })}` : '';
     return explain(t('node.pending') + why);

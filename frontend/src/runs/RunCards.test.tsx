@@ -208,6 +208,28 @@ it('says in words what an exit code means, what to do, and what else failed', as
   expect(screen.getByText('1 step did not run because of it.')).toBeTruthy();
 });
 
+it.each([
+  ['Suspend', 'Running', /^A Suspend waits for a set time, or until someone resumes the run/],
+  ['HTTP', 'Succeeded', /^An HTTP step sends one request .* Its outputs hold the answer/],
+  ['Plugin', 'Running', /^A plugin of the workflow engine runs this step/],
+  ['Container', 'Running', /^This is one container of a step with several/],
+  ['Skipped', 'Skipped', /^The step did not run/],
+  ['TaskGroup', 'Running', /^A TaskGroup groups other steps/],
+])('says what is true of a %s, which has no log', async (type, phase, says) => {
+  const node = { id: 'n1', name: 'n1', display_name: 'one', type, phase } as RunNode;
+  renderAt('/', '/', () => (
+    <NodePanel
+      run={run({ nodes: [node] })}
+      node={node}
+      search={{}}
+      onShow={() => undefined}
+      onClose={() => undefined}
+      onRetried={() => undefined}
+    />
+  ));
+  expect(await screen.findByText(says)).toBeTruthy();
+});
+
 /** A step with many ranks, and what is asked of its logs. */
 function ranks(count: number) {
   const node = {
