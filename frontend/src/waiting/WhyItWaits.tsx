@@ -49,7 +49,7 @@ export function WhyItWaits({ run, node }: { run: Run; node: RunNode }) {
       )}
       {asks && <AskedTable resources={pending.resources ?? []} cluster={cluster} runID={run.id} />}
       <div className={classes.note}>
-        <TextLink to="/cluster" size="sm">
+        <TextLink to="/cluster" fz="sm">
           {t('pages.cluster')}
         </TextLink>
       </div>
