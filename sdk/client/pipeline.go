@@ -45,6 +45,8 @@ type GraphNode struct {
 	Type     string `json:"type"` // Container, MPIJob, DAG, ...
 	Template string `json:"template,omitempty"`
 	Parent   string `json:"parent,omitempty"` // the DAG that holds it
+	Loop     bool   `json:"loop,omitempty"`   // it runs once for each item of a list or a sequence
+	When     string `json:"when,omitempty"`   // the condition under which it runs, as the Workflow writes it
 }
 
 // GraphEdge says that To waits for From.

@@ -109,6 +109,21 @@ func archive(t *testing.T, name, content string) []byte {
 	return b.Bytes()
 }
 
+// looping says its greeting once per item, under a condition.
+const looping = `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: looping-}
+spec:
+  entrypoint: main
+  arguments: {parameters: [{name: greeting, value: hello}]}
+  templates:
+    - name: main
+      dag: {tasks: [{name: say, template: say, withItems: [a, b], when: "{{workflow.parameters.greeting}} == hello"}]}
+    - name: say
+      container: {image: alpine, command: [echo, "{{workflow.parameters.greeting}}"]}
+`
+
 func TestAgainstARealServer(t *testing.T) {
 	t.Parallel()
 	b, c := realServer(t)
@@ -118,14 +133,16 @@ func TestAgainstARealServer(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.Pipelines.Upload(ctx, "hello", strings.NewReader(enginetest.Manifest))
 	require.True(t, client.IsConflict(err), "%v", err)
-	version, err := c.Versions.Upload(ctx, pipeline.ID, "two", strings.NewReader(enginetest.Manifest))
+	version, err := c.Versions.Upload(ctx, pipeline.ID, "two", strings.NewReader(looping))
 	require.NoError(t, err)
 	found, err := c.Pipelines.ByName(ctx, "hello")
 	require.NoError(t, err)
 	require.Equal(t, []client.Parameter{{Name: "greeting", Value: "hello"}}, found.Parameters)
 	graph, err := c.Versions.Graph(ctx, version.ID)
 	require.NoError(t, err)
-	require.Len(t, graph.Nodes, 1)
+	require.Equal(t, []client.GraphNode{
+		{ID: "say", Name: "say", Type: "Container", Template: "say", Loop: true, When: "{{workflow.parameters.greeting}} == hello"},
+	}, graph.Nodes)
 	experiment, err := c.Experiments.Ensure(ctx, "greetings")
 	require.NoError(t, err)
 

@@ -31,7 +31,9 @@ func (s *graphs) GetPipelineVersionGraph(ctx context.Context, r *argosyv1.GetPip
 	}
 	answer := &argosyv1.Graph{}
 	for _, n := range g.Nodes {
-		answer.Nodes = append(answer.Nodes, &argosyv1.GraphNode{Id: n.ID, Name: n.Name, Type: n.Type, Template: n.Template, Parent: n.Parent})
+		answer.Nodes = append(answer.Nodes, &argosyv1.GraphNode{
+			Id: n.ID, Name: n.Name, Type: n.Type, Template: n.Template, Parent: n.Parent, Loop: n.Loop, When: n.When,
+		})
 	}
 	for _, e := range g.Edges {
 		answer.Edges = append(answer.Edges, &argosyv1.GraphEdge{From: e.From, To: e.To})

@@ -296,12 +296,15 @@ spec:
       dag:
         tasks:
           - {name: train, template: train}
-          - {name: again, template: again, depends: "train && (train.Succeeded || train.Failed)"}
+          - {name: again, template: again, depends: "train && (train.Succeeded || train.Failed)", when: "{{tasks.train.status}} == Failed"}
+          - {name: counted, template: script, withSequence: {count: "3"}}
+          - {name: listed, template: script, withParam: "[1, 2]", when: "true"}
     - name: again
       steps:
         - - {name: one, template: train}
           - {name: two, template: script}
         - - {name: three, template: again, when: "1 == 2"}
+          - {name: four, template: train, withItems: [a, b]}
     - name: train
       container: {image: "registry:5000/argosyml/argosy-launcher:dev", command: [argosy-launcher], args: [mpijob, --name=train, --, "true"]}
     - name: script
@@ -313,14 +316,21 @@ spec:
 	require.Equal(t, "g", s.Name)
 	require.Empty(t, cmp.Diff([]pipeline.GraphNode{
 		{ID: "train", Name: "train", Type: "MPIJob", Template: "train"},
-		{ID: "again", Name: "again", Type: "Steps", Template: "again"},
+		{ID: "again", Name: "again", Type: "Steps", Template: "again", When: "{{tasks.train.status}} == Failed"},
 		{ID: "again/one", Name: "one", Type: "MPIJob", Template: "train", Parent: "again"},
 		{ID: "again/two", Name: "two", Type: "Script", Template: "script", Parent: "again"},
-		{ID: "again/three", Name: "three", Type: "Steps", Template: "again", Parent: "again"}, // a recursion stays closed
+		{ID: "again/three", Name: "three", Type: "Steps", Template: "again", Parent: "again", When: "1 == 2"}, // a recursion stays closed
+		{ID: "again/four", Name: "four", Type: "MPIJob", Template: "train", Parent: "again", Loop: true},
+		{ID: "counted", Name: "counted", Type: "Script", Template: "script", Loop: true},
+		{ID: "listed", Name: "listed", Type: "Script", Template: "script", Loop: true, When: "true"},
 		{ID: "onExit", Name: "onExit", Type: "Suspend", Template: "bye"},
 	}, s.Graph.Nodes))
 	require.Equal(t, []pipeline.GraphEdge{
-		{From: "train", To: "again"}, {From: "again/one", To: "again/three"}, {From: "again/two", To: "again/three"},
+		{From: "train", To: "again"},
+		{From: "again/one", To: "again/three"},
+		{From: "again/two", To: "again/three"},
+		{From: "again/one", To: "again/four"},
+		{From: "again/two", To: "again/four"},
 	}, s.Graph.Edges)
 }
 

@@ -27,11 +27,11 @@ func graphOf(wf *wfv1.Workflow) pipeline.Graph {
 		if isGroup(root) {
 			b.expand("", root, []string{root.Name})
 		} else {
-			b.add("", root.Name, root, "", nil)
+			b.add(pipeline.GraphNode{Name: root.Name}, root, nil)
 		}
 	}
 	if exit := wf.GetTemplateByName(wf.Spec.OnExit); exit != nil {
-		b.add("", exitName, exit, "", nil)
+		b.add(pipeline.GraphNode{Name: exitName}, exit, nil)
 	}
 	return pipeline.Graph{Nodes: b.nodes, Edges: b.edges}
 }
@@ -51,7 +51,9 @@ func (b *graphBuilder) expand(parent string, t *wfv1.Template, above []string) {
 			for _, before := range dependencies(task) {
 				b.edges = append(b.edges, pipeline.GraphEdge{From: path.Join(parent, before), To: path.Join(parent, task.Name)})
 			}
-			b.add(parent, task.Name, b.template(task.Template, task.Inline), refName(task.Template, task.TemplateRef), above)
+			node := pipeline.GraphNode{Name: task.Name, Parent: parent, Loop: task.ShouldExpand(), When: task.When}
+			node.Template = refName(task.Template, task.TemplateRef)
+			b.add(node, b.template(task.Template, task.Inline), above)
 		}
 	case len(t.Steps) > 0:
 		var before []string
@@ -59,7 +61,9 @@ func (b *graphBuilder) expand(parent string, t *wfv1.Template, above []string) {
 			var now []string
 			for i := range group.Steps {
 				step := &group.Steps[i]
-				b.add(parent, step.Name, b.template(step.Template, step.Inline), refName(step.Template, step.TemplateRef), above)
+				node := pipeline.GraphNode{Name: step.Name, Parent: parent, Loop: step.ShouldExpand(), When: step.When}
+				node.Template = refName(step.Template, step.TemplateRef)
+				b.add(node, b.template(step.Template, step.Inline), above)
 				now = append(now, path.Join(parent, step.Name))
 				for _, from := range before {
 					b.edges = append(b.edges, pipeline.GraphEdge{From: from, To: path.Join(parent, step.Name)})
@@ -70,10 +74,11 @@ func (b *graphBuilder) expand(parent string, t *wfv1.Template, above []string) {
 	}
 }
 
-// add adds a node and, when it is a group that does not lie in itself, what is in it.
-func (b *graphBuilder) add(parent, name string, t *wfv1.Template, ref string, above []string) {
-	node := pipeline.GraphNode{ID: path.Join(parent, name), Name: name, Type: "TemplateRef", Template: ref, Parent: parent}
+// add adds a node that runs a template and, when it is a group that does not lie in itself, what is in it.
+func (b *graphBuilder) add(node pipeline.GraphNode, t *wfv1.Template, above []string) {
+	node.ID = path.Join(node.Parent, node.Name)
 	if t == nil { // it lies in the cluster, not in the manifest
+		node.Type = "TemplateRef"
 		b.nodes = append(b.nodes, node)
 		return
 	}

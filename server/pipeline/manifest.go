@@ -24,6 +24,8 @@ type GraphNode struct {
 	Type     string `json:"type"`
 	Template string `json:"template"`
 	Parent   string `json:"parent,omitempty"` // id of the DAG or Steps node that holds it
+	Loop     bool   `json:"loop,omitempty"`   // it runs once for each item of a list or a sequence
+	When     string `json:"when,omitempty"`   // the condition under which it runs, as the manifest has it
 }
 
 // GraphEdge says that To starts after From.

@@ -2042,6 +2042,8 @@ export interface components {
         "argosy.v1.GraphNode": {
             /** @description Unique in the graph: the names from the entrypoint to the task, joined with "/". */
             id?: string;
+            /** @description The task runs once for each item of a list or a sequence: it has withItems, withParam or withSequence. */
+            loop?: boolean;
             /** @description The task's name. */
             name?: string;
             /** @description The id of the DAG or Steps that the task lies in; absent at the top. */
@@ -2050,6 +2052,8 @@ export interface components {
             template?: string;
             /** @description Container, Script, Resource, HTTP, Suspend, DAG, Steps, ContainerSet, Data, Plugin, or MPIJob for a distributed step. */
             type?: string;
+            /** @description The condition under which the task runs, as the Workflow writes it; absent for a task that always runs. */
+            when?: string;
         };
         "argosy.v1.GroupRunsResponse": {
             /**

@@ -358,7 +358,11 @@ type GraphNode struct {
 	// The template that the task runs.
 	Template string `protobuf:"bytes,4,opt,name=template,proto3" json:"template,omitempty"`
 	// The id of the DAG or Steps that the task lies in; absent at the top.
-	Parent        string `protobuf:"bytes,5,opt,name=parent,proto3" json:"parent,omitempty"`
+	Parent string `protobuf:"bytes,5,opt,name=parent,proto3" json:"parent,omitempty"`
+	// The task runs once for each item of a list or a sequence: it has withItems, withParam or withSequence.
+	Loop bool `protobuf:"varint,6,opt,name=loop,proto3" json:"loop,omitempty"`
+	// The condition under which the task runs, as the Workflow writes it; absent for a task that always runs.
+	When          string `protobuf:"bytes,7,opt,name=when,proto3" json:"when,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -424,6 +428,20 @@ func (x *GraphNode) GetTemplate() string {
 func (x *GraphNode) GetParent() string {
 	if x != nil {
 		return x.Parent
+	}
+	return ""
+}
+
+func (x *GraphNode) GetLoop() bool {
+	if x != nil {
+		return x.Loop
+	}
+	return false
+}
+
+func (x *GraphNode) GetWhen() string {
+	if x != nil {
+		return x.When
 	}
 	return ""
 }
@@ -509,13 +527,15 @@ const file_argosy_v1_pipeline_proto_rawDesc = "" +
 	"\x05edges\x18\x02 \x03(\v2\x14.argosy.v1.GraphEdgeR\x05edges\x124\n" +
 	"\n" +
 	"parameters\x18\x03 \x03(\v2\x14.argosy.v1.ParameterR\n" +
-	"parameters\"w\n" +
+	"parameters\"\x9f\x01\n" +
 	"\tGraphNode\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x12\x1a\n" +
 	"\btemplate\x18\x04 \x01(\tR\btemplate\x12\x16\n" +
-	"\x06parent\x18\x05 \x01(\tR\x06parent\"/\n" +
+	"\x06parent\x18\x05 \x01(\tR\x06parent\x12\x12\n" +
+	"\x04loop\x18\x06 \x01(\bR\x04loop\x12\x12\n" +
+	"\x04when\x18\a \x01(\tR\x04when\"/\n" +
 	"\tGraphEdge\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to2\xb3\x03\n" +
