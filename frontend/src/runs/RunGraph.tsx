@@ -1,19 +1,12 @@
 import { Button, Group, Text } from '@mantine/core';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run, RunNode } from '../api/client';
-import { findSteps } from '../graph/find';
-import { fold, isOpen, turned } from '../graph/fold';
+import { FoldableGraph } from '../graph/FoldableGraph';
 import { groupSteps } from '../graph/groups';
-import { LazyStepGraph } from '../graph/LazyStepGraph';
-import { hideSucceeded } from '../graph/model';
 import { isFinal } from '../status/status';
-import { GraphFilter } from './GraphFilter';
 import type { RunSearch, ShowPatch } from './runSearch';
 import { StepsTable } from './StepsTable';
-
-// Beyond this a drawing says less than a table, and costs more: the table is offered first.
-const mostSteps = 2000;
 
 interface RunGraphProps {
   run: Run;
@@ -23,20 +16,10 @@ interface RunGraphProps {
   onSelect: (id: string) => void;
 }
 
-/** The live graph of a run. */
-export function RunGraph({ run, search, selected, onSelect, onShow }: RunGraphProps) {
+/** The live graph of a run. A table is offered first where it would be too large. */
+export function RunGraph({ run, ...rest }: RunGraphProps) {
   const { t } = useTranslation();
-  const { opened, closed, q } = search;
   const graph = useMemo(() => groupSteps((run.nodes ?? []) as RunNode[]), [run.nodes]);
-  const found = useMemo(() => findSteps(graph, q), [graph, q]);
-  const folded = useMemo(
-    () => fold(graph, { opened, closed }, found, selected),
-    [graph, opened, closed, found, selected],
-  );
-  const turn = useCallback(
-    (ids: string[], open: boolean) => onShow(turned(graph.groups, { opened, closed }, ids, open)),
-    [onShow, graph, opened, closed],
-  );
   if (graph.steps.length === 0) {
     return (
       <Text c="dimmed" p="lg" role="status">
@@ -44,49 +27,16 @@ export function RunGraph({ run, search, selected, onSelect, onShow }: RunGraphPr
       </Text>
     );
   }
-  if (folded.steps.length > mostSteps && !search.draw) {
-    return (
-      <>
-        <Group p="md" gap="sm">
-          <Text c="dimmed">{t('run.manySteps', { count: graph.steps.length })}</Text>
-          <Button size="xs" variant="default" onClick={() => onShow({ draw: true })}>
-            {t('run.drawGraph')}
-          </Button>
-        </Group>
-        <StepsTable run={run} search={search} selected={selected} onSelect={onSelect} onShow={onShow} />
-      </>
-    );
-  }
-  const toggle = (id: string) => {
-    const group = graph.groups.get(id);
-    if (group) turn([id], !isOpen(group, search));
-  };
-  const shown = search.hide ? hideSucceeded(folded) : folded;
-  return (
+  const table = (
     <>
-      {(graph.steps.length > 3 || graph.groups.size > 0) && (
-        <GraphFilter
-          graph={graph}
-          folded={folded}
-          none={found?.size === 0}
-          search={search}
-          onShow={onShow}
-          onTurn={turn}
-        />
-      )}
-      {shown.steps.length === 0 ? (
-        <Text c="dimmed" p="lg" role="status">
-          {t('graph.allHidden')}
-        </Text>
-      ) : (
-        <LazyStepGraph
-          graph={shown}
-          selected={selected && folded.shownAs(selected)}
-          onSelect={onSelect}
-          onToggle={toggle}
-          found={found}
-        />
-      )}
+      <Group p="md" gap="sm">
+        <Text c="dimmed">{t('run.manySteps', { count: graph.steps.length })}</Text>
+        <Button size="xs" variant="default" onClick={() => rest.onShow({ draw: true })}>
+          {t('run.drawGraph')}
+        </Button>
+      </Group>
+      <StepsTable run={run} {...rest} />
     </>
   );
+  return <FoldableGraph graph={graph} {...rest} instead={rest.search.draw ? undefined : table} />;
 }

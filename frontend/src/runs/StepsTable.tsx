@@ -5,13 +5,13 @@ import type { Run, RunNode } from '../api/client';
 import { Duration, Time } from '../format/Duration';
 import { findSteps, isFound } from '../graph/find';
 import { runSteps, type Step, type Steps } from '../graph/model';
+import { StepSearch } from '../graph/StepSearch';
 import { StatusBadge, useStatusWord } from '../status/StatusBadge';
 import { hasRun, isFinal } from '../status/status';
 import { type Column, DataTable } from '../table/DataTable';
 import { useSentence } from '../waiting/useSentence';
 import classes from './RunPage.module.css';
 import type { RunSearch, ShowPatch } from './runSearch';
-import { StepSearch } from './StepSearch';
 
 interface StepsTableProps {
   run: Run;

@@ -1,20 +1,15 @@
 import { many } from '../api/url';
+import { type GraphSearch, readGraphSearch, text } from '../graph/graphSearch';
 import { type Axis, axes } from '../metrics/axis';
 
 /** What the page of a run shows, as it stands in the URL. */
-export interface RunSearch {
+export interface RunSearch extends GraphSearch {
   tab?: RunTab;
   /** The chosen step; "none" when its panel was closed, absent when the page chooses. */
   node?: string;
   panel?: NodeTab;
-  /** Steps: part of the name, and the phases to keep. Events: part of what they say. */
-  q?: string;
+  /** Steps: the phases to keep. */
   phase?: string[];
-  /** Graph: what is left out. */
-  hide?: 'succeeded';
-  /** Graph: large groups that are open, and small ones that are closed. */
-  opened?: string[];
-  closed?: string[];
   /** Graph: drawn also where a table is faster. */
   draw?: true;
   /** Metrics: part of the name, the axis, which ranks, smoothing from 0 to 0.99, and "log" for a logarithmic scale. */
@@ -63,19 +58,14 @@ export type NodeTab = (typeof nodeTabs)[number];
 /** Stands for the closed panel. */
 export const noNode = 'none';
 
-const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
-
 export function readRunSearch(raw: Record<string, unknown>): RunSearch {
   const smooth = Number(raw.smooth);
   return {
+    ...readGraphSearch(raw),
     tab: runTabs.find((tab) => tab === raw.tab),
     node: text(raw.node),
     panel: nodeTabs.find((tab) => tab === raw.panel),
-    q: text(raw.q),
     phase: many(raw.phase),
-    hide: raw.hide === 'succeeded' ? 'succeeded' : undefined,
-    opened: many(raw.opened),
-    closed: many(raw.closed),
     draw: raw.draw === true || raw.draw === 'true' ? true : undefined,
     metric: text(raw.metric),
     x: axes.find((axis) => axis === raw.x),

@@ -6,7 +6,7 @@ interface StepSearchProps {
   onSearch: (q: string | undefined) => void;
 }
 
-/** Finds steps of a run by name. */
+/** Finds steps of a graph by name. */
 export function StepSearch(props: StepSearchProps) {
   const { t } = useTranslation();
   return <SearchField size="xs" w={200} aria-label={t('run.findStep')} placeholder={t('run.findStep')} {...props} />;

@@ -1,9 +1,9 @@
 import { Button, Checkbox, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { everyGroup, type Folded } from '../graph/fold';
-import type { Grouped } from '../graph/groups';
-import classes from './RunPage.module.css';
-import type { RunSearch, ShowPatch } from './runSearch';
+import { everyGroup, type Folded } from './fold';
+import type { GraphPatch, GraphSearch } from './graphSearch';
+import type { Grouped } from './groups';
+import classes from './StepGraph.module.css';
 import { StepSearch } from './StepSearch';
 
 interface GraphFilterProps {
@@ -11,13 +11,13 @@ interface GraphFilterProps {
   folded: Folded;
   /** Nothing is found. */
   none: boolean;
-  search: RunSearch;
-  onShow: ShowPatch;
+  search: GraphSearch;
+  onShow: GraphPatch;
   /** Opens or closes groups. */
   onTurn: (ids: string[], open: boolean) => void;
 }
 
-/** What is looked for in the graph of a run, and what it leaves out. */
+/** What is looked for in a graph, and what it leaves out. */
 export function GraphFilter({ graph, folded, none, search, onShow, onTurn }: GraphFilterProps) {
   const { t } = useTranslation();
   const some = graph.steps.some((step) => step.phase === 'Succeeded');
