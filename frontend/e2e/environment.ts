@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Page } from '@playwright/test';
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
 
 /** A variable that the tests cannot do without. */
 export function required(name: string): string {
@@ -32,5 +33,15 @@ export async function prefer(
       localStorage.setItem('argosy-language', chosenLanguage as string);
     },
     [scheme, language],
+  );
+}
+
+/** Checks that axe finds nothing on a page as it is now (WCAG 2.2 AA). */
+export async function passesAxe(page: Page) {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+    .analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)).toEqual(
+    [],
   );
 }

@@ -1,7 +1,7 @@
 /* Every page, in both themes and both languages: it passes axe (WCAG 2.2 AA), and its list can be filtered by URL. */
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
-import { picture, prefer, required } from './environment';
+import { passesAxe, picture, prefer, required } from './environment';
 
 const failedOnly = encodeURIComponent('{"predicates":[{"op":"EQUALS","key":"status","string_value":"Failed"}]}');
 
@@ -244,6 +244,121 @@ test('chosen runs are archived, found in the archive, and restored', async ({ pa
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await expect(box).toHaveCount(0);
   }
+});
+
+/** A loop over two steps, a branch, a step that runs once per item, and what leads to them and follows them. */
+function grouped(): string {
+  const pause = (name: string, rest: object = {}) => ({ name, template: 'pause', ...rest });
+  const good = '{{workflow.parameters.side}} == heads';
+  const tasks = [
+    pause('read'),
+    { name: 'each', template: 'pass', dependencies: ['read'], withItems: ['a', 'b'] },
+    { name: 'good', template: 'publish', dependencies: ['each'], when: good },
+    pause('report', { dependencies: ['good'] }),
+    pause('aside', { dependencies: ['read'], withSequence: { count: '2' } }),
+  ];
+  const templates = [
+    { name: 'main', dag: { tasks } },
+    { name: 'pass', dag: { tasks: [pause('fit'), pause('test', { dependencies: ['fit'] })] } },
+    { name: 'publish', dag: { tasks: [pause('send')] } },
+    { name: 'pause', suspend: { duration: '0' } },
+  ];
+  const args = { parameters: [{ name: 'side', value: 'heads' }] };
+  return JSON.stringify({
+    apiVersion: 'argoproj.io/v1alpha1',
+    kind: 'Workflow',
+    metadata: { generateName: 'grouped-' },
+    spec: { entrypoint: 'main', arguments: args, templates },
+  });
+}
+
+test('groups of a pipeline open and close by keyboard, paths are found, and the address keeps both', async ({
+  page,
+}) => {
+  const file = { name: 'grouped.yaml', mimeType: 'application/yaml', buffer: Buffer.from(grouped()) };
+  const path = `/apis/v1beta1/pipelines/upload?name=grouped${Date.now()}`;
+  const { id } = await (await page.request.post(path, { multipart: { uploadfile: file } })).json();
+  const graph = page.getByRole('region', { name: 'Graph of the steps' });
+  const card = (name: string) => graph.getByRole('button', { name: new RegExp(`^${name}\\b`) });
+  for (const scheme of ['light', 'dark']) {
+    await prefer(page, { scheme });
+    await page.goto(`/pipelines/${id}`);
+    const loop = card('each');
+    await expect(loop).toHaveAttribute('aria-expanded', 'true');
+    await expect(loop).toContainText('loop over 2 steps');
+    await expect(card('good')).toContainText('branch of 1 step, only when {{workflow.parameters.side}} == heads');
+    await expect(card('aside')).toContainText('once per item');
+    await passesAxe(page);
+    await picture(page, `${scheme}-pipeline-groups`);
+
+    await loop.focus();
+    await page.keyboard.press('Enter');
+    await expect(loop).toHaveAttribute('aria-expanded', 'false');
+    await expect(loop).toBeFocused();
+    await expect(card('fit')).toHaveCount(0);
+    await expect(page).toHaveURL(/closed=each/);
+    await page.getByRole('searchbox', { name: 'Find a step' }).fill('+test');
+    await expect(page.getByText('2 matches are in closed groups.')).toBeVisible();
+    await expect(card('report')).toHaveAttribute('data-faint');
+    await expect(card('read')).not.toHaveAttribute('data-faint');
+    await passesAxe(page);
+    await picture(page, `${scheme}-pipeline-closed`);
+
+    await page.reload();
+    await expect(loop).toHaveAttribute('aria-expanded', 'false');
+    await expect(page.getByRole('searchbox', { name: 'Find a step' })).toHaveValue('+test');
+    await page.getByRole('button', { name: 'Open them' }).click();
+    await expect(card('test')).not.toHaveAttribute('data-faint');
+    await expect(card('send')).toHaveAttribute('data-faint');
+
+    await card('send').click();
+    const panel = page.getByRole('region', { name: /send/ });
+    await expect(panel).toContainText('{{workflow.parameters.side}} == heads');
+    await passesAxe(page);
+    await picture(page, `${scheme}-pipeline-step`);
+    await panel.getByRole('button', { name: 'good' }).click();
+    await expect(page).toHaveURL(/step=good/);
+  }
+  await page.setViewportSize({ width: 360, height: 800 });
+  await prefer(page, { language: 'zh-CN' });
+  await page.goto(`/pipelines/${id}?q=fit%2B&step=each%2Ffit`);
+  await settled(page);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  await picture(page, 'zh-phone-pipeline-groups');
+});
+
+test('a path in the graph of a run leaves what leads to a step, or follows it, and the rest is faint', async ({
+  page,
+}) => {
+  await prefer(page, {});
+  const data = { name: `grouped ${Date.now()}`, manifest: grouped() };
+  const { run } = await (await page.request.post('/apis/argosy/v1/runs', { data })).json();
+  const status = async () => (await (await page.request.get(`/apis/argosy/v1/runs/${run.id}`)).json()).status;
+  await expect.poll(status, { timeout: 600_000 }).toBe('Succeeded');
+  await page.goto(`/runs/${run.id}?node=none`);
+  const cards = page.getByRole('region', { name: 'Graph of the steps' }).locator('button[data-phase]');
+  const names = async (which: string) => {
+    const titles = cards.and(page.locator(which)).locator('[title]:first-child');
+    const found = await titles.evaluateAll((all) => all.map((one) => one.getAttribute('title') ?? ''));
+    return found.map((title) => title.replace(/ · .*/, '')).sort();
+  };
+  const find = page.getByRole('searchbox', { name: 'Find a step' });
+  const all = ['read', 'each', 'good', 'send', 'report', 'aside', 'aside(0:0)', 'aside(1:1)'];
+  const passes = ['each(0:a)', 'fit(0:a)', 'test(0:a)', 'each(1:b)', 'fit(1:b)', 'test(1:b)'];
+  for (const [path, found] of [
+    ['send+', ['send', 'report']],
+    ['+fit(0:a)', ['read', 'each', 'each(0:a)', 'fit(0:a)']],
+    ['1+report', ['send', 'report']],
+  ] as const) {
+    await find.fill(path);
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe(path);
+    const clear = [...found].sort();
+    await expect.poll(() => names(':not([data-faint])'), { message: path }).toEqual(clear);
+    const rest = [...all, ...passes].filter((name) => !clear.includes(name as never)).sort();
+    expect(await names('[data-faint]'), path).toEqual(rest);
+    await passesAxe(page);
+  }
+  await picture(page, 'run-path');
 });
 
 /** Waits until nothing on the page is awaited any more: no skeletons, and no dots in place of an answer. */

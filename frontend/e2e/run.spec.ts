@@ -7,9 +7,8 @@
  *   PIPELINE_FILE        a package to upload; a run is made from it
  *   SCREENSHOTS          a folder for pictures (none when absent)
  */
-import AxeBuilder from '@axe-core/playwright';
-import { expect, type Locator, type Page, test } from '@playwright/test';
-import { picture, prefer, required } from './environment';
+import { expect, type Locator, test } from '@playwright/test';
+import { passesAxe, picture, prefer, required } from './environment';
 
 const metric = process.env.EXPECT_METRIC_NAME ?? 'images/sec';
 
@@ -49,8 +48,7 @@ test('the YAML of a run is searched and folded, and typing does not change it', 
     await page.keyboard.press('Enter');
     await expect(page.locator('.cm-searchMatch-selected')).toHaveText('entrypoint', { timeout: 2000 });
   }).toPass();
-  const axe = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']).analyze();
-  expect(axe.violations).toEqual([]);
+  await passesAxe(page);
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Fold all', exact: true }).click();
   await expect(text).not.toContainText('entrypoint');
@@ -104,13 +102,6 @@ test('a large loop is one step of the graph, which opens by keyboard and stays o
     await expect(loop).toHaveAttribute('aria-expanded', 'true');
   }
 });
-
-async function passesAxe(page: Page) {
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag22aa']).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)).toEqual(
-    [],
-  );
-}
 
 test('the curves of a run are drawn from the series, and the address keeps how', async ({ page }) => {
   await prefer(page, {});

@@ -6,7 +6,7 @@ import { isFound } from './find';
 import { nodeHeight, nodeWidth, type Placed } from './layout';
 import { placeRows, type Row, rowHeight } from './rows';
 import { StepCard, type StepNode } from './StepCard';
-import { type FlowProps, Frame, shapeOf } from './StepGraph';
+import { type FlowProps, Frame, hintOf, shapeOf } from './StepGraph';
 import classes from './StepGraph.module.css';
 import { useArrows, useGraphView, useToggle } from './useGraphView';
 
@@ -60,7 +60,7 @@ export function LargeFlow({ graph, selected, onSelect, onToggle, anchor, found }
 
   const painted = { rows, byID, selected, found };
   return (
-    <section ref={frame} className={classes.graph} aria-label={t('graph.label')} aria-description={t('graph.hint')}>
+    <section ref={frame} className={classes.graph} aria-label={t('graph.label')} aria-description={t(hintOf(graph))}>
       <Frame nodes={nodes} edges={noEdges} nodeTypes={nodeTypes} onPaneClick={onPaneClick} onShowAll={showAll}>
         <Drawing {...painted} boxesBelow={nearFrom} />
         <GraphMap {...painted} places={places} />

@@ -1,6 +1,7 @@
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { Handle, type Node, type NodeProps, Position, useReactFlow } from '@xyflow/react';
 import type { FocusEvent, KeyboardEvent } from 'react';
+import { useTranslation } from 'react-i18next';
 import { Duration } from '../format/Duration';
 import { StatusIcon, useStatusWord } from '../status/StatusBadge';
 import { hasRun, isFinal } from '../status/status';
@@ -78,19 +79,15 @@ export function StepCard({ id, data }: NodeProps<StepNode>) {
             {name}
           </span>
           {stack ? (
-            <StackLine stack={stack} />
+            <StackLine stack={stack} when={step.when} />
+          ) : phase === undefined ? (
+            <StillLine step={step} />
           ) : (
             <span className={classes.line} title={sentence(step.waiting)}>
-              {phase === undefined ? (
-                [step.kind, step.note].filter(Boolean).join(' · ')
-              ) : (
-                <>
-                  {word(phase)}
-                  {(hasRun(phase) || step.waiting) && ' · '}
-                  {sentence(step.waiting)}
-                  {hasRun(phase) && <Duration start={step.started} end={step.finished} live={!isFinal(phase)} />}
-                </>
-              )}
+              {word(phase)}
+              {(hasRun(phase) || step.waiting) && ' · '}
+              {sentence(step.waiting)}
+              {hasRun(phase) && <Duration start={step.started} end={step.finished} live={!isFinal(phase)} />}
             </span>
           )}
         </span>
@@ -102,5 +99,16 @@ export function StepCard({ id, data }: NodeProps<StepNode>) {
       </button>
       {!loose && <Handle type="source" position={Position.Bottom} className={classes.handle} isConnectable={false} />}
     </>
+  );
+}
+
+/** What a step is that does not run, and whether it runs once, often or not at all. */
+function StillLine({ step: { kind, note, loop, when } }: { step: Step }) {
+  const { t } = useTranslation();
+  const words = [kind, loop && t('graph.eachItem'), when && t('graph.conditional'), note].filter(Boolean).join(' · ');
+  return (
+    <span className={classes.line} title={when ? `${words}\n${t('graph.onlyWhen', { when })}` : words}>
+      {words}
+    </span>
   );
 }

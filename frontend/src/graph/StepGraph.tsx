@@ -98,7 +98,7 @@ function Flow({ graph, selected, onSelect, onToggle, anchor, found }: FlowProps)
   const showAll = useGraphView(places, selected, anchor, frame);
 
   return (
-    <section ref={frame} className={classes.graph} aria-label={t('graph.label')} aria-description={t('graph.hint')}>
+    <section ref={frame} className={classes.graph} aria-label={t('graph.label')} aria-description={t(hintOf(graph))}>
       <Frame
         nodes={[...frames, ...cards]}
         edges={edges}
@@ -124,6 +124,10 @@ function Flow({ graph, selected, onSelect, onToggle, anchor, found }: FlowProps)
     </section>
   );
 }
+
+/** How to move about. A graph that does not run has no table of its steps. */
+export const hintOf = ({ steps }: Steps) =>
+  steps.some(({ phase }) => phase !== undefined) ? 'graph.hint' : 'graph.hintStill';
 
 const boxID = (id: string) => `box ${id}`;
 

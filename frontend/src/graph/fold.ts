@@ -67,12 +67,11 @@ export function fold(graph: Grouped, folds: Folds, wanted?: Found, selected?: st
   const steps = graph.steps.flatMap((step): Step[] => {
     if (shownAs(step.id) !== step.id) return [];
     const group = groups.get(step.id);
-    const { kind, phases = [] } = group ?? {};
-    const counts = countsOf(phases);
-    const stack = kind && {
-      kind,
+    const counts = countsOf(group?.phases ?? []);
+    const stack = group && {
+      kind: group.kind,
       open: open.get(step.id) === true,
-      size: phases.length,
+      size: group.phases?.length ?? group.leaves,
       counts,
       found: found.get(step.id),
       chosen: chosen === step.id && chosen !== selected,

@@ -8,11 +8,11 @@ export interface Group {
   kind: GroupKind;
   /** How many steps lie in it, at any depth. */
   leaves: number;
-  /** The states of what it counts: a loop's passes, else its steps. */
-  phases: string[];
+  /** The states of what it counts: a loop's passes, else its steps. Absent in a pipeline that does not run. */
+  phases?: string[];
 }
 
-/** The steps of a run with the groups that they lie in. */
+/** The steps of a run or of a pipeline with the groups that they lie in. */
 export interface Grouped extends Steps {
   groups: Map<string, Group>;
   /** The group around a step or a group. */
@@ -20,6 +20,9 @@ export interface Grouped extends Steps {
   /** Passes of a loop that have one step, and that step, which stands for them. */
   alone: Map<string, string>;
 }
+
+/** The names that compilers give to branches, and to what holds all branches of a condition. */
+export const branchName = /^(condition|branch)-/;
 
 /** A group with more steps than so many starts closed. */
 export const closedFrom = 20;
@@ -55,14 +58,15 @@ export function groupSteps(nodes: RunNode[]): Grouped {
       const group = groups.get(above);
       if (!group) continue;
       group.leaves++;
-      if (group.kind !== 'loop') group.phases.push(phase);
+      if (group.kind !== 'loop') group.phases?.push(phase);
     }
   }
   for (const group of groups.values()) {
     if (group.kind !== 'loop') continue;
-    group.phases = tree.passesOf(group.id).map((node) => node.phase ?? 'Pending');
+    const phases = tree.passesOf(group.id).map((node) => node.phase ?? 'Pending');
+    group.phases = phases;
     const step = byStep.get(group.id);
-    if (step && tree.made.some(({ id }) => id === group.id)) step.phase = phaseOf(group.phases);
+    if (step && tree.made.some(({ id }) => id === group.id)) step.phase = phaseOf(phases);
   }
   const into = tree.made.flatMap(({ id, passes }) =>
     passes.flatMap((node) => tree.shownOf(node.id, byStep)).map((to) => ({ from: id, to })),
@@ -156,7 +160,7 @@ class Tree {
   kindOf(id: string): GroupKind {
     if (this.inLoop.has(id)) return 'loop';
     const node = this.byID.get(id);
-    return node && /^(condition|branch)-/.test(stepName(node)) ? 'branch' : 'pipeline';
+    return node && branchName.test(stepName(node)) ? 'branch' : 'pipeline';
   }
 
   /** The nearest group around a node. */

@@ -14,6 +14,10 @@ export interface Step {
   finished?: string;
   /** More about a step of a graph that does not run: its template, when that has another name. */
   note?: string;
+  /** In a graph that does not run: it runs once for each item. */
+  loop?: boolean;
+  /** In a graph that does not run: the condition under which it runs. */
+  when?: string;
   /** What it holds, when it is a group of steps. */
   stack?: Stack;
   /** The open group that it lies in. */
@@ -26,9 +30,9 @@ export type GroupKind = 'loop' | 'branch' | 'pipeline';
 export interface Stack {
   kind: GroupKind;
   open: boolean;
-  /** The passes of a loop, or the steps of a branch or a sub-pipeline. */
+  /** The passes of a loop that runs, else the steps. */
   size: number;
-  /** How many of these are in each state. */
+  /** How many of these are in each state; none in a graph that does not run. */
   counts: [phase: string, count: number][];
   /** So many steps that it hides match what is looked for. */
   found?: number;
@@ -119,6 +123,8 @@ export function pipelineSteps(graph: Graph): Steps {
       name: node.name ?? node.id ?? '',
       kind: node.type ?? '',
       note: node.template === node.name ? undefined : node.template,
+      loop: node.loop,
+      when: node.when,
     })),
     edges: (graph.edges ?? []).map((edge) => ({ from: edge.from ?? '', to: edge.to ?? '' })),
   };

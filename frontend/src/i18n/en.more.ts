@@ -88,6 +88,9 @@ export const enMore = {
     versionDeleted: 'Version “{{name}}” was deleted.',
     closeStep: 'Close the step',
     noInputs: 'This step takes no inputs.',
+    within: 'Within',
+    repeats: 'Runs',
+    condition: 'Only when',
   },
   newRun: {
     what: 'What to run',

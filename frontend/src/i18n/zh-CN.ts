@@ -196,6 +196,9 @@ export const zhCN: Translation = {
     versionDeleted: '已删除版本“{{name}}”。',
     closeStep: '关闭步骤',
     noInputs: '这个步骤没有输入。',
+    within: '所属分组',
+    repeats: '执行次数',
+    condition: '仅当',
   },
   newRun: {
     what: '运行什么',

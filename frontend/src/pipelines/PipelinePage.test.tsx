@@ -139,6 +139,12 @@ it('lists the runs of the pipeline as the page Runs does, with its search in the
   vi.unstubAllGlobals();
 });
 
+it('searches runs for nothing that was looked for in the graph', async () => {
+  const { router } = renderApp('/pipelines/p?q=%2Btrain');
+  await userEvent.click(await screen.findByRole('tab', { name: 'Runs' }));
+  await waitFor(() => expect(router.state.location.search).toEqual({ tab: 'runs' }));
+});
+
 it('says how to make the first run of a pipeline', async () => {
   renderApp('/pipelines/p?tab=runs');
   const empty = (await screen.findByText('No runs of this pipeline yet')).parentElement as HTMLElement;

@@ -2,7 +2,7 @@ import { Badge, Button, Group, NativeSelect, Tabs, Text } from '@mantine/core';
 import { IconPlayerPlay, IconTrash, IconUpload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Pipeline, PipelineVersion } from '../api/client';
 import { pipelineQuery, templateQuery, versionsQuery } from '../api/pipelines';
@@ -55,7 +55,10 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
   const versions = useQuery(versionsQuery(pipeline.id));
   const [uploading, setUploading] = useState<{ file?: File }>();
   const [deleting, setDeleting] = useState(false);
-  const show = (patch: PipelineSearch) => void navigate({ search: (old) => ({ ...old, ...patch }), replace: true });
+  const show = useCallback(
+    (patch: PipelineSearch) => void navigate({ search: (old) => ({ ...old, ...patch }), replace: true }),
+    [navigate],
+  );
 
   const versionID = search.version ?? pipeline.default_version?.id;
   const version = versions.data?.items.find(({ id }) => id === versionID);
@@ -108,7 +111,8 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
       </Group>
       <Tabs
         value={search.tab ?? 'graph'}
-        onChange={(tab) => show({ tab: tab as PipelineTab })}
+        // What is looked for in the graph is no search for runs.
+        onChange={(tab) => show({ tab: tab as PipelineTab, q: undefined })}
         className={`panel ${classes.tabs}`}
         keepMounted={false}
       >
@@ -122,12 +126,7 @@ function PipelineView({ pipeline, trail }: { pipeline: Pipeline; trail: React.Re
           <Tabs.Tab value="runs">{t('pipeline.runs')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="graph" className={classes.tab}>
-          <PipelineGraph
-            pipelineID={pipeline.id}
-            versionID={search.version}
-            step={search.step}
-            onStep={(step) => show({ step })}
-          />
+          <PipelineGraph pipelineID={pipeline.id} versionID={search.version} search={search} onShow={show} />
         </Tabs.Panel>
         <Tabs.Panel value="parameters" className={classes.tab}>
           <ParametersTab parameters={parameters} rules={rules} />

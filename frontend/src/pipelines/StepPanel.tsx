@@ -1,4 +1,4 @@
-import { CloseButton, Group, Title } from '@mantine/core';
+import { Anchor, CloseButton, Group, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -14,11 +14,14 @@ interface StepPanelProps {
   pipelineID: string;
   versionID: string | undefined;
   step: GraphNode;
-  onClose: () => void;
+  /** The groups that it lies in, from the innermost. */
+  around: GraphNode[];
+  /** Shows another step, or none. */
+  onChoose: (id: string | undefined) => void;
 }
 
-/** One step of a pipeline: what it runs, and with what. */
-export default function StepPanel({ pipelineID, versionID, step, onClose }: StepPanelProps) {
+/** One step of a pipeline: what it runs, and with what; how often, under which condition, and within which groups. */
+export default function StepPanel({ pipelineID, versionID, step, around, onChoose }: StepPanelProps) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(templateQuery(pipelineID, versionID));
   const template = useMemo(() => (data ? templateOf(data, step.template ?? '') : undefined), [data, step.template]);
@@ -28,13 +31,32 @@ export default function StepPanel({ pipelineID, versionID, step, onClose }: Step
         <Title order={2} size="h5" className="break">
           {step.name}
         </Title>
-        <CloseButton aria-label={t('pipeline.closeStep')} onClick={onClose} />
+        <CloseButton aria-label={t('pipeline.closeStep')} onClick={() => onChoose(undefined)} />
       </Group>
       <dl className={classes.details}>
         <dt>{t('field.type')}</dt>
         <dd>{step.type}</dd>
         <dt>{t('field.template')}</dt>
         <dd>{step.template || t('field.none')}</dd>
+        <Turns of={step} />
+        {around.length > 0 && (
+          <>
+            <dt>{t('pipeline.within')}</dt>
+            <dd>
+              <ul className={classes.around}>
+                {around.map((group) => (
+                  <li key={group.id}>
+                    <Anchor component="button" type="button" size="sm" onClick={() => onChoose(group.id)}>
+                      {group.name}
+                    </Anchor>
+                    {group.loop && <div>{t('graph.eachItem')}</div>}
+                    {group.when && <div className="mono">{group.when}</div>}
+                  </li>
+                ))}
+              </ul>
+            </dd>
+          </>
+        )}
         {template?.image && (
           <>
             <dt>{t('field.image')}</dt>
@@ -65,5 +87,26 @@ export default function StepPanel({ pipelineID, versionID, step, onClose }: Step
         </>
       )}
     </section>
+  );
+}
+
+/** How often a step runs, and under which condition; nothing for one that runs once. */
+function Turns({ of: { loop, when } }: { of: GraphNode }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      {loop && (
+        <>
+          <dt>{t('pipeline.repeats')}</dt>
+          <dd>{t('graph.eachItem')}</dd>
+        </>
+      )}
+      {when && (
+        <>
+          <dt>{t('pipeline.condition')}</dt>
+          <dd className="mono">{when}</dd>
+        </>
+      )}
+    </>
   );
 }

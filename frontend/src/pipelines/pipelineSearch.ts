@@ -1,8 +1,9 @@
 import type { RunsSearch } from '../api/runs';
 import { many } from '../api/url';
+import { type GraphSearch, readGraphSearch, text } from '../graph/graphSearch';
 
-/** What the page of a pipeline shows, as it stands in the URL; the rest of it is of the tab with the runs. */
-export interface PipelineSearch extends RunsSearch {
+/** What the page of a pipeline shows, as it stands in the URL; what is searched is of the tab with the graph or the runs. */
+export interface PipelineSearch extends RunsSearch, GraphSearch {
   tab?: PipelineTab;
   /** A version other than the default. */
   version?: string;
@@ -17,9 +18,10 @@ export type PipelineTab = (typeof pipelineTabs)[number];
 
 export function readPipelineSearch(raw: Record<string, unknown>): PipelineSearch {
   return {
+    ...readGraphSearch(raw),
     tab: pipelineTabs.find((tab) => tab === raw.tab),
-    version: typeof raw.version === 'string' && raw.version ? raw.version : undefined,
+    version: text(raw.version),
     compare: many(raw.compare),
-    step: typeof raw.step === 'string' && raw.step ? raw.step : undefined,
+    step: text(raw.step),
   };
 }
