@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { PodGroup, Queue } from '../api/cluster';
 import { TextLink } from '../app/links';
 import { Ago } from '../format/Ago';
+import { useTerm } from '../i18n/useTerm';
 import { type Column, DataTable } from '../table/DataTable';
 import { formatAmount, formatAmounts, isShown, shortName } from './amount';
 import classes from './Cluster.module.css';
@@ -25,6 +26,7 @@ export function QueuesTable({ queues }: { queues: Queue[] }) {
 
 function useColumns(): Column<Queue>[] {
   const { t } = useTranslation();
+  const state = useTerm('queueState');
   return useMemo(
     () => [
       {
@@ -38,7 +40,7 @@ function useColumns(): Column<Queue>[] {
             </Text>
             <div className={classes.small}>
               {[
-                queue.state === 'Unknown' ? '' : queue.state,
+                queue.state === 'Unknown' ? '' : state(queue.state),
                 queue.parent && t('cluster.parent', { queue: queue.parent }),
               ]
                 .filter(Boolean)
@@ -57,7 +59,7 @@ function useColumns(): Column<Queue>[] {
       },
       { id: 'waiting', header: t('cluster.gangsWait'), cell: (row) => <Gangs gangs={row.waiting} /> },
     ],
-    [t],
+    [t, state],
   );
 }
 

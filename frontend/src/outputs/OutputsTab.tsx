@@ -9,6 +9,7 @@ import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
 import { stepLabels } from '../graph/model';
+import { useTerm } from '../i18n/useTerm';
 import { useInView } from '../metrics/useInView';
 import type { RunSearch, ShowPatch } from '../runs/runSearch';
 import { isFinal } from '../status/status';
@@ -156,6 +157,7 @@ interface StepVisualsProps {
 
 function StepVisuals({ run, nodeID, step, count }: StepVisualsProps) {
   const { t } = useTranslation();
+  const typeOf = useTerm('visualType');
   const [ref, seen] = useInView<HTMLElement>();
   const { data, error, refetch } = useQuery({ ...nodeVisualsQuery(run, nodeID, count), enabled: seen });
   const what = t('outputs.reportOf', { step });
@@ -174,7 +176,7 @@ function StepVisuals({ run, nodeID, step, count }: StepVisualsProps) {
             <div key={visual.number ?? 0} className={`panel ${classes.visual}`} data-type={visual.type}>
               {visual.type && (
                 <Badge size="sm" variant="default" radius="sm" className={classes.type}>
-                  {visual.type}
+                  {typeOf(visual.type)}
                 </Badge>
               )}
               <VisualView visual={visual} />
