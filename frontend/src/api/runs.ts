@@ -13,6 +13,8 @@ export interface RunsSearch extends ListSearch {
   metrics?: string[];
   /** Parameter columns; none when absent. */
   params?: string[];
+  /** A column of labels. */
+  labels?: boolean;
   /** The archive instead of the rest. */
   archived?: boolean;
   /** Runs that are chosen, by their ids. */

@@ -7,7 +7,7 @@ import type { ComparedMetric, ComparedParameter, Comparison } from '../api/compa
 import { TextLink } from '../app/links';
 import { Duration } from '../format/Duration';
 import { formatMetric, numberFormat } from '../format/format';
-import { PipelineLink } from '../runs/RunsTable';
+import { PipelineLink } from '../runs/runColumns';
 import { StatusBadge } from '../status/StatusBadge';
 import { isFinal, shownStatus } from '../status/status';
 import classes from './Compare.module.css';

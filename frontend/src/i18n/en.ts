@@ -94,6 +94,7 @@ export const en = {
     pod: 'Pod',
     workflow: 'Workflow',
     id: 'ID',
+    labels: 'Labels',
     metric: 'Metric',
     image: 'Image',
     command: 'Command',

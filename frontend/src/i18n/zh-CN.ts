@@ -115,6 +115,7 @@ export const zhCN: Translation = {
     pod: 'Pod',
     workflow: '工作流',
     id: 'ID',
+    labels: '标签',
     metric: '指标',
     image: '镜像',
     command: '命令',

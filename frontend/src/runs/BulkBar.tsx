@@ -6,6 +6,7 @@ import {
   IconChartLine,
   IconPlayerStop,
   IconRotateClockwise,
+  IconTags,
   IconTrash,
 } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
@@ -16,6 +17,7 @@ import { ButtonLink } from '../app/links';
 import classes from './BulkBar.module.css';
 
 const BulkDialog = lazy(() => import('./BulkDialog'));
+const LabelsDialog = lazy(() => import('./LabelsDialog'));
 
 interface BulkBarProps {
   chosen: Run[];
@@ -38,6 +40,7 @@ const comparable = { min: 2, max: 50 };
 export default function BulkBar({ chosen, archived, onClear }: BulkBarProps) {
   const { t } = useTranslation();
   const [asking, setAsking] = useState<BulkAction>();
+  const [labelling, setLabelling] = useState(false);
   const actions: BulkAction[] = archived ? ['unarchive', 'delete'] : ['terminate', 'retry', 'archive', 'delete'];
   const canCompare = chosen.length >= comparable.min && chosen.length <= comparable.max;
   return (
@@ -71,6 +74,14 @@ export default function BulkBar({ chosen, archived, onClear }: BulkBarProps) {
             {t('bulk.scaling')}
           </ButtonLink>
         )}
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconTags size={16} aria-hidden />}
+          onClick={() => setLabelling(true)}
+        >
+          {t('field.labels')}
+        </Button>
         {actions.map((action) => {
           const Icon = icons[action];
           return (
@@ -91,6 +102,7 @@ export default function BulkBar({ chosen, archived, onClear }: BulkBarProps) {
         </Button>
       </Group>
       <Suspense>
+        {labelling && <LabelsDialog runs={chosen} onClose={() => setLabelling(false)} />}
         {asking && (
           <BulkDialog
             action={asking}

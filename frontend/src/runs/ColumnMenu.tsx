@@ -10,12 +10,14 @@ interface ColumnMenuProps {
   met: string[];
   metrics: string[];
   params: string[];
+  labels: boolean;
+  onLabels: (shown: boolean | undefined) => void;
   onMetrics: (chosen: string[] | undefined) => void;
   onParams: (chosen: string[] | undefined) => void;
 }
 
-/** Chooses the metrics and parameters that have columns. */
-export default function ColumnMenu({ met, metrics, params, onMetrics, onParams }: ColumnMenuProps) {
+/** Chooses the metrics and parameters that have columns, and whether labels have one. */
+export default function ColumnMenu({ met, metrics, params, labels, onLabels, onMetrics, onParams }: ColumnMenuProps) {
   const { t } = useTranslation();
   const [opened, setOpened] = useOpenAtOnce();
   const fields = useQuery({ ...runFieldsQuery, enabled: opened });
@@ -33,6 +35,8 @@ export default function ColumnMenu({ met, metrics, params, onMetrics, onParams }
       </Menu.Target>
       <Menu.Dropdown>
         <ScrollArea.Autosize mah={420} type="auto">
+          <Choice name={t('field.labels')} on={labels} onFlip={() => onLabels(!labels || undefined)} />
+          <Menu.Divider />
           <Menu.Label>{offeredMetrics.length > 0 ? t('runs.metricColumns') : t('runs.noMetrics')}</Menu.Label>
           {offeredMetrics.map((name) => (
             <Choice key={name} name={name} on={metrics.includes(name)} onFlip={() => onMetrics(flip(metrics, name))} />

@@ -8,8 +8,9 @@ import { meanSpeed, stepSpeed } from '../cluster/throughput';
 import { Duration, Time } from '../format/Duration';
 import { formatMetric } from '../format/format';
 import { isFinal } from '../status/status';
+import { RunLabels } from './RunLabels';
 import classes from './RunPage.module.css';
-import { ExperimentLink, PipelineLink } from './RunsTable';
+import { ExperimentLink, PipelineLink } from './runColumns';
 
 /** What a reader wants to know of a run at a glance. */
 export function RunSummary({ run }: { run: Run }) {
@@ -44,6 +45,9 @@ export function RunSummary({ run }: { run: Run }) {
           </Item>
         )}
         {!isFinal(run.status) && <LiveSpeed run={run} />}
+        <Item label={t('field.labels')}>
+          <RunLabels run={run} />
+        </Item>
         {run.workflow?.name && (
           <Item label={t('field.workflow')}>
             <span className="mono break">

@@ -252,6 +252,45 @@ it('saves what is shown as a view, opens it and removes it', async () => {
   expect(await screen.findByRole('button', { name: 'Views' })).toBeTruthy();
 });
 
+it('shows labels as a column, and changes those of the chosen runs without touching others', async () => {
+  const labels = { a: { team: 'red', keep: '1' }, b: { team: 'blue' } };
+  answer({ runs: [run('a', { labels: labels.a }), run('b', { labels: labels.b })], total_size: 2 });
+  const put = vi.fn();
+  server.use(
+    http.get('*/apis/argosy/v1/runs:fields', () => HttpResponse.json(fields)),
+    http.get('*/apis/argosy/v1/runs/:id', ({ params }) =>
+      HttpResponse.json(run(String(params.id), { labels: labels[params.id as 'a' | 'b'] })),
+    ),
+    http.put('*/apis/argosy/v1/runs/:id/labels', async ({ params, request }) => {
+      put(params.id, await request.json());
+      return HttpResponse.json({});
+    }),
+  );
+  const router = renderAt('/', '/', Table);
+  await userEvent.click(await screen.findByRole('button', { name: 'Columns' }));
+  await userEvent.click(await screen.findByText('Labels'));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ labels: 'true' }));
+  expect(await screen.findByText('team=red')).toBeTruthy();
+
+  await userEvent.keyboard('{Escape}');
+  await userEvent.click(screen.getByRole('checkbox', { name: 'Choose all runs on this page' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Labels' }));
+  const dialog = await screen.findByRole('dialog', { name: 'Labels of 2 runs' });
+  expect((await within(dialog).findByText('1 of 2 runs')).closest('li')?.textContent).toContain('keep=1');
+  await userEvent.click(within(dialog).getByRole('button', { name: 'Remove team' }));
+  await userEvent.type(within(dialog).getByLabelText('Name'), '-x');
+  expect(within(dialog).getByText(/^Use letters, digits/)).toBeTruthy();
+  await userEvent.clear(within(dialog).getByLabelText('Name'));
+  await userEvent.type(within(dialog).getByLabelText('Name'), 'example.com/goal');
+  await userEvent.type(within(dialog).getByLabelText('Value'), 'speed{Enter}');
+  await userEvent.click(within(dialog).getByRole('button', { name: 'Save labels' }));
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect(put.mock.calls).toEqual([
+    ['a', { labels: { keep: '1', 'example.com/goal': 'speed' } }],
+    ['b', { labels: { 'example.com/goal': 'speed' } }],
+  ]);
+});
+
 it('filters runs that wait, and says how statuses differ', async () => {
   const asked = answer({ runs: [run('a', {})], total_size: 1 });
   const router = renderAt('/', '/', Table);

@@ -1,4 +1,4 @@
-import { Button, Group, Input, Stack, Text } from '@mantine/core';
+import { Button, Group, Input, Stack } from '@mantine/core';
 import {
   IconArchive,
   IconBookmark,
@@ -15,26 +15,22 @@ import type { Run } from '../api/client';
 import { newestFirst } from '../api/pipelines';
 import { pinnedRunsQuery, type RunsScope, type RunsSearch, runsQuery } from '../api/runs';
 import { useRunsEvents } from '../api/useRunsEvents';
-import { ButtonLink, TextLink } from '../app/links';
+import { ButtonLink } from '../app/links';
 import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
 import { Segments } from '../feedback/Segments';
 import { StandIn } from '../feedback/StandIn';
-import { Ago } from '../format/Ago';
-import { Duration } from '../format/Duration';
-import { formatMetric } from '../format/format';
 import { withTexts } from '../i18n';
-import { isFinal } from '../status/status';
-import { Choice, ChooseAll, ChooseOne } from '../table/Choice';
-import { type Column, DataTable } from '../table/DataTable';
+import { Choice } from '../table/Choice';
+import { DataTable } from '../table/DataTable';
 import { Pager } from '../table/ListControls';
 import { NoMatch } from '../table/NoMatch';
 import { useListURL } from '../table/useListURL';
 import { useChosen } from '../table/useTyped';
-import { RunStatus } from '../waiting/RunStatus';
-import { metricColumns, metricNames, metricsNamed } from './metricColumns';
-import { Delta, PinButton, Pins } from './Pins';
+import { metricColumns, metricNames } from './metricColumns';
+import { Pins } from './Pins';
+import { useRunColumns } from './runColumns';
 import { SearchLine } from './SearchLine';
 import { useCurrentView } from './views';
 
@@ -82,7 +78,13 @@ export function RunsTable({ search, ...scope }: RunsTableProps) {
   const top = pins.flatMap((id) => pinned.data?.find((run) => run.id === id) ?? []);
   const rows = [...top, ...(data?.items ?? []).filter(({ id }) => !pins.includes(id))];
   const onPin = (ids: string[]) => select({ pins: ids.length > 0 ? ids : undefined });
-  const columns = useColumns(metrics, params, !experimentID, Boolean(pipelineID));
+  const columns = useRunColumns({
+    metrics,
+    params,
+    labels: search.labels ?? false,
+    experiment: !experimentID,
+    ofPipeline: Boolean(pipelineID),
+  });
   const filtered = Boolean(search.q || search.status?.length || search.token);
 
   return (
@@ -111,6 +113,8 @@ export function RunsTable({ search, ...scope }: RunsTableProps) {
               met={met}
               metrics={metrics}
               params={params}
+              labels={search.labels ?? false}
+              onLabels={(labels) => select({ labels })}
               onMetrics={(names) => select({ metrics: names })}
               onParams={(names) => select({ params: names?.length ? names : undefined })}
             />
@@ -225,7 +229,7 @@ interface ClosedProps {
   icon?: ReactNode;
 }
 
-function emptyTexts({ experimentID, scheduleID, pipelineID }: RunsScope, t: Translate) {
+function emptyTexts({ experimentID, scheduleID, pipelineID }: RunsScope, t: TFunction) {
   if (scheduleID) return { title: t('runs.emptySchedule'), text: t('runs.emptyScheduleText') };
   if (pipelineID) return { title: t('runs.emptyPipeline'), text: t('runs.emptyPipelineText') };
   return { title: t(experimentID ? 'runs.emptyExperiment' : 'runs.emptyTitle'), text: t('runs.emptyText') };
@@ -247,157 +251,5 @@ function Closed({ label, text, w, icon, ...rest }: ClosedProps) {
     >
       <Input.Placeholder>{text}</Input.Placeholder>
     </Input>
-  );
-}
-
-function useColumns(metrics: string[], params: string[], withExperiment: boolean, ofPipeline: boolean): Column<Run>[] {
-  const { t } = useTranslation();
-  // The names are made anew at each reading; their text tells whether they changed.
-  const names = JSON.stringify({ metrics, params });
-  return useMemo(() => {
-    const shown = JSON.parse(names) as { metrics: string[]; params: string[] };
-    return runColumns(t, shown.metrics, shown.params, withExperiment, ofPipeline);
-  }, [t, names, withExperiment, ofPipeline]);
-}
-
-type Translate = TFunction;
-
-function runColumns(
-  t: Translate,
-  metrics: string[],
-  params: string[],
-  withExperiment: boolean,
-  ofPipeline: boolean,
-): Column<Run>[] {
-  const columns: Column<Run>[] = [
-    {
-      id: 'chosen',
-      width: 80,
-      header: ChooseAll,
-      cell: (row) => (
-        <Group gap={6} wrap="nowrap">
-          <ChooseOne row={row} />
-          <PinButton run={row} />
-        </Group>
-      ),
-    },
-    {
-      id: 'name',
-      header: t('field.name'),
-      sorts: true,
-      lead: true,
-      cell: (row) => (
-        <TextLink to="/runs/$runId" params={{ runId: row.id }} fw={550} className="name">
-          {row.name}
-        </TextLink>
-      ),
-    },
-    {
-      id: 'status',
-      header: t('field.status'),
-      sorts: true,
-      cell: (row) => <RunStatus run={row} />,
-    },
-    {
-      id: 'duration',
-      header: t('field.duration'),
-      width: 110,
-      cell: (run) => <Duration start={run.started_at} end={run.finished_at} live={!isFinal(run.status)} />,
-    },
-    {
-      id: 'pipeline',
-      header: t(ofPipeline ? 'field.version' : 'field.pipeline'),
-      cell: (row) => <PipelineLink run={row} text={ofPipeline ? row.pipeline?.version_name : undefined} />,
-    },
-    {
-      id: 'created_at',
-      header: t('field.started'),
-      sorts: true,
-      width: 130,
-      cell: (run) => <Ago at={run.started_at ?? run.created_at} />,
-    },
-  ];
-  if (withExperiment) {
-    columns.splice(4, 0, {
-      id: 'experiment',
-      header: t('field.experiment'),
-      cell: (row) => <ExperimentLink run={row} />,
-    });
-  }
-  for (const name of params) {
-    columns.push({
-      id: `parameter:${name}`,
-      header: name,
-      cell: (row) => <ParameterCell run={row} name={name} />,
-    });
-  }
-  for (const name of metrics) {
-    columns.push({
-      id: `metric:${name}`,
-      header: name,
-      sorts: true,
-      align: 'right',
-      cell: (row) => <MetricCell run={row} name={name} />,
-    });
-  }
-  return columns;
-}
-
-function ParameterCell({ run, name }: { run: Run; name: string }) {
-  const { t } = useTranslation();
-  const value = run.parameters?.find((parameter) => parameter.name === name)?.value;
-  return (
-    <Text span size="sm" className="mono" lineClamp={1} maw={260} title={value}>
-      {value || t('field.none')}
-    </Text>
-  );
-}
-
-function MetricCell({ run, name }: { run: Run; name: string }) {
-  const { t, i18n } = useTranslation();
-  const values = metricsNamed(run, name);
-  const first = values[0];
-  if (!first)
-    return (
-      <Text span c="dimmed">
-        {t('field.none')}
-      </Text>
-    );
-  return (
-    <Group gap={6} justify="flex-end" wrap="nowrap">
-      <Delta run={run} name={name} />
-      <data value={first.value}>{formatMetric(first.value, first.format, i18n.language)}</data>
-      {values.length > 1 && (
-        <Text span size="xs" c="dimmed">
-          {t('runs.moreValues', { count: values.length - 1 })}
-        </Text>
-      )}
-    </Group>
-  );
-}
-
-/** Leads to the version that a run was made from; it says the pipeline's name unless it is given a text. */
-export function PipelineLink({ run, text }: { run: Run; text?: string }) {
-  const { t } = useTranslation();
-  if (!run.pipeline?.id) return <>{run.pipeline?.name || t('runs.inline')}</>;
-  return (
-    <TextLink
-      to="/pipelines/$pipelineId"
-      params={{ pipelineId: run.pipeline.id }}
-      search={{ version: run.pipeline.version_id || undefined }}
-      className="name"
-    >
-      {text || run.pipeline.name}
-    </TextLink>
-  );
-}
-
-export function ExperimentLink({ run }: { run: Run }) {
-  const { t } = useTranslation();
-  if (!run.experiment?.id) return <>{t('field.none')}</>;
-  return (
-    <TextLink to="/experiments/$experimentId" params={{ experimentId: run.experiment.id }} className="name">
-      {run.experiment.name}
-    </TextLink>
   );
 }

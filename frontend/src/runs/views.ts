@@ -49,8 +49,11 @@ export function useCurrentView(search: RunsSearch): SavedView | undefined {
   return useViews().views.find((view) => view.search === now);
 }
 
-/** Reads which runs are pinned, and the parameter that runs are grouped by, out of a URL. */
+const yes = (raw: unknown) => (raw === 'true' || raw === true ? true : undefined);
+
+/** Reads which runs are pinned, the parameter that runs are grouped by, and what else is shown of them, out of a URL. */
 export const readPins = (raw: Record<string, unknown>) => ({
+  labels: yes(raw.labels),
   pins: many(raw.pins),
   by: typeof raw.by === 'string' && raw.by !== '' ? raw.by : undefined,
 });
