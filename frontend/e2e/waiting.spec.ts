@@ -1,7 +1,7 @@
 /* A run that waits says for what, on its page and in the reader's language: ARGOSY_URL says where the server is. */
 import AxeBuilder from '@axe-core/playwright';
 import { type APIRequestContext, expect, test } from '@playwright/test';
-import { picture, prefer } from './environment';
+import { passesAxe, picture, prefer } from './environment';
 
 const manifest = JSON.stringify({
   apiVersion: 'argoproj.io/v1alpha1',
@@ -42,6 +42,11 @@ test('a run that waits for a secret says so in one sentence, in English and in C
       { timeout: 300_000 },
     );
     await picture(page, 'run-waiting');
+    await page.getByRole('status', { name: 'Pending' }).getByRole('button', { name: 'Why it waits' }).click();
+    await expect(page).toHaveURL(/panel=waits/);
+    await expect(page.getByRole('region', { name: 'Why it waits' })).toContainText('SECRET_MISSING');
+    await picture(page, 'run-why-it-waits');
+    await passesAxe(page);
 
     const chinese = await context.newPage();
     await prefer(chinese, { language: 'zh-CN' });
