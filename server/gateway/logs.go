@@ -207,7 +207,8 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 	if !what.Errors && what.Text == "" || len(what.Text) > longestSought {
 		p.refuse("q", what.Text, "a text of 1 to 1000 bytes")
 	}
-	all := p.truth("all")
+	q.Ranks = p.truth("ranks")
+	all := p.truth("all") || q.Ranks
 	merged := p.logs(q)
 	if most == 0 || most > mostFound {
 		most = mostFound

@@ -76,7 +76,7 @@ func (g *gateway) searchMerged(ctx context.Context, w http.ResponseWriter, r *ht
 // mergeLogs gives several logs of a step as one, in the order of the lines' times.
 func (g *gateway) mergeLogs(w http.ResponseWriter, r *http.Request) {
 	p := parameters{values: r.URL.Query()}
-	q := logs.Query{RunID: r.PathValue("run"), NodeID: r.PathValue("node"), Attempt: p.number("attempt"), Follow: p.truth("follow")}
+	q := logs.Query{RunID: r.PathValue("run"), NodeID: r.PathValue("node"), Attempt: p.number("attempt"), Ranks: p.truth("ranks"), Follow: p.truth("follow")}
 	queries := p.logs(q)
 	body := &mergedBody{}
 	kind := "text/plain; charset=utf-8"

@@ -88,6 +88,8 @@ func TestMergeLogs(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF, "the step has ended")
 
 	require.Equal(t, "[main] launched\n", s.get(t, path+":merge?log=1/pod-1/main", 200))
+	require.Regexp(t, `^(\[worker [01]\] [^\n]+\n){3}$`, strings.ReplaceAll(s.get(t, path+":merge?ranks=true", 200), "\xff", "?"))
+	require.Contains(t, s.get(t, path+":search?ranks=true&q=launched", 200), `"searched":3`)
 	stamped := s.get(t, path+":merge?timestamps=true", 200)
 	require.Regexp(t, `^(\d{4}-\d\d-\d\dT\S+Z \[(main|worker [01])\] [^\n]+\n){4}$`, strings.ReplaceAll(stamped, "\xff", "?"))
 	var found struct {

@@ -23,6 +23,7 @@ type Query struct {
 	Around        int64  // a line, with as many before it as after it; Lines must be set
 	Since         time.Time
 	Restart       *int64 // of the container; nil: the newest
+	Ranks         bool   // of all logs of a step: those of its distributed job's pods alone
 	Lines         int64  // at most so many; 0: all
 	Follow        bool   // go on until the container has ended
 }

@@ -10,7 +10,7 @@ import (
 // Several finds logs of one node that are read together, each one once.
 type Several struct {
 	a       *Archive
-	node    Query   // RunID, NodeID and Follow; with an attempt those of it alone
+	node    Query   // RunID, NodeID, Attempt, Ranks and Follow
 	wanted  []Query // empty: every log of the node
 	opened  map[logID]bool
 	Missing *Query // one of wanted that the last call of Open did not find
@@ -75,7 +75,7 @@ func (s *Several) choose(list []Log) (fits []int) {
 	s.Missing = nil
 	if len(s.wanted) == 0 {
 		for i, l := range list {
-			if (s.node.Attempt == 0 || l.Attempt == s.node.Attempt-1) && !s.opened[idOf(l)] {
+			if (s.node.Attempt == 0 || l.Attempt == s.node.Attempt-1) && (l.Role != "" || !s.node.Ranks) && !s.opened[idOf(l)] {
 				fits = append(fits, i)
 			}
 		}

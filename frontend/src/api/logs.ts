@@ -7,7 +7,8 @@ export interface LogSource {
   runID: string;
   nodeID: string;
   log?: NodeLog;
-  merged?: NodeLog[] | 'all';
+  /** Some of them, all, or all of the pods of a distributed job. */
+  merged?: NodeLog[] | 'all' | 'ranks';
 }
 
 /** Names a log. */
@@ -32,6 +33,7 @@ export function logURL({ runID, nodeID, log, merged }: LogSource, follow = false
   if (follow) query.set('follow', 'true');
   if (merged) {
     query.set(...((follow ? ['format', 'json'] : ['timestamps', 'true']) as [string, string]));
+    if (merged === 'ranks') query.set('ranks', 'true');
     for (const key of named({ runID, nodeID, merged }) ?? []) query.append('log', key);
     return `${path}:merge?${query}`;
   }
@@ -63,7 +65,12 @@ async function search(
   signal: AbortSignal,
 ) {
   const { path, query } = asked(source);
-  const several = source?.merged && { log: named(source), all: source.merged === 'all' || undefined };
+  const merged = source?.merged;
+  const several = merged && {
+    log: named(source),
+    all: merged === 'all' || undefined,
+    ranks: merged === 'ranks' || undefined,
+  };
   const params = { path, query: { ...query, ...several, ...what } };
   const answer = await data(api.GET('/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log:search', { params, signal }));
   const logs = Array.isArray(source?.merged) ? source.merged : ((answer.logs ?? []) as NodeLog[]);

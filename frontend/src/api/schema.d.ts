@@ -4350,6 +4350,8 @@ export interface operations {
             query?: {
                 /** @description Several logs, read as one in the order of time, each as ATTEMPT/POD/CONTAINER, or with /RESTART behind it; at most 1024. A search then answers with places. */
                 log?: string[];
+                /** @description All logs of the pods of the distributed job of the node, as one. */
+                ranks?: boolean;
                 /** @description Of all logs those of one attempt of the run, from 1. */
                 attempt?: number;
                 follow?: boolean;
@@ -4406,6 +4408,8 @@ export interface operations {
                 log?: string[];
                 /** @description All logs of the node as one. */
                 all?: boolean;
+                /** @description All logs of the pods of the distributed job of the node, as one. */
+                ranks?: boolean;
                 previous?: boolean;
             };
             header?: never;

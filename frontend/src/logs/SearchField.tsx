@@ -21,10 +21,12 @@ export function SearchField({ text, words, count, at, error, setText, next, prev
         ? t('log.noMatch')
         : t('log.matchCount', { at: at < 0 ? '–' : at + 1, count });
   return (
-    <Group gap={4} wrap="nowrap">
+    <Group gap={4} wrap="nowrap" maw="100%">
       <TextInput
         size="xs"
         w={210}
+        miw={80}
+        style={{ flexShrink: 1 }}
         value={text}
         aria-label={t('log.search')}
         placeholder={t('log.search')}

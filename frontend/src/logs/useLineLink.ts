@@ -6,7 +6,9 @@ import { hashOf, placeOfHash } from './search';
 export function useLineLink() {
   const navigate = useNavigate();
   const hash = useLocation({ select: (location) => location.hash });
-  const link = (place: Place) => void navigate({ to: '.', search: true as never, hash: hashOf(place), replace: true });
+  // The log scrolls to the line itself.
+  const at = { to: '.', replace: true, resetScroll: false } as const;
+  const link = (place: Place) => void navigate({ ...at, search: true as never, hash: hashOf(place) });
   /** Shows the log of a line without the others. */
   const alone = ({ log, line }: Place) =>
     void navigate({ to: '.', search: ((old: object) => ({ ...old, logs: [log] })) as never, hash: hashOf({ line }) });

@@ -32,8 +32,11 @@ export function NodeLogs({ run, node, search, onShow }: NodeLogsProps) {
   const all = names.size > 1 && search.logs?.includes(allLogs);
   const chosen = all ? [allLogs] : (search.logs ?? []).filter((key) => names.has(key));
   const [picked, pick] = useChosen(chosen, (keys) => onShow({ logs: keys.length > 0 ? keys : undefined }));
-  const shown = all ? logs : chosen.flatMap((key) => byKey.get(key) ?? []);
-  const merged = all ? ('all' as const) : shown.length > 1 ? shown : undefined;
+  // A step's own pod repeats what the ranks of its job print.
+  const ranks = logs.filter((log) => log.role);
+  const every = ranks.length > 0 ? ranks : logs;
+  const shown = all ? every : chosen.flatMap((key) => byKey.get(key) ?? []);
+  const merged = all ? (ranks.length > 0 ? 'ranks' : 'all') : shown.length > 1 ? shown : undefined;
   const source: LogSource = { runID: run.id, nodeID: node.id, ...(merged ? { merged } : { log: shown[0] }) };
   return (
     <>
@@ -49,7 +52,7 @@ export function NodeLogs({ run, node, search, onShow }: NodeLogsProps) {
             placeholder={chosen.length === 0 ? t('log.choose', { count: names.size }) : undefined}
             value={picked}
             data={[
-              { value: allLogs, label: t(logs.some((log) => log.role) ? 'log.allRanks' : 'log.all') },
+              { value: allLogs, label: t(ranks.length > 0 ? 'log.allRanks' : 'log.all') },
               ...[...names].map(([value, label]) => ({ value, label })),
             ]}
             // All are chosen instead of some, and some instead of all.
@@ -104,6 +107,9 @@ function nameOf(key: string, names: Map<string, string>, t: TFunction): string {
   return restart ? `${name} · ${t('log.restart', { restart })}` : name;
 }
 
+// The containers that do the work: of a step, and of the pods of each kind of job.
+const usual = new Set(['main', 'pytorch', 'tensorflow', 'xgboost', 'paddle', 'jax', 'mxnet', 'node']);
+
 /** The logs by role, rank and container; what all have alike is left out. Of a container that was restarted the newest counts. */
 function useLogNames(logs: NodeLog[]): Map<string, string> {
   const { t } = useTranslation();
@@ -119,7 +125,7 @@ function useLogNames(logs: NodeLog[]): Map<string, string> {
     return new Map(
       sorted.map((log) => {
         const pod = log.role ? `${log.role} ${log.rank ?? 0}` : t('log.own');
-        const container = log.container === 'main' || log.container === log.role ? [] : [log.container];
+        const container = usual.has(log.container ?? '') || log.container === log.role ? [] : [log.container];
         const attempt = retried ? [t('log.attempt', { attempt: log.attempt ?? 1 })] : [];
         return [logKey(log), [pod, ...container, ...attempt].join(' · ')];
       }),

@@ -261,7 +261,9 @@ function ranks(count: number) {
     ),
     http.get(/\/nodes\/n1\/log(:.*)?$/, ({ request }) => {
       const { pathname, searchParams } = new URL(request.url);
-      asked.push(`${pathname.slice(pathname.lastIndexOf('/'))} ${searchParams.getAll('log').length}`);
+      asked.push(
+        `${pathname.slice(pathname.lastIndexOf('/'))} ${searchParams.has('ranks') ? 'ranks' : searchParams.getAll('log').length}`,
+      );
       const lines = [{ log: log('w0', 'worker') }, { of: 0, n: 1, text: 'hello' }];
       // It goes on: the step does.
       return new HttpResponse(
@@ -300,7 +302,7 @@ it('chooses all ranks at once, in place of some', async () => {
   await userEvent.click(screen.getByRole('combobox', { name: 'Logs of this step' }));
   await userEvent.click(await screen.findByRole('option', { name: 'All ranks' }));
   expect(onShow).toHaveBeenLastCalledWith({ logs: ['all'] });
-  await waitFor(() => expect(asked).toEqual(['/log:merge 2', '/log:merge 0']));
+  await waitFor(() => expect(asked).toEqual(['/log:merge 2', '/log:merge ranks']));
   await userEvent.click(await screen.findByRole('option', { name: 'worker 2' }));
   expect(onShow).toHaveBeenLastCalledWith({ logs: ['1/w2/worker'] });
 });

@@ -78,7 +78,12 @@ function RunBody({ run, onRetried }: { run: Run; onRetried: () => void }) {
 
   const show = useCallback(
     (patch: RunSearch) =>
-      void navigate({ search: (old) => ({ ...old, ...patch }), replace: !patch.tab, hash: (old) => old ?? '' }),
+      void navigate({
+        search: (old) => ({ ...old, ...patch }),
+        hash: (old) => old ?? '',
+        replace: !patch.tab,
+        resetScroll: patch.tab !== undefined,
+      }),
     [navigate],
   );
   // What is chosen from a head or a table is shown where a step can be.
