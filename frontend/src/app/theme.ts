@@ -44,7 +44,11 @@ export const theme = createTheme({
   components: {
     Anchor: Anchor.extend({ defaultProps: { inherit: true } }),
     // Not by Modal.extend: dialogs are loaded when one is opened.
-    Modal: { styles: { title: { fontSize: 'var(--mantine-font-size-lg)', fontWeight: 620 } } },
+    Modal: {
+      styles: { title: { fontSize: 'var(--mantine-font-size-lg)', fontWeight: 620 } },
+      // Its <header> would be a second banner of the page.
+      defaultProps: { attributes: { header: { role: 'presentation' } } },
+    },
   },
 });
 

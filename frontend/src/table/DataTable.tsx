@@ -3,6 +3,7 @@ import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import { type ComponentType, lazy, type ReactNode, Suspense, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './DataTable.module.css';
+import { useOverflow } from './useOverflow';
 
 const LongRows = lazy(() => import('./LongRows'));
 
@@ -58,6 +59,8 @@ export function DataTable<T>({
   bare,
 }: DataTableProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
+  const box = useRef<HTMLElement>(null);
+  const scrolls = useOverflow(box);
   const draw = (from: number, to: number) =>
     rows.slice(from, to).map((row, i) => {
       const id = rowID(row);
@@ -73,7 +76,12 @@ export function DataTable<T>({
     });
 
   return (
-    <div className={bare ? classes.scroll : `panel ${classes.scroll}`}>
+    <section
+      ref={box}
+      className={bare ? classes.scroll : `panel ${classes.scroll}`}
+      tabIndex={scrolls ? 0 : undefined}
+      aria-label={scrolls ? caption : undefined}
+    >
       <table className={classes.table}>
         <caption className={classes.caption}>
           <VisuallyHidden>{caption}</VisuallyHidden>
@@ -95,7 +103,7 @@ export function DataTable<T>({
           )}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 
