@@ -1,5 +1,5 @@
 import { useSearch } from '@tanstack/react-router';
-import { screen, waitFor, within } from '@testing-library/react';
+import { act, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
 import { expect, it, vi } from 'vitest';
@@ -289,6 +289,47 @@ it('shows labels as a column, and changes those of the chosen runs without touch
     ['a', { labels: { keep: '1', 'example.com/goal': 'speed' } }],
     ['b', { labels: { 'example.com/goal': 'speed' } }],
   ]);
+});
+
+it('keeps its rows while it is paused, counts the changes that wait, and shows them', async () => {
+  const sources: Source[] = [];
+  class Source extends EventTarget {
+    constructor() {
+      super();
+      sources.push(this);
+    }
+    close() {}
+  }
+  vi.stubGlobal('EventSource', Source);
+  const going = { status: 'Running', metrics: [metric('loss', 0.5)] };
+  const later = { status: 'Running', metrics: [metric('loss', 0.25)] };
+  answer(
+    { runs: [run('a', going)], total_size: 1 },
+    { runs: [run('b', { status: 'Running' }), run('a', later)], total_size: 2 },
+  );
+  renderAt('/', '/', Table);
+  expect(await screen.findByText('0.5')).toBeTruthy();
+  screen.getByText('Pause').closest('button')?.focus();
+  await userEvent.keyboard('{Enter}');
+  expect(screen.getByText('0 changes wait')).toBeTruthy();
+  const tell = (one: object) =>
+    act(() => void sources[0]?.dispatchEvent(new MessageEvent('run', { data: JSON.stringify(one) })));
+  tell(run('a', later));
+  expect(await screen.findByText('1 change waits')).toBeTruthy();
+  tell(run('b', { status: 'Running' }));
+  expect(await screen.findByText('2 changes wait', {}, { timeout: 5_000 })).toBeTruthy();
+  expect(screen.getByText('0.5')).toBeTruthy();
+  expect(screen.queryByText('b')).toBeNull();
+
+  await userEvent.click(screen.getByText('Show'));
+  expect(screen.getByText('b')).toBeTruthy();
+  expect(screen.getByText('0.25')).toBeTruthy();
+  expect(screen.getByText('0 changes wait')).toBeTruthy();
+  tell(run('a', going));
+  expect(await screen.findByText('1 change waits')).toBeTruthy();
+  await userEvent.click(screen.getByText('Resume'));
+  expect(screen.getByText('0.5')).toBeTruthy();
+  vi.unstubAllGlobals();
 });
 
 it('filters runs that wait, and says how statuses differ', async () => {

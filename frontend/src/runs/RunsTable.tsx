@@ -29,6 +29,7 @@ import { NoMatch } from '../table/NoMatch';
 import { useListURL } from '../table/useListURL';
 import { useChosen } from '../table/useTyped';
 import { metricColumns, metricNames } from './metricColumns';
+import { Pause, useHold } from './Pause';
 import { Pins } from './Pins';
 import { useRunColumns } from './runColumns';
 import { SearchLine } from './SearchLine';
@@ -60,12 +61,26 @@ export function RunsTable({ search, ...scope }: RunsTableProps) {
   const client = useQueryClient();
   const { experimentID, scheduleID, pipelineID } = scope;
   const { change, select, sort, turn } = useListURL(search);
-  const { data, error, isPending, refetch } = useQuery({
-    ...runsQuery(search, scope, client),
+  const listed = runsQuery(search, scope, client);
+  const live = useQuery({
+    ...listed,
     enabled: !search.by,
     placeholderData: keepPreviousData,
   });
+  const { error, isPending, refetch } = live;
   useRunsEvents(scope);
+  const pins = search.pins ?? [];
+  const pinned = useQuery({ ...pinnedRunsQuery(pins), placeholderData: keepPreviousData });
+  const {
+    page: data,
+    top,
+    pause,
+  } = useHold(
+    JSON.stringify(listed.queryKey),
+    live.data,
+    pins.flatMap((id) => pinned.data?.find((run) => run.id === id) ?? []),
+    !live.isPlaceholderData,
+  );
   const met = useMemo(() => metricNames(data?.items ?? []), [data]);
   const metrics = metricColumns(search.metrics, met);
   const params = search.params ?? [];
@@ -73,9 +88,6 @@ export function RunsTable({ search, ...scope }: RunsTableProps) {
     select({ chosen: ids.length > 0 ? ids : undefined }),
   );
   const view = useCurrentView(search);
-  const pins = search.pins ?? [];
-  const pinned = useQuery({ ...pinnedRunsQuery(pins), placeholderData: keepPreviousData });
-  const top = pins.flatMap((id) => pinned.data?.find((run) => run.id === id) ?? []);
   const rows = [...top, ...(data?.items ?? []).filter(({ id }) => !pins.includes(id))];
   const onPin = (ids: string[]) => select({ pins: ids.length > 0 ? ids : undefined });
   const columns = useRunColumns({
@@ -149,6 +161,7 @@ export function RunsTable({ search, ...scope }: RunsTableProps) {
             />
           )}
         </StandIn>
+        {!search.by && <Pause {...pause} />}
         {!experimentID && !scheduleID && !pipelineID && (
           <StandIn
             load={load.viewMenu}
