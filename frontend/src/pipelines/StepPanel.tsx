@@ -7,6 +7,7 @@ import { templateQuery } from '../api/pipelines';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { ParameterTable } from '../feedback/ParameterTable';
+import { useTerm } from '../i18n/useTerm';
 import classes from './PipelinePage.module.css';
 import { templateOf } from './template';
 
@@ -23,6 +24,7 @@ interface StepPanelProps {
 /** One step of a pipeline: what it runs, and with what; how often, under which condition, and within which groups. */
 export default function StepPanel({ pipelineID, versionID, step, around, onChoose }: StepPanelProps) {
   const { t } = useTranslation();
+  const kind = useTerm('stepKind');
   const { data, error, refetch } = useQuery(templateQuery(pipelineID, versionID));
   const template = useMemo(() => (data ? templateOf(data, step.template ?? '') : undefined), [data, step.template]);
   return (
@@ -35,7 +37,7 @@ export default function StepPanel({ pipelineID, versionID, step, around, onChoos
       </Group>
       <dl className={classes.details}>
         <dt>{t('field.type')}</dt>
-        <dd>{step.type}</dd>
+        <dd>{kind(step.type)}</dd>
         <dt>{t('field.template')}</dt>
         <dd>{step.template || t('field.none')}</dd>
         <Turns of={step} />

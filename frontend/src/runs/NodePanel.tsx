@@ -8,6 +8,7 @@ import { Awaiting } from '../feedback/Awaiting';
 import { ParameterTable } from '../feedback/ParameterTable';
 import { Duration, Time } from '../format/Duration';
 import { stepLabels, stepName } from '../graph/model';
+import { useTerm } from '../i18n/useTerm';
 import { StatusBadge } from '../status/StatusBadge';
 import { isFinal } from '../status/status';
 import { useSentence } from '../waiting/useSentence';
@@ -142,13 +143,15 @@ const noLog = new Map([
 
 function NodeLog({ run, node, search, onShow }: Pick<NodePanelProps, 'run' | 'node' | 'search' | 'onShow'>) {
   const { t } = useTranslation();
+  const kind = useTerm('stepKind');
   const explain = (text: string) => (
     <Text c="dimmed" size="sm" p="md" role="status" style={{ whiteSpace: 'pre-wrap' }}>
       {text}
     </Text>
   );
   if (node.phase === 'Skipped' || node.phase === 'Omitted') return explain(t('node.notRun'));
-  if (!runsSomething(node)) return explain(t(noLog.get(node.type ?? '') ?? 'node.noLogKind', { type: node.type }));
+  if (!runsSomething(node))
+    return explain(t(noLog.get(node.type ?? '') ?? 'node.noLogKind', { type: kind(node.type) }));
   if (!node.has_log && (node.phase === 'Pending' || !node.phase)) {
     const why = node.message && !node.waiting ? `\n${t('node.pendingWhy', { message: node.message })}` : '';
     return explain(t('node.pending') + why);
@@ -186,6 +189,7 @@ function PanelHeading({ text }: { text: string }) {
 
 function Details({ node }: { node: RunNode }) {
   const { t } = useTranslation();
+  const kind = useTerm('stepKind');
   const rows: [string, React.ReactNode][] = [
     [t('field.status'), <StatusBadge key="status" phase={node.phase} plain />],
     [t('field.message'), node.message],
@@ -196,7 +200,7 @@ function Details({ node }: { node: RunNode }) {
       t('field.duration'),
       <Duration key="d" start={node.started_at} end={node.finished_at} live={!isFinal(node.phase)} />,
     ],
-    [t('field.type'), node.type],
+    [t('field.type'), kind(node.type)],
     [t('field.template'), node.template],
     [t('field.pod'), node.pod_name && <span className="mono">{node.pod_name}</span>],
     [
