@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -98,6 +99,18 @@ func TestErrors(t *testing.T) {
 			require.True(t, c.is(err))
 		})
 	}
+}
+
+func TestErrorsOfUploadsSayWhereTheManifestIsWrong(t *testing.T) {
+	t.Parallel()
+	client := serve(t, map[string]http.HandlerFunc{"/": refuse(400, `{"error_message":"cannot be used","error_details":"cannot be used","code":3,
+		"faults":[{"line":6,"column":16,"path":"spec.parallelism","message":"it must be a whole number","excerpt":["spec:","  parallelism: many"],"excerpt_from":5}]}`)})
+	_, err := client.Pipelines.Upload(t.Context(), "x", strings.NewReader("kind: Workflow"))
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, []Fault{{
+		Line: 6, Column: 16, Path: "spec.parallelism", Message: "it must be a whole number", Excerpt: []string{"spec:", "  parallelism: many"}, ExcerptFrom: 5,
+	}}, e.Faults)
 }
 
 func TestRetries(t *testing.T) {

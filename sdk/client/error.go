@@ -21,12 +21,25 @@ const (
 	CodeUnavailable     = 14
 )
 
+// Fault is one thing that is wrong in an uploaded manifest.
+type Fault struct {
+	Line    int    `json:"line"`   // from 1
+	Column  int    `json:"column"` // from 1; 0 when only the line is known
+	Path    string `json:"path"`   // as in spec.templates[train].container.image
+	Message string `json:"message"`
+	// Excerpt is the lines around the fault; the first of them is line ExcerptFrom.
+	Excerpt     []string `json:"excerpt"`
+	ExcerptFrom int      `json:"excerpt_from"`
+}
+
 // Error is an answer of the server other than success.
 type Error struct {
 	Status  int    // HTTP status
 	Code    int    // gRPC code; 0 when the server gave none
 	Message string // what the server says was wrong
 	Details string // more of it, when the server gave more
+
+	Faults []Fault // where an uploaded manifest is wrong, as far as the server knows
 
 	retryAfter time.Duration
 }
@@ -96,6 +109,7 @@ func readError(r request, resp *http.Response) error {
 		Code         int    `json:"code"`
 		ErrorMessage string `json:"error_message"`
 		ErrorDetails string `json:"error_details"`
+		Faults       []Fault
 		Details      []struct {
 			ErrorMessage string `json:"error_message"`
 			ErrorDetails string `json:"error_details"`
@@ -105,7 +119,7 @@ func readError(r request, resp *http.Response) error {
 		e.Message = fmt.Sprintf("%s %s: HTTP %d: %s", r.method, r.path, resp.StatusCode, firstLine(string(body)))
 		return e
 	}
-	e.Code, e.Details = wire.Code, wire.ErrorDetails
+	e.Code, e.Details, e.Faults = wire.Code, wire.ErrorDetails, wire.Faults
 	e.Message = firstOf(wire.Message, wire.Error, wire.ErrorMessage)
 	if len(wire.Details) > 0 {
 		// The gateway's message is often a chain of causes; the detail is what is meant for the user.

@@ -17,6 +17,7 @@ import (
 	"github.com/argosy-ml/argosy/server/benchmark"
 	clusterview "github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine"
+	"github.com/argosy-ml/argosy/server/engine/manifest"
 	"github.com/argosy-ml/argosy/server/eventstream"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/gateway"
@@ -88,7 +89,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	streams, endStreams := context.WithCancel(context.Background())
 	a := &App{config: c, store: store, setUpRunner: cluster.EnsureRunner, endStreams: endStreams}
 	feed := &run.Feed{}
-	pipelines := pipeline.NewService(store, cluster, time.Now)
+	pipelines := pipeline.NewService(store, cluster, manifest.Faults, time.Now)
 	experiments := experiment.NewService(store, time.Now)
 	archive := logs.New(logs.Config{Store: store, Cluster: cluster, Artifacts: objects, Log: c.Log})
 	runs := run.NewService(run.Config{

@@ -71,14 +71,22 @@ func Supply(wf *wfv1.Workflow) {
 // oneValidation: Argo's validation counts placeholders in a variable that all calls share, without a lock.
 var oneValidation sync.Mutex
 
-// validate runs Argo's own checks. WorkflowTemplates that the manifest refers to are read from the cluster.
-func (e *Engine) validate(ctx context.Context, wf *wfv1.Workflow, o validate.ValidateOpts) error {
+// Validate runs Argo's own checks, one call at a time, with the WorkflowTemplates that the getters find.
+func Validate(
+	namespaced templateresolution.WorkflowTemplateNamespacedGetter, cluster templateresolution.ClusterWorkflowTemplateGetter,
+	wf *wfv1.Workflow, o validate.ValidateOpts,
+) error {
 	oneValidation.Lock()
 	defer oneValidation.Unlock()
+	return validate.ValidateWorkflow(namespaced, cluster, wf, nil, o)
+}
+
+// validate runs Argo's own checks. WorkflowTemplates that the manifest refers to are read from the cluster.
+func (e *Engine) validate(ctx context.Context, wf *wfv1.Workflow, o validate.ValidateOpts) error {
 	templates := e.argo.ArgoprojV1alpha1()
-	err := validate.ValidateWorkflow(
+	err := Validate(
 		namespacedTemplates{ctx, e}, templateresolution.WrapClusterWorkflowTemplateInterface(templates.ClusterWorkflowTemplates()),
-		wf, nil, o)
+		wf, o)
 	if err != nil {
 		return refuse("%s", err).Because(err)
 	}

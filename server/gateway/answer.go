@@ -20,6 +20,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/api"
 	"github.com/argosy-ml/argosy/server/apierr"
+	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
 // marshaler writes JSON as KFP does: names as in the protos, zero values left out, no spaces. It reads both ways of
@@ -129,6 +130,8 @@ type uploadError struct {
 	Message string     `json:"error_message"`
 	Details string     `json:"error_details"`
 	Code    codes.Code `json:"code,omitempty"` // of uploads, whose status 500 says little
+
+	Faults []pipeline.Fault `json:"faults,omitempty"` // of an uploaded manifest
 }
 
 // refuse answers with an error; it is also the error handler of the REST routes.

@@ -5,11 +5,13 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	argofake "github.com/argoproj/argo-workflows/v3/pkg/client/clientset/versioned/fake"
 	"github.com/stretchr/testify/require"
 )
 
@@ -115,7 +117,7 @@ func TestUploadRefusals(t *testing.T) {
 			answer := s.upload(t, path+c.query, c.file, c.data, c.status)
 			require.Contains(t, field(t, answer, "error_message"), c.says)
 			require.NotEmpty(t, field(t, answer, "error_details"))
-			code := map[bool]string{true: `"code":3}`, false: map[string]string{"taken": `"code":6}`, "nonsense": `"code":5}`}[c.says]}[c.status == 400]
+			code := map[bool]string{true: `"code":3`, false: map[string]string{"taken": `"code":6}`, "nonsense": `"code":5}`}[c.says]}[c.status == 400]
 			require.Contains(t, answer, code)
 		})
 	}
@@ -135,6 +137,51 @@ func TestUploadRefusals(t *testing.T) {
 		require.Contains(t, field(t, answer, "error_message"), "whole")
 	})
 	require.Contains(t, s.get(t, "/apis/v1beta1/pipelines", 200), `"total_size":1`, "what was refused left no trace")
+}
+
+// A refused manifest is shown with the lines around what is wrong, also where it came in an archive.
+func TestUploadSaysWhereTheManifestIsWrong(t *testing.T) {
+	t.Parallel()
+	s := start(t, onArgo(argofake.NewSimpleClientset()))
+	const path = "/apis/v1beta1/pipelines/upload?name=x"
+	head := "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {generateName: a-}\nspec:\n"
+	syntax := head + "  entrypoint: main\n  templates: [\n"
+	wrongType := head + "  entrypoint: main\n  parallelism: many\n  templates:\n  - name: main\n    container: {image: a}\n"
+	noSuchTask := head + "  entrypoint: main\n  templates:\n  - name: main\n    dag:\n      tasks:\n      - name: one\n        template: missing\n"
+	oneLine := `{"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"generateName": "` + strings.Repeat("ü", 400) + `-"}, "spec": {"parallelism": "many"}}`
+	for name, c := range map[string]struct {
+		file string
+		data []byte
+		want string
+	}{
+		"YAML":                  {"x.yaml", []byte(syntax), `{"line":6,"column":1,"message":"not valid YAML: did not find expected node content","excerpt":["spec:","  entrypoint: main","  templates: ["],"excerpt_from":4}`},
+		"a type, in an archive": {"x.tar.gz", tarball(t, "pipeline.yaml", wrongType), `{"line":6,"column":16,"path":"spec.parallelism","message":"it must be a whole number, and is \"many\"","excerpt":["spec:","  entrypoint: main","  parallelism: many","  templates:","  - name: main"],"excerpt_from":4}`},
+		"Argo's validation":     {"x.zip", zipped(t, "pipeline.yaml", noSuchTask), `{"line":11,"column":19,"path":"spec.templates[main].dag.tasks[one]","message":"templates.main.tasks.one template name 'missing' undefined","excerpt":["      tasks:","      - name: one","        template: missing"],"excerpt_from":9}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := s.upload(t, path, c.file, c.data, 400)
+			require.Contains(t, field(t, answer, "error_message"), "the manifest cannot be used")
+			var body struct{ Faults []json.RawMessage }
+			require.NoError(t, json.Unmarshal([]byte(answer), &body))
+			require.Len(t, body.Faults, 1)
+			require.JSONEq(t, c.want, string(body.Faults[0]))
+		})
+	}
+	var cut struct {
+		Faults []struct{ Excerpt []string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(s.upload(t, path, "x.json", []byte(oneLine), 400)), &cut))
+	require.Len(t, cut.Faults[0].Excerpt, 1)
+	require.Regexp(t, `^…ü+-"}, "spec": {"parallelism": "many"}}$`, cut.Faults[0].Excerpt[0], "of a long line, what is around the fault")
+	bomb := "a: &a [" + strings.Repeat("x,", 100) + "]\n"
+	for c := 'b'; c <= 'j'; c++ {
+		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+",", 20) + "]\n"
+	}
+	require.Contains(t, s.upload(t, path, "x.yaml", []byte(head+"  entrypoint: a\n"+bomb), 400), "aliases expand")
+	long := s.upload(t, "/apis/v1beta1/pipelines/upload?name="+strings.Repeat("a", 101), "x.yaml", []byte(syntax), 400)
+	require.NotContains(t, long, "faults", "the name is what is wrong")
+	large := s.upload(t, path, "x.yaml", []byte(syntax+strings.Repeat("#", 1<<20)), 400)
+	require.NotContains(t, large, "faults", "it would take long")
 }
 
 func TestUploadNamesAfterFile(t *testing.T) {

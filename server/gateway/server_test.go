@@ -30,6 +30,7 @@ import (
 	"github.com/argosy-ml/argosy/server/cluster"
 	"github.com/argosy-ml/argosy/server/engine"
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
+	"github.com/argosy-ml/argosy/server/engine/manifest"
 	"github.com/argosy-ml/argosy/server/eventstream"
 	"github.com/argosy-ml/argosy/server/experiment"
 	"github.com/argosy-ml/argosy/server/gateway"
@@ -122,7 +123,7 @@ func (s *server) open(t *testing.T) {
 	if s.source == nil {
 		s.source = engine.New(nil, fake.NewClientset(), enginetest.WithoutVolcano(enginetest.NewDynamic()), "kubeflow", log).View()
 	}
-	pipelines := pipeline.NewService(store, runner, now)
+	pipelines := pipeline.NewService(store, runner, manifest.Faults, now)
 	experiments := experiment.NewService(store, now)
 	s.archive = logs.New(logs.Config{Store: store, Cluster: s.cluster, Artifacts: s.objects, Log: log})
 	archiving, endArchive := context.WithCancel(context.Background())

@@ -96,5 +96,9 @@ func (g *gateway) refuseUpload(w http.ResponseWriter, r *http.Request, err error
 		status = http.StatusBadRequest
 	}
 	s := api.Status(err)
-	writeJSON(w, status, uploadError{Message: s.Message(), Details: s.Message(), Code: s.Code()})
+	answer := uploadError{Message: s.Message(), Details: s.Message(), Code: s.Code()}
+	if refused := (*pipeline.Refused)(nil); errors.As(err, &refused) {
+		answer.Faults = refused.Faults
+	}
+	writeJSON(w, status, answer)
 }

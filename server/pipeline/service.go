@@ -31,12 +31,13 @@ type Upload struct {
 type Service struct {
 	store     Store
 	inspector Inspector
+	lint      Linter
 	now       func() time.Time
 }
 
-// NewService makes the service; now is the clock (time.Now outside tests).
-func NewService(store Store, inspector Inspector, now func() time.Time) *Service {
-	return &Service{store: store, inspector: inspector, now: now}
+// NewService makes the service; lint says where a refused manifest is wrong, or is nil; now is the clock (time.Now outside tests).
+func NewService(store Store, inspector Inspector, lint Linter, now func() time.Time) *Service {
+	return &Service{store: store, inspector: inspector, lint: lint, now: now}
 }
 
 // Create reads, validates and stores an uploaded pipeline with its first version. A refused upload leaves nothing behind.
@@ -83,6 +84,9 @@ func (s *Service) read(ctx context.Context, u Upload) (Version, []byte, error) {
 		return Version{}, nil, err
 	}
 	spec, err := s.inspector.Inspect(ctx, manifest)
+	if apierr.KindOf(err) == apierr.Invalid {
+		err = s.refused(manifest, err)
+	}
 	if err != nil {
 		return Version{}, nil, err
 	}

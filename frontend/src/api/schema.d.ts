@@ -1408,6 +1408,31 @@ export interface components {
             error_details?: string;
             /** @description What was wrong, for the person who reads it. */
             error_message?: string;
+            /** @description Where an uploaded manifest is wrong, as far as it is known; Argosy's own. */
+            faults?: components["schemas"]["api.Error.Fault"][];
+        };
+        /** @description Fault is one thing that is wrong in a manifest, and the lines around it. */
+        "api.Error.Fault": {
+            /**
+             * Format: int32
+             * @description From 1; absent when only the line is known.
+             */
+            column?: number;
+            /** @description The lines around the fault, shortened where they are long. */
+            excerpt?: string[];
+            /**
+             * Format: int32
+             * @description The number of the excerpt's first line.
+             */
+            excerpt_from?: number;
+            /**
+             * Format: int32
+             * @description From 1.
+             */
+            line?: number;
+            message?: string;
+            /** @description The field, as in spec.templates[train].container.image. */
+            path?: string;
         };
         /** @description ErrorAnswer is the body of every answer that is not 2xx. */
         "api.ErrorAnswer": {

@@ -43,9 +43,9 @@ export function ParametersTab({ parameters, rules }: ParametersTabProps) {
       header: t('field.default'),
       cell: ({ value }) =>
         value ? (
-          <span className="mono break" style={{ whiteSpace: 'pre-wrap' }}>
+          <Text inherit className="mono break" miw={150} style={{ whiteSpace: 'pre-wrap' }}>
             {value}
-          </span>
+          </Text>
         ) : (
           none
         ),

@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
 import { expect, it, vi } from 'vitest';
@@ -43,4 +43,29 @@ it('asks the server for nothing until there is a file and a name', async () => {
 it('refuses an empty file before it is sent', async () => {
   renderAt('/', '/', () => <UploadDialog file={new File([], 'a.yaml')} onClose={() => undefined} />);
   expect(await screen.findByText('This file is empty.')).toBeTruthy();
+});
+
+it('shows the place of a fault with the lines around it', async () => {
+  const faults = [
+    {
+      line: 6,
+      column: 16,
+      path: 'spec.parallelism',
+      message: 'it must be a whole number, and is "many"',
+      excerpt: ['spec:', '  entrypoint: main', '  parallelism: many', '  templates:'],
+      excerpt_from: 4,
+    },
+    { line: 9, message: 'not valid YAML: did not find expected node content' },
+  ];
+  const answer = { error_message: 'the manifest cannot be used', error_details: 'the manifest cannot be used', faults };
+  server.use(http.post(uploads, () => HttpResponse.json(answer, { status: 400 })));
+  renderAt('/', '/', () => <UploadDialog file={dropped} onClose={() => undefined} />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Upload' }));
+  const list = await screen.findByRole('list', { name: 'Where it is wrong' });
+  const [first, second] = within(list).getAllByRole('listitem');
+  expect(first?.textContent).toContain('Line 6, column 16 · spec.parallelism');
+  expect(first?.textContent).toContain('it must be a whole number, and is "many"');
+  expect(first?.querySelector('[data-wrong]')?.textContent).toBe('›6  parallelism: many\n');
+  expect(first?.textContent).toContain('4spec:');
+  expect(second?.textContent).toBe('Line 9not valid YAML: did not find expected node content');
 });

@@ -5,9 +5,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { upload } from '../api/pipelines';
+import { asProblem } from '../api/problem';
 import { announce } from '../app/announce';
 import { Failure } from '../feedback/Failure';
 import { formatBytes } from '../format/format';
+import { Faults } from './Faults';
 import { maxNameLength, maxPackageBytes, nameOfFile } from './packageFile';
 import classes from './Upload.module.css';
 
@@ -89,6 +91,7 @@ export function UploadDialog({ file: dropped, versionOf, onClose }: UploadDialog
             />
           )}
           {send.isError && <Failure title={t('upload.refused')} error={send.error} />}
+          {send.isError && <Faults faults={asProblem(send.error).faults} />}
           <Group justify="space-between">
             <Text size="sm" c="dimmed" role="status">
               {send.isPending && t('upload.sending')}

@@ -69,7 +69,16 @@ function useColumns(
   const { t } = useTranslation();
   const defaultID = pipeline.default_version?.id;
   return [
-    { id: 'chosen', header: t('diff.choose'), width: 90, cell: (version) => <ChooseOne row={version} /> },
+    {
+      id: 'chosen',
+      header: t('diff.choose'),
+      width: 90,
+      cell: (version) => (
+        <Group>
+          <ChooseOne row={version} />
+        </Group>
+      ),
+    },
     {
       id: 'name',
       header: t('field.version'),

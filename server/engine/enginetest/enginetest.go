@@ -84,7 +84,7 @@ func New(t *testing.T, with ...func(*run.Config)) *Bundle {
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	b.Engine = engine.New(b.Argo, b.Kube, b.Dynamic, Namespace, b.Log)
-	b.Pipelines = pipeline.NewService(store, b.Engine, time.Now)
+	b.Pipelines = pipeline.NewService(store, b.Engine, nil, time.Now)
 	b.Experiments = experiment.NewService(store, time.Now)
 	b.Logs = b.Archive()
 	runs := run.Config{

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/workflow/validate"
@@ -21,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argosy-ml/argosy/server/engine"
+	"github.com/argosy-ml/argosy/server/pipeline"
 )
 
 // Fault is one thing that is wrong in a manifest. Line and Column begin at 1; 0 means the manifest as a whole.
@@ -38,7 +38,24 @@ const maxFaults = 100
 
 // Lint returns the faults of a manifest: in its YAML, in the names and types of its fields, and those of Argo's own validation. Argo stops
 // at the first fault, so Lint repairs it in memory and validates again.
-func Lint(manifest []byte) []Fault {
+func Lint(manifest []byte) []Fault { return lint(manifest, maxFaults) }
+
+// Faults returns the first faults of a manifest that have a place; the server says them of an upload that it refuses.
+func Faults(manifest []byte, most int) []pipeline.Fault {
+	var faults []pipeline.Fault
+	for _, f := range lint(manifest, most) {
+		if f.Warning || f.Line == 0 {
+			continue
+		}
+		if faults = append(faults, pipeline.Fault{Line: f.Line, Column: f.Column, Path: f.Path, Message: f.Message}); len(faults) == most {
+			break
+		}
+	}
+	return faults
+}
+
+// lint runs Argo's validation at most so often.
+func lint(manifest []byte, most int) []Fault {
 	root, faults := read(manifest)
 	if len(faults) > 0 {
 		return faults
@@ -57,7 +74,7 @@ func Lint(manifest []byte) []Fault {
 		faults = append(faults, checkGangs(root)...)
 		wrong, closed := checkExpressions(root)
 		if faults = append(faults, wrong...); closed {
-			faults = append(faults, validateAll(wf, root)...)
+			faults = append(faults, validateAll(wf, root, most)...)
 		}
 	}
 	return tidy(faults)
@@ -137,11 +154,8 @@ func references(root *yaml.Node) []Fault {
 	return faults
 }
 
-// oneByOne guards Argo's validation, which counts in a global variable.
-var oneByOne sync.Mutex
-
 // validateAll runs Argo's validation until it finds nothing more that can be told apart from what it found before.
-func validateAll(wf *wfv1.Workflow, root *yaml.Node) []Fault {
+func validateAll(wf *wfv1.Workflow, root *yaml.Node, most int) []Fault {
 	if wf.Spec.WorkflowTemplateRef != nil {
 		return nil
 	}
@@ -150,7 +164,7 @@ func validateAll(wf *wfv1.Workflow, root *yaml.Node) []Fault {
 	forgetReferences(wf)
 	var faults []Fault
 	seen := map[string]bool{}
-	for range maxFaults {
+	for range most {
 		err := validateOnce(wf.DeepCopy())
 		if err == nil {
 			break
@@ -179,14 +193,12 @@ func once(message string) string {
 }
 
 func validateOnce(wf *wfv1.Workflow) (err error) {
-	oneByOne.Lock()
-	defer oneByOne.Unlock()
 	defer func() { // Argo's validation may panic on a hostile manifest
 		if r := recover(); r != nil {
 			err = fmt.Errorf("Argo's validation cannot cope with the workflow: %v", r) //nolint:staticcheck // a name
 		}
 	}()
-	return validate.ValidateWorkflow(absent{}, absentInCluster{}, wf, nil, validate.ValidateOpts{Lint: true})
+	return engine.Validate(absent{}, absentInCluster{}, wf, validate.ValidateOpts{Lint: true})
 }
 
 // forgetReferences makes Argo pass over templates that lie in the cluster, as it passes over those whose name is known
