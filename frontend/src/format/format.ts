@@ -70,7 +70,7 @@ export function formatExact(time: string | undefined, language: string): string 
 export function formatMark(at: number, span: number, language: string): string {
   const options: Intl.DateTimeFormatOptions = {
     ...(span < 2 * 86_400_000
-      ? { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
+      ? { hour: '2-digit', minute: '2-digit', second: span < 600_000 ? '2-digit' : undefined, hourCycle: 'h23' }
       : { month: 'short', day: 'numeric' }),
     timeZone: timeZone(),
   };

@@ -15,6 +15,8 @@ it('writes all times in the zone that was chosen, and remembers it', async () =>
   chooseTimeZone('Asia/Shanghai');
   expect(formatTime(at, 'en')).toBe('Jul 2, 2026, 6:30:00 AM');
   expect(formatMark(Date.parse(at), hour, 'en')).toBe('06:30');
+  expect(formatMark(Date.parse(at), hour / 60, 'en')).toBe('06:30:00');
+  expect(formatMark(Date.parse(at), 100 * hour, 'en')).toBe('Jul 2');
   vi.resetModules();
   expect((await import('./zone')).timeZone()).toBe('Asia/Shanghai');
   chooseTimeZone('UTC');

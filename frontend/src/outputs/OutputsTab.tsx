@@ -110,8 +110,8 @@ function ArtifactTable({ run, kept, chosen, nameOf, onChoose }: ArtifactTablePro
           <Table.Tr>
             <Table.Th scope="col">{t('outputs.artifact')}</Table.Th>
             <Table.Th scope="col">{t('field.step')}</Table.Th>
-            <Table.Th scope="col">{t('node.key')}</Table.Th>
             <Table.Th scope="col">{t('action.download')}</Table.Th>
+            <Table.Th scope="col">{t('node.key')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -124,11 +124,6 @@ function ArtifactTable({ run, kept, chosen, nameOf, onChoose }: ArtifactTablePro
               </Table.Td>
               <Table.Td>{nameOf(node.id)}</Table.Td>
               <Table.Td>
-                <Text span size="xs" c="dimmed" className="mono" title={key}>
-                  {key}
-                </Text>
-              </Table.Td>
-              <Table.Td>
                 <ActionIcon
                   component="a"
                   href={artifactURL(run.id, node.id, name)}
@@ -138,6 +133,11 @@ function ArtifactTable({ run, kept, chosen, nameOf, onChoose }: ArtifactTablePro
                 >
                   <IconDownload size={16} aria-hidden />
                 </ActionIcon>
+              </Table.Td>
+              <Table.Td>
+                <Text span size="xs" c="dimmed" className="mono" title={key}>
+                  {key}
+                </Text>
               </Table.Td>
             </Table.Tr>
           ))}
