@@ -9,6 +9,24 @@ interface Answer {
   runs?: { id: string; experiment: { id: string }; pipeline?: { id: string } }[];
 }
 
+const small = `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: small-}
+spec:
+  entrypoint: main
+  templates:
+    - {name: main, container: {image: alpine, command: [echo, small]}}
+`;
+
+/** A version that does something else than the pipeline of the runs. */
+async function anotherVersion(page: Page): Promise<string> {
+  const multipart = { uploadfile: { name: 'small.yaml', mimeType: 'text/yaml', buffer: Buffer.from(small) } };
+  await page.request.post('/apis/v1beta1/pipelines/upload?name=small', { multipart }); // refused where it is there already
+  const named = encodeURIComponent('{"predicates":[{"op":"EQUALS","key":"name","string_value":"small"}]}');
+  const { pipelines } = await (await page.request.get(`/apis/v1beta1/pipelines?filter=${named}`)).json();
+  return pipelines[0].default_version.id;
+}
+
 async function pages(page: Page): Promise<Record<string, string>> {
   const id = required('RUN_ID');
   const run = await (await page.request.get(`/apis/argosy/v1/runs/${id}`)).json();
@@ -34,13 +52,15 @@ async function pages(page: Page): Promise<Record<string, string>> {
     scaling: `/scaling?runs=${[id, ...chosen.filter((one) => one !== id)].join('&runs=')}`,
     'scaling-choose': '/scaling',
     rules: '/metrics/test?rule=loss',
-    diff: `/diff?from=${version}&to=${version}`,
+    diff: `/diff?from=${version}&to=${await anotherVersion(page)}`,
+    'diff-none': `/diff?from=${version}&to=${version}`,
     settings: '/settings',
     pipelines: '/pipelines',
     pipeline: `/pipelines/${run.pipeline.id}`,
     parameters: `/pipelines/${run.pipeline.id}?tab=parameters`,
     yaml: `/pipelines/${run.pipeline.id}?tab=yaml`,
     versions: `/pipelines/${run.pipeline.id}?tab=versions`,
+    'pipeline-runs': `/pipelines/${run.pipeline.id}?tab=runs`,
     experiments: '/experiments',
     experiment: `/experiments/${run.experiment.id}`,
     runs: '/runs',
@@ -94,6 +114,26 @@ for (const { name: look, width, scheme, language } of looks) {
     expect(found).toEqual([]);
   });
 }
+
+test('two versions that differ are shown row by row', async ({ page }) => {
+  await page.goto((await pages(page)).diff as string);
+  await expect(page.getByRole('region', { name: 'Differences' }).getByRole('row').nth(1)).toBeVisible();
+});
+
+test('a package that is refused is shown with its lines', async ({ page }) => {
+  await page.goto('/pipelines');
+  await page.getByRole('button', { name: 'Upload pipeline' }).first().click();
+  await page.getByLabel('Package').setInputFiles({
+    name: 'wrong.yaml',
+    mimeType: 'text/yaml',
+    buffer: Buffer.from(small.replace('entrypoint: main', 'entrypoint: main\n  parallelism: many')),
+  });
+  await page.getByRole('button', { name: 'Upload', exact: true }).click();
+  const faults = page.getByRole('list', { name: 'Where it is wrong' });
+  await expect(faults).toContainText('Line 6, column 16');
+  await expect(faults).toContainText('parallelism: many');
+  await passesAxe(page);
+});
 
 test('the theme and the language can be switched by keyboard, and stay', async ({ page }) => {
   await page.goto('/runs');
