@@ -15,6 +15,8 @@ export interface RunsSearch extends ListSearch {
   params?: string[];
   /** A column of labels. */
   labels?: boolean;
+  /** Bars in the columns of metrics. */
+  bars?: boolean;
   /** The archive instead of the rest. */
   archived?: boolean;
   /** Runs that are chosen, by their ids. */

@@ -140,6 +140,8 @@ export const en = {
     chooseOne: 'Choose {{name}}',
     groupBy: 'Group by a parameter',
     views: 'Views',
+    bars: 'Bars of metrics',
+    share: '{{percent}}% of the greatest on this page',
     pause: 'Pause',
     resume: 'Resume',
     changes_one: '{{count}} change waits',

@@ -318,6 +318,8 @@ export const zhCN: Translation = {
     chooseOne: '选择 {{name}}',
     groupBy: '按参数分组',
     views: '视图',
+    bars: '指标条形图',
+    share: '本页最大值的 {{percent}}%',
     pause: '暂停更新',
     resume: '继续更新',
     changes_one: '有 {{count}} 处变化未显示',

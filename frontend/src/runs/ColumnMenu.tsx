@@ -10,14 +10,26 @@ interface ColumnMenuProps {
   met: string[];
   metrics: string[];
   params: string[];
+  bars: boolean;
+  onBars: (shown: boolean | undefined) => void;
   labels: boolean;
   onLabels: (shown: boolean | undefined) => void;
   onMetrics: (chosen: string[] | undefined) => void;
   onParams: (chosen: string[] | undefined) => void;
 }
 
-/** Chooses the metrics and parameters that have columns, and whether labels have one. */
-export default function ColumnMenu({ met, metrics, params, labels, onLabels, onMetrics, onParams }: ColumnMenuProps) {
+/** Chooses the metrics and parameters that have columns, and whether labels have one and metrics have bars. */
+export default function ColumnMenu({
+  met,
+  metrics,
+  params,
+  bars,
+  onBars,
+  labels,
+  onLabels,
+  onMetrics,
+  onParams,
+}: ColumnMenuProps) {
   const { t } = useTranslation();
   const [opened, setOpened] = useOpenAtOnce();
   const fields = useQuery({ ...runFieldsQuery, enabled: opened });
@@ -41,6 +53,9 @@ export default function ColumnMenu({ met, metrics, params, labels, onLabels, onM
           {offeredMetrics.map((name) => (
             <Choice key={name} name={name} on={metrics.includes(name)} onFlip={() => onMetrics(flip(metrics, name))} />
           ))}
+          {offeredMetrics.length > 0 && (
+            <Choice name={t('runs.bars')} on={bars} onFlip={() => onBars(!bars || undefined)} />
+          )}
           {offeredMetrics.length > 0 && (
             <Menu.Item onClick={() => onMetrics(undefined)}>{t('runs.showAllMetrics')}</Menu.Item>
           )}

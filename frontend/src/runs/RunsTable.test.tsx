@@ -332,6 +332,19 @@ it('keeps its rows while it is paused, counts the changes that wait, and shows t
   vi.unstubAllGlobals();
 });
 
+it('draws bars in the columns of metrics, as shares of the greatest on the page', async () => {
+  const runs = [4, -1, 2].map((value, i) => run(`r${i}`, { metrics: [metric('loss', value)] }));
+  answer({ runs: [...runs, run('none', {})], total_size: 4 });
+  server.use(http.get('*/apis/argosy/v1/runs:fields', () => HttpResponse.json(fields)));
+  const router = renderAt('/', '/', Table);
+  await userEvent.click(await screen.findByRole('button', { name: 'Columns' }));
+  expect(screen.queryByTitle(/of the greatest/)).toBeNull();
+  await userEvent.click(await screen.findByText('Bars of metrics'));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ bars: 'true' }));
+  const shares = screen.getAllByTitle(/of the greatest on this page/).map((bar) => bar.getAttribute('title'));
+  expect(shares.map((title) => title?.split(' ')[0])).toEqual(['100%', '25%', '50%']);
+});
+
 it('filters runs that wait, and says how statuses differ', async () => {
   const asked = answer({ runs: [run('a', {})], total_size: 1 });
   const router = renderAt('/', '/', Table);

@@ -28,6 +28,7 @@ import { Pager } from '../table/ListControls';
 import { NoMatch } from '../table/NoMatch';
 import { useListURL } from '../table/useListURL';
 import { useChosen } from '../table/useTyped';
+import { Bars, greatestOf } from './Bars';
 import { metricColumns, metricNames } from './metricColumns';
 import { Pause, useHold } from './Pause';
 import { Pins } from './Pins';
@@ -89,6 +90,7 @@ export function RunsTable({ search, ...scope }: RunsTableProps) {
   );
   const view = useCurrentView(search);
   const rows = [...top, ...(data?.items ?? []).filter(({ id }) => !pins.includes(id))];
+  const bars = search.bars ? greatestOf(rows, metrics) : undefined;
   const onPin = (ids: string[]) => select({ pins: ids.length > 0 ? ids : undefined });
   const columns = useRunColumns({
     metrics,
@@ -126,6 +128,8 @@ export function RunsTable({ search, ...scope }: RunsTableProps) {
               metrics={metrics}
               params={params}
               labels={search.labels ?? false}
+              bars={search.bars ?? false}
+              onBars={(bars) => select({ bars })}
               onLabels={(labels) => select({ labels })}
               onMetrics={(names) => select({ metrics: names })}
               onParams={(names) => select({ params: names?.length ? names : undefined })}
@@ -202,15 +206,17 @@ export function RunsTable({ search, ...scope }: RunsTableProps) {
         <Stack gap="sm">
           <Choice value={{ rows, chosen, onChoose: choose }}>
             <Pins value={{ pins, baseline: top[0], onPin }}>
-              <DataTable
-                caption={t('list.caption', { what: t('pages.runs'), count: rows.length })}
-                columns={columns}
-                rows={rows}
-                rowID={(run) => run.id}
-                pinned={top.length}
-                sorting={{ sort: search.sort ?? newestFirst.sort, dir: search.dir ?? newestFirst.dir }}
-                onSort={sort}
-              />
+              <Bars value={bars}>
+                <DataTable
+                  caption={t('list.caption', { what: t('pages.runs'), count: rows.length })}
+                  columns={columns}
+                  rows={rows}
+                  rowID={(run) => run.id}
+                  pinned={top.length}
+                  sorting={{ sort: search.sort ?? newestFirst.sort, dir: search.dir ?? newestFirst.dir }}
+                  onSort={sort}
+                />
+              </Bars>
             </Pins>
           </Choice>
           <Pager search={search} shown={data.items.length} total={data.total} next={data.next} turn={turn} />

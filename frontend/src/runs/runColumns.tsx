@@ -11,6 +11,7 @@ import { isFinal } from '../status/status';
 import { ChooseAll, ChooseOne } from '../table/Choice';
 import type { Column } from '../table/DataTable';
 import { RunStatus } from '../waiting/RunStatus';
+import { Bar } from './Bars';
 import { Labels } from './Labels';
 import { metricsNamed } from './metricColumns';
 import { Delta, PinButton } from './Pins';
@@ -132,15 +133,18 @@ function MetricCell({ run, name }: { run: Run; name: string }) {
       </Text>
     );
   return (
-    <Group gap={6} justify="flex-end" wrap="nowrap">
-      <Delta run={run} name={name} />
-      <data value={first.value}>{formatMetric(first.value, first.format, i18n.language)}</data>
-      {values.length > 1 && (
-        <Text span size="xs" c="dimmed">
-          {t('runs.moreValues', { count: values.length - 1 })}
-        </Text>
-      )}
-    </Group>
+    <>
+      <Group gap={6} justify="flex-end" wrap="nowrap">
+        <Delta run={run} name={name} />
+        <data value={first.value}>{formatMetric(first.value, first.format, i18n.language)}</data>
+        {values.length > 1 && (
+          <Text span size="xs" c="dimmed">
+            {t('runs.moreValues', { count: values.length - 1 })}
+          </Text>
+        )}
+      </Group>
+      <Bar name={name} value={first.value} />
+    </>
   );
 }
 

@@ -54,6 +54,7 @@ const yes = (raw: unknown) => (raw === 'true' || raw === true ? true : undefined
 /** Reads which runs are pinned, the parameter that runs are grouped by, and what else is shown of them, out of a URL. */
 export const readPins = (raw: Record<string, unknown>) => ({
   labels: yes(raw.labels),
+  bars: yes(raw.bars),
   pins: many(raw.pins),
   by: typeof raw.by === 'string' && raw.by !== '' ? raw.by : undefined,
 });
