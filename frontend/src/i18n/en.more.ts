@@ -264,6 +264,7 @@ export const enMore = {
     lost: 'Line {{line}} of {{name}} is not kept on this page any more.',
     alone: 'Show this log alone',
     wrap: 'Wrap long lines',
+    side: 'Side by side',
     all: 'All logs',
     allRanks: 'All ranks',
     restart: 'restart {{restart}}',

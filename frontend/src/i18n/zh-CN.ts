@@ -407,6 +407,7 @@ export const zhCN: Translation = {
     lost: '{{name}} 的第 {{line}} 行已不在此页面保留。',
     alone: '单独显示此日志',
     wrap: '长行换行',
+    side: '并排显示',
     all: '全部日志',
     allRanks: '全部 rank',
     restart: '第 {{restart}} 次重启',

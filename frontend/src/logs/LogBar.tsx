@@ -3,6 +3,7 @@ import {
   IconAlertTriangle,
   IconArrowBarToDown,
   IconArrowBarToUp,
+  IconColumns,
   IconDownload,
   IconTextWrap,
 } from '@tabler/icons-react';
@@ -17,6 +18,9 @@ interface LogBarProps {
   search: ReturnType<typeof useSearch>;
   wrap: boolean;
   onWrap: (on: boolean) => void;
+  /** Whether several logs are beside each other; undefined where they cannot be. */
+  side: boolean | undefined;
+  onSide: (on: boolean) => void;
   toError: () => void;
   toStart: () => void;
   toEnd: () => void;
@@ -25,12 +29,17 @@ interface LogBarProps {
 }
 
 /** What can be done with a log: search, wrap, jump, download. */
-export function LogBar({ step, search, wrap, onWrap, toError, toStart, toEnd, download }: LogBarProps) {
+export function LogBar({ step, search, wrap, onWrap, side, onSide, toError, toStart, toEnd, download }: LogBarProps) {
   const { t } = useTranslation();
   return (
     <Group gap={6} className={classes.bar}>
       <SearchField {...search} />
       <Group gap={2} ml="auto">
+        {side !== undefined && (
+          <BarButton label={t('log.side')} pressed={side} onClick={() => onSide(!side)}>
+            <IconColumns size={16} aria-hidden />
+          </BarButton>
+        )}
         <BarButton label={t('log.wrap')} pressed={wrap} onClick={() => onWrap(!wrap)}>
           <IconTextWrap size={16} aria-hidden />
         </BarButton>

@@ -190,6 +190,20 @@ describe('several logs', () => {
     expect(searched).toHaveBeenCalledWith([], 'true');
   });
 
+  it('stand beside each other, each with its own lines, when they are told to', async () => {
+    const { asked } = serveMerged();
+    const onShow = vi.fn();
+    show({ ...props, side: 'on', onShow });
+    await screen.findByText('4 lines · End of the log');
+    for (const name of ['worker 0', 'worker 1']) {
+      expect(screen.getByRole('region', { name: `Log of ${name}` })).toBeTruthy();
+    }
+    expect(screen.queryByRole('region', { name: 'Log of train' })).toBeNull();
+    expect(asked).toHaveBeenCalledOnce();
+    await userEvent.click(screen.getByRole('button', { name: 'Side by side', pressed: true }));
+    expect(onShow).toHaveBeenLastCalledWith({ side: undefined });
+  });
+
   it('say of a link to a line that is not held where it is, and show that log alone', async () => {
     serveMerged();
     const router = show(props, '/#L90@1/w1/main');

@@ -1,12 +1,13 @@
 import './ansi.css';
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { VList, type VListHandle } from 'virtua';
+import { VList } from 'virtua';
 import { type LogSource, lineKey, logPartQuery, logURL, type Place } from '../api/logs';
 import { Failure } from '../feedback/Failure';
 import { LogBar } from './LogBar';
+import { LogColumns } from './LogColumns';
 import { LogFoot } from './LogFoot';
 import { LogLine } from './LogLine';
 import classes from './LogView.module.css';
@@ -15,7 +16,7 @@ import { lastState } from './lines';
 import { gone, numberOf } from './merged';
 import { PartBar } from './PartBar';
 import { useFirstError } from './useFirstError';
-import { useFollow } from './useFollow';
+import { type Scroller, useFollow } from './useFollow';
 import { useLineLink } from './useLineLink';
 import { useLog } from './useLog';
 import { useSearch } from './useSearch';
@@ -24,7 +25,11 @@ import { useSearch } from './useSearch';
 export interface LogChoice {
   find?: string;
   wrap?: 'off';
+  side?: 'on';
 }
+
+// So many logs fit beside each other.
+const mostColumns = 6;
 
 export interface LogViewProps extends LogChoice {
   /** Name of the step, for labels. */
@@ -37,14 +42,14 @@ export interface LogViewProps extends LogChoice {
 }
 
 /** A log that follows its step: it scrolls along until the reader scrolls up, and can be searched and linked by line. */
-export default function LogView({ step, source, nameOf = String, find = '', wrap, onShow }: LogViewProps) {
+export default function LogView({ step, source, nameOf = String, find = '', wrap, side, onShow }: LogViewProps) {
   const { t } = useTranslation();
   const log = useLog(logURL(source, true), source.merged !== undefined);
   const { lines, of, numbers, logs, dropped, phase, problem, restart } = log;
   const ended = phase === 'ended';
   // Of several logs the lines that are not held here have no place.
   const single = source.merged ? undefined : source;
-  const list = useRef<VListHandle>(null);
+  const list = useRef<Scroller>(null);
   const { linked, link, alone } = useLineLink();
   const { following, follow, pause, onScroll } = useFollow(list, lines.length, linked === undefined);
   // The number of a line among those that are not held here, when those around it are shown.
@@ -104,6 +109,28 @@ export default function LogView({ step, source, nameOf = String, find = '', wrap
   const unlinked = logs && linked?.log && (target === gone || (target === undefined && ended)) ? linked : undefined;
   const lost = search.lost ?? unlinked;
 
+  const nameAt = (which: number) => nameOf(lineKey(logs?.[which] ?? {}));
+  const several = useMemo(() => new Set(of).size, [of]);
+  const columns = side === 'on' && several > 0 && several <= mostColumns;
+  const draw = (index: number) => {
+    const number = before + index + 1;
+    const key = keyAt(index);
+    return (
+      <LogLine
+        key={number}
+        text={shown[index] ?? ''}
+        number={numbers?.[index] ?? number}
+        words={search.words}
+        current={search.current === number}
+        linked={target === number}
+        onLink={link}
+        log={key}
+        tag={columns || !key ? undefined : nameOf(key)}
+        place={of?.[index] ?? 0}
+      />
+    );
+  };
+
   return (
     <div className={classes.view}>
       <LogBar
@@ -111,6 +138,8 @@ export default function LogView({ step, source, nameOf = String, find = '', wrap
         search={search}
         wrap={wrap !== 'off'}
         onWrap={(on) => onShow({ wrap: on ? undefined : 'off' })}
+        side={several > 1 && several <= mostColumns ? side === 'on' : undefined}
+        onSide={(on) => onShow({ side: on ? 'on' : undefined })}
         toError={toError}
         toStart={toStart}
         toEnd={toEnd}
@@ -142,36 +171,27 @@ export default function LogView({ step, source, nameOf = String, find = '', wrap
         </Text>
       ) : (
         <div className={classes.text} data-wrap={wrap}>
-          <VList
-            ref={list}
-            key={away ? before : 'live'}
-            data={shown}
-            itemSize={20}
-            onScroll={away ? undefined : onScroll}
-            className={classes.scroller}
-            role="region"
-            aria-label={t('log.label', { step })}
-            tabIndex={0}
-          >
-            {(line, index) => {
-              const number = before + index + 1;
-              const log = keyAt(index);
-              return (
-                <LogLine
-                  key={number}
-                  text={line}
-                  number={numbers?.[index] ?? number}
-                  words={search.words}
-                  current={search.current === number}
-                  linked={target === number}
-                  onLink={link}
-                  log={log}
-                  tag={log && nameOf(log)}
-                  place={of?.[index] ?? 0}
-                />
-              );
-            }}
-          </VList>
+          {columns ? (
+            <LogColumns ref={list} log={log} name={(which) => nameAt(which)} onScroll={onScroll}>
+              {draw}
+            </LogColumns>
+          ) : (
+            <VList
+              ref={(handle) => {
+                list.current = handle;
+              }}
+              key={away ? before : 'live'}
+              data={shown}
+              itemSize={20}
+              onScroll={away ? undefined : onScroll}
+              className={classes.scroller}
+              role="region"
+              aria-label={t('log.label', { step })}
+              tabIndex={0}
+            >
+              {(_, index) => draw(index)}
+            </VList>
+          )}
         </div>
       )}
       <LogFoot count={dropped + lines.length} ended={ended} following={following} onFollow={toEnd} />

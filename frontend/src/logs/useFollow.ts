@@ -4,8 +4,11 @@ import type { VListHandle } from 'virtua';
 // Nearer to the end than this counts as being there, in pixels.
 const nearEnd = 28;
 
+/** What of a list scrolls it. */
+export type Scroller = Pick<VListHandle, 'scrollToIndex' | 'viewportSize' | 'scrollSize'>;
+
 /** Scrolls along with a growing list until the reader scrolls up; scrolling to the end takes it up again. */
-export function useFollow(list: RefObject<VListHandle | null>, count: number, atFirst: boolean) {
+export function useFollow(list: RefObject<Scroller | null>, count: number, atFirst: boolean) {
   const [following, setFollowing] = useState(atFirst);
   const offset = useRef(0);
 

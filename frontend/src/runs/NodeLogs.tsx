@@ -72,6 +72,7 @@ export function NodeLogs({ run, node, search, onShow }: NodeLogsProps) {
           nameOf={(key) => nameOf(key, names, t)}
           find={search.find}
           wrap={search.wrap}
+          side={search.side}
           onShow={onShow}
         />
       )}

@@ -34,6 +34,8 @@ export interface RunSearch extends GraphSearch {
   /** What is searched for in the log, and whether its long lines are wrapped. */
   find?: string;
   wrap?: 'off';
+  /** Several logs beside each other instead of merged. */
+  side?: 'on';
 }
 
 /** Changes some of what the URL says. */
@@ -80,6 +82,7 @@ export function readRunSearch(raw: Record<string, unknown>): RunSearch {
     logs: many(raw.logs),
     find: text(raw.find),
     wrap: raw.wrap === 'off' ? 'off' : undefined,
+    side: raw.side === 'on' ? 'on' : undefined,
   };
 }
 
