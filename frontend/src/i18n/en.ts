@@ -153,7 +153,7 @@ export const en = {
   },
   search: {
     label: 'Search runs',
-    placeholder: 'status:failed  experiment:Default  workers>=4  images/sec>1000  created>2d  or any text',
+    placeholder: 'status:failed  workers>=4  images/sec>1000  created>2d  or any text',
     badStatus: 'Character {{at}}, {{word}}: there is no such status.',
     badOrder: 'Character {{at}}, {{word}}: labels are compared with =, != and ~ (contains). They have no order.',
     badNumber: 'Character {{at}}, {{word}}: write a number after the comparison.',

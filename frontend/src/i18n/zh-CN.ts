@@ -453,7 +453,7 @@ export const zhCN: Translation = {
   },
   search: {
     label: '搜索运行',
-    placeholder: 'status:failed  experiment:Default  workers>=4  images/sec>1000  created>2d  或任意文字',
+    placeholder: 'status:failed  workers>=4  images/sec>1000  created>2d  或任意文字',
     badStatus: '第 {{at}} 个字符，{{word}}：没有这种状态。',
     badOrder: '第 {{at}} 个字符，{{word}}：标签只能用 =、!= 和 ~（包含）比较，没有大小之分。',
     badNumber: '第 {{at}} 个字符，{{word}}：比较符号后要写数字。',

@@ -8,7 +8,6 @@ import { pinnedRunsQuery } from '../api/runs';
 import { announce } from '../app/announce';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
-import classes from './BulkBar.module.css';
 
 interface LabelsDialogProps {
   runs: Pick<Run, 'id' | 'name'>[];
@@ -132,7 +131,7 @@ function Kept({ runs, edits, onRemove }: KeptProps) {
     .sort();
   if (names.length === 0) return <Text size="sm">{t('labels.none')}</Text>;
   return (
-    <ul className={classes.results} aria-label={t('field.labels')}>
+    <Stack component="ul" gap={4} m={0} p={0} fz="sm" style={{ listStyle: 'none' }} aria-label={t('field.labels')}>
       {names.map((name) => {
         const edited = edits[name];
         const having = runs.filter(({ labels }) => labels?.[name] !== undefined);
@@ -140,7 +139,7 @@ function Kept({ runs, edits, onRemove }: KeptProps) {
         const value = edited ?? (values.size > 1 ? t('labels.various') : [...values][0]);
         const count = edited === undefined ? having.length : runs.length;
         return (
-          <li key={name}>
+          <Group key={name} component="li" justify="space-between" gap="xs" wrap="nowrap">
             <span className="break">
               <b>{name}</b>={value}
               {runs.length > 1 && (
@@ -150,9 +149,9 @@ function Kept({ runs, edits, onRemove }: KeptProps) {
               )}
             </span>
             <CloseButton size="sm" aria-label={t('labels.remove', { name })} onClick={() => onRemove(name)} />
-          </li>
+          </Group>
         );
       })}
-    </ul>
+    </Stack>
   );
 }

@@ -40,6 +40,7 @@ export default function StatusFilter({ chosen, pressed, onChange }: StatusFilter
         );
       }}
       comboboxProps={{ width: 300, position: 'bottom-start' }}
+      maxDropdownHeight={420}
       value={chosen}
       onChange={(status) => onChange(status.length > 0 ? status : undefined)}
       clearable
