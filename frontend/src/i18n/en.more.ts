@@ -254,7 +254,7 @@ export const enMore = {
     noLogHTTP: 'An HTTP step sends one request and runs no container, so it has no log. Its outputs hold the answer.',
     noLogPlugin: 'A plugin of the workflow engine runs this step, not a container of its own, so it has no log.',
     noLogContainer: 'This is one container of a step with several. The log is in the panel of that step.',
-    noLogKind: 'A {{type}} groups other steps and prints nothing itself. Choose one of the steps in it.',
+    noLogKind: '“{{type}}” groups other steps and prints nothing itself. Choose one of the steps in it.',
     pending: 'The step has not started, so there is no log yet. It appears here by itself.',
     waits: 'It waits: {{why}}',
     pendingWhy: 'The cluster says: {{message}}',

@@ -214,7 +214,7 @@ it.each([
   ['Plugin', 'Running', /^A plugin of the workflow engine runs this step/],
   ['Container', 'Running', /^This is one container of a step with several/],
   ['Skipped', 'Skipped', /^The step did not run/],
-  ['TaskGroup', 'Running', /^A TaskGroup groups other steps/],
+  ['TaskGroup', 'Running', /groups other steps and prints nothing itself/],
 ])('says what is true of a %s, which has no log', async (type, phase, says) => {
   const node = { id: 'n1', name: 'n1', display_name: 'one', type, phase } as RunNode;
   renderAt('/', '/', () => (
