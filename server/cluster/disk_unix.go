@@ -11,5 +11,6 @@ func diskOf(folder string) Disk {
 		return Disk{}
 	}
 	size := uint64(fs.Bsize)
-	return Disk{Total: fs.Blocks * size, Free: fs.Bavail * size}
+	used := fs.Blocks - fs.Bfree
+	return Disk{Total: (used + fs.Bavail) * size, Free: fs.Bavail * size} // without what is kept for root, as df counts
 }

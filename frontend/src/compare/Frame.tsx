@@ -8,7 +8,7 @@ import { scale, ticks } from './scale';
 // A narrower window gets a narrower picture, whose letters stay as large.
 const narrowest = 280;
 
-const size = { width: 640, height: 280, left: 64, right: 16, top: 12, bottom: 44 };
+const size = { width: 640, height: 280, left: 88, right: 16, top: 12, bottom: 44 };
 
 export interface Mark {
   at: number;
