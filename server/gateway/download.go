@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/argosy-ml/argosy/server/apierr"
@@ -40,21 +39,8 @@ func (g *gateway) downloadArtifact(w http.ResponseWriter, r *http.Request) {
 		g.refuse(ctx, nil, nil, w, r, apierr.New(apierr.Internal, "artifact %q cannot be read from the artifact store", name).Because(err))
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(name, bytes.Equal(start, gzipMagic))}))
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusOK)
-	if r.Method == http.MethodHead {
-		return
-	}
-	defer http.NewResponseController(w).SetWriteDeadline(time.Time{}) //nolint:errcheck // the next request on the connection starts afresh
-	if err := flow(w, content); err != nil {
-		if ctx.Err() == nil {
-			g.Log.WarnContext(ctx, "download broke off", "path", r.URL.Path, "error", err)
-		}
-		panic(http.ErrAbortHandler) // so that the client does not take what it has for the whole artifact
-	}
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(name, bytes.Equal(start, gzipMagic))}))
+	g.stream(ctx, w, r, content, "application/octet-stream")
 }
 
 // longestFileName bounds the name of a downloaded file, in characters; file systems take 255 bytes.

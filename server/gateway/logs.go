@@ -125,20 +125,23 @@ func (g *gateway) copyLog(w http.ResponseWriter, r *http.Request, q logs.Query, 
 		return
 	}
 	defer log.Close()
-	g.copyText(ctx, w, r, log, "text/plain; charset=utf-8")
+	g.stream(ctx, w, r, log, "text/plain; charset=utf-8")
 }
 
-// copyText answers with a stream, and breaks the connection off when that breaks off.
-func (g *gateway) copyText(ctx context.Context, w http.ResponseWriter, r *http.Request, log io.Reader, kind string) {
+// stream answers with all that body gives. When body fails, it breaks the connection off.
+func (g *gateway) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, body io.Reader, kind string) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return
+	}
 	defer http.NewResponseController(w).SetWriteDeadline(time.Time{}) //nolint:errcheck // the next request on the connection starts afresh
-	if err := flow(w, log); err != nil {
+	if err := flow(w, body); err != nil {
 		if ctx.Err() == nil {
-			g.Log.WarnContext(ctx, "log broke off", "path", r.URL.Path, "error", err)
+			g.Log.WarnContext(ctx, "answer broke off", "path", r.URL.Path, "error", err)
 		}
-		panic(http.ErrAbortHandler) // so that the client does not take what it has for the whole log
+		panic(http.ErrAbortHandler) // so that the client does not take what it has for the whole
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // Logs that are read as one.
 const mostMerged = 1024
 
-// logs reads which logs of a node are meant together.
+// logs reads the names of the logs to merge.
 func (p *parameters) logs(node logs.Query) []logs.Query {
 	names := p.values["log"]
 	if len(names) > mostMerged {
@@ -101,7 +101,7 @@ func (g *gateway) mergeLogs(w http.ResponseWriter, r *http.Request) {
 	}
 	defer merged.Close()
 	body.ctx, body.merged = ctx, merged
-	g.copyText(ctx, w, r, body, kind)
+	g.stream(ctx, w, r, body, kind)
 }
 
 // mergedBody is a merge as bytes.

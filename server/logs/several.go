@@ -70,7 +70,7 @@ func (s *Several) Open(ctx context.Context) (opened []Lines, err error) {
 // All tells whether the logs that queries choose are open; of all logs of a node it is never known.
 func (s *Several) All() bool { return len(s.wanted) > 0 && len(s.opened) >= len(s.wanted) }
 
-// choose gives the indexes of logs that are meant and were not opened yet.
+// choose gives the indexes of the wanted logs that are not open yet.
 func (s *Several) choose(list []Log) (fits []int) {
 	s.Missing = nil
 	if len(s.wanted) == 0 {

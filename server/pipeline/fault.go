@@ -28,7 +28,8 @@ type Refused struct {
 // Unwrap gives the error without the places.
 func (r *Refused) Unwrap() error { return r.error }
 
-// Bounds of what is said of a refused manifest. Looking for faults repeats Argo's validation, so that large manifests get none.
+// These bounds keep the answer to a refused manifest small. The search for faults runs Argo's validation again, so it skips manifests above
+// maxLinted bytes.
 const (
 	maxLinted    = 1 << 20
 	maxFaults    = 5

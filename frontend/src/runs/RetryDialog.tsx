@@ -61,7 +61,7 @@ export function RetryDialog({ run, step, changing = false, onClose, onRetried }:
       onClose();
     },
   });
-  // Until somebody looks at the parameters, neither their defaults nor their types are needed.
+  // The form reads defaults and types only when it shows the parameters.
   const { id: pipeline, version_id: version } = (open && run.pipeline) || {};
   const { data: defaults = [] } = useQuery({ ...versionParametersQuery(version ?? ''), enabled: Boolean(version) });
   const rules = useParameterRules(pipeline, version) ?? {};
