@@ -133,7 +133,7 @@ export const groupsQuery = (
     },
   });
 
-const pageOf = (answer: Schema['argosy.v1.ListRunsResponse']): Page<Run> => ({
+export const pageOf = (answer: Schema['argosy.v1.ListRunsResponse']): Page<Run> => ({
   items: (answer.runs ?? []) as Run[],
   total: answer.total_size ?? 0,
   next: answer.next_page_token ?? '',

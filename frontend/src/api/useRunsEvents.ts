@@ -1,5 +1,6 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import { shownStatus } from '../status/status';
 import type { Page, Run, Schema } from './client';
 import { encodeFilter } from './list';
 import { type RunsScope, scopeFilter } from './runs';
@@ -77,7 +78,7 @@ function replaceRun(client: QueryClient, run: Run): boolean {
     if (!Array.isArray(items)) return held;
     const before = items.find(({ id }) => id === run.id);
     if (!before) return held;
-    settled ||= before.status === run.status && before.archived === run.archived;
+    settled ||= shownStatus(before) === shownStatus(run) && before.archived === run.archived;
     const changed = items.map((item) => (item.id === run.id ? run : item));
     return Array.isArray(held) ? changed : { ...held, items: changed };
   });

@@ -31,13 +31,28 @@ const cluster = {
   disk: { total: 100 * 2 ** 30, free: 25 * 2 ** 30 },
 };
 
-function answer(open: object[], recent: object[], jobs: object[]) {
+interface Runs {
+  running?: object[];
+  waiting?: object[];
+  failed?: object[];
+  recent?: object[];
+}
+
+/** A server with these runs; of a kind that has as many rows as the page shows there are 250. */
+function answer({ running = [], waiting = [], failed = [], recent = [] }: Runs, jobs: object[]) {
   const asked = vi.fn();
+  const kindOf = (search: URLSearchParams) => {
+    const status = search.getAll('status');
+    if (decodeURIComponent(search.get('filter') ?? '').includes('shown_status')) return running;
+    return status.includes('Waiting') ? waiting : status.includes('Failed') ? failed : recent;
+  };
   server.use(
     http.get('*/apis/argosy/v1/runs', ({ request }) => {
       const { searchParams } = new URL(request.url);
       asked();
-      return HttpResponse.json({ runs: searchParams.has('status') ? open : recent });
+      const runs = kindOf(searchParams);
+      const size = Number(searchParams.get('page_size'));
+      return HttpResponse.json({ runs: runs.slice(0, size), total_size: runs.length < size ? runs.length : 250 });
     }),
     http.get('*/apis/v1beta1/jobs', () => {
       asked();
@@ -54,21 +69,21 @@ function answer(open: object[], recent: object[], jobs: object[]) {
 
 it('tells what runs and for how long, what failed and why, what waits and for what, and what is due', async () => {
   const asked = answer(
-    [
-      { id: 'r', name: 'going', status: 'Running', started_at: ago(60), created_at: ago(60), pipeline },
-      {
-        id: 'w',
-        name: 'queued',
-        status: 'Running',
-        created_at: ago(30),
-        waiting: { node_id: 'n', step: 'train', why: 'no node has 8 GPUs free', steps: 3 },
-      },
-      { id: 'a', name: 'accepted', created_at: ago(20) },
-    ],
-    [
-      { id: 'f', name: 'broken', status: 'Failed', error: 'exit code 1\ntrace', created_at: ago(90) },
-      { id: 'd', name: 'done', status: 'Succeeded', started_at: ago(400), finished_at: ago(280), pipeline },
-    ],
+    {
+      running: [{ id: 'r', name: 'going', status: 'Running', started_at: ago(60), created_at: ago(60), pipeline }],
+      waiting: [
+        {
+          id: 'w',
+          name: 'queued',
+          status: 'Running',
+          created_at: ago(30),
+          waiting: { node_id: 'n', step: 'train', why: 'no node has 8 GPUs free', steps: 3 },
+        },
+        { id: 'a', name: 'accepted', created_at: ago(20) },
+      ],
+      failed: [{ id: 'f', name: 'broken', status: 'Failed', error: 'exit code 1\ntrace', created_at: ago(90) }],
+      recent: [{ id: 'd', name: 'done', status: 'Succeeded', started_at: ago(400), finished_at: ago(280), pipeline }],
+    },
     [
       {
         id: 's',
@@ -89,13 +104,11 @@ it('tells what runs and for how long, what failed and why, what waits and for wh
   const running = await screen.findByRole('region', { name: 'Running now (1)' });
   expect(within(running).getByText('1m 0s so far; usually about 2m 0s')).toBeTruthy();
   expect(within(running).getByRole('progressbar')).toBeTruthy();
-  const failed = screen.getByRole('region', { name: 'Failed last' });
+  const failed = screen.getByRole('region', { name: 'Failed (1)' });
   expect(within(failed).getByText('exit code 1')).toBeTruthy();
-  expect(within(failed).queryByText('done')).toBeNull();
   const waiting = screen.getByRole('region', { name: 'Waiting (2)' });
   expect(within(waiting).getByText('Step “train” waits: no node has 8 GPUs free (2 more steps wait)')).toBeTruthy();
   expect(within(waiting).getByText(/^Accepted/)).toBeTruthy();
-  expect(within(running).queryByText('queued')).toBeNull();
   const due = screen.getByRole('region', { name: 'Due next' });
   expect(within(due).getByText('in 59 minutes')).toBeTruthy();
   expect(within(due).queryByText('off')).toBeNull();
@@ -105,11 +118,30 @@ it('tells what runs and for how long, what failed and why, what waits and for wh
   expect(within(capacity).getByText('25 GiB free')).toBeTruthy();
   expect(within(capacity).getByText('team: 1 running, 2 waiting')).toBeTruthy();
   expect(within(capacity).queryByText(/idle/)).toBeNull();
-  expect(asked).toHaveBeenCalledTimes(4);
+  expect(asked).toHaveBeenCalledTimes(6);
+});
+
+it('counts all that runs, waits and failed, not only the rows that it shows', async () => {
+  const many = (name: string, status: string) =>
+    Array.from({ length: 7 }, (_, i) => ({ id: name + i, name: `${name} ${i}`, status, created_at: ago(i) }));
+  answer(
+    {
+      running: many('going', 'Running'),
+      waiting: many('queued', 'Pending'),
+      failed: many('broken', 'Failed'),
+      recent: many('going', 'Running'),
+    },
+    [],
+  );
+  for (const name of ['Running now (250)', 'Waiting (250)', 'Failed (250)']) {
+    const card = await screen.findByRole('region', { name });
+    expect(within(card).getAllByRole('listitem')).toHaveLength(7);
+    expect(within(card).getByRole('link', { name: 'and 244 more' })).toBeTruthy();
+  }
 });
 
 it('says why the cluster does not answer, beside all that is known', async () => {
-  answer([], [{ id: 'd', name: 'done', status: 'Succeeded', created_at: ago(9) }], []);
+  answer({ recent: [{ id: 'd', name: 'done', status: 'Succeeded', created_at: ago(9) }] }, []);
   server.use(http.get('*/apis/argosy/v1/cluster', () => HttpResponse.json({ message: 'no route' }, { status: 503 })));
   const capacity = await screen.findByRole('region', { name: 'Capacity' });
   expect((await within(capacity).findByRole('alert')).textContent).toContain('no route');
@@ -129,7 +161,7 @@ it('shows how fast a run is while it goes on', async () => {
   }
   vi.stubGlobal('EventSource', Source);
   const run = { id: 'r', name: 'going', status: 'Running', started_at: ago(60), created_at: ago(60), pipeline };
-  answer([run], [run], []);
+  answer({ running: [run], recent: [run] }, []);
   const running = await screen.findByRole('region', { name: 'Running now (1)' });
   const [source] = sources as Source[];
   expect(source?.url).toContain('points=true');
@@ -139,7 +171,7 @@ it('shows how fast a run is while it goes on', async () => {
 });
 
 it('teaches the three ways where nothing has run', async () => {
-  answer([], [], []);
+  answer({}, []);
   for (const name of ['Upload a package', 'Write it in Go', 'Use the API']) {
     expect(await screen.findByRole('heading', { name })).toBeTruthy();
   }

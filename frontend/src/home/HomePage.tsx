@@ -2,8 +2,15 @@ import { Progress, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Run } from '../api/client';
-import { dueJobsQuery, openRunsQuery, recentRunsQuery } from '../api/home';
+import type { Page as Rowed, Run } from '../api/client';
+import {
+  dueJobsQuery,
+  failedRunsQuery,
+  homeRows,
+  recentRunsQuery,
+  runningRunsQuery,
+  waitingRunsQuery,
+} from '../api/home';
 import type { Job } from '../api/schedules';
 import { type Point, useRunsEvents } from '../api/useRunsEvents';
 import { ButtonLink, TextLink } from '../app/links';
@@ -15,7 +22,6 @@ import { elapsed, formatDuration, formatMetric } from '../format/format';
 import { useMinute, useNow } from '../format/useNow';
 import { triggerOf, upcoming } from '../schedules/trigger';
 import { StatusBadge } from '../status/StatusBadge';
-import { isFailure, shownStatus } from '../status/status';
 import { useWaits } from '../waiting/RunStatus';
 import { Capacity } from './Capacity';
 import { Rows } from './Card';
@@ -24,21 +30,21 @@ import { firstLine, usualDurations } from './progress';
 import { meanOf, type Speed, type Speeds, withPoints } from './speed';
 import { Ways } from './Ways';
 
-const shown = 6;
-
 /** What goes on now and how fast, what failed last and why, what waits and for what, what is due, and what is left to run on. */
 export function HomePage() {
   const { t } = useTranslation();
-  const open = useQuery(openRunsQuery);
+  const running = useQuery(runningRunsQuery);
+  const waiting = useQuery(waitingRunsQuery);
+  const failed = useQuery(failedRunsQuery);
   const recent = useQuery(recentRunsQuery);
   const jobs = useQuery(dueJobsQuery);
   const [speeds, setSpeeds] = useState<Speeds>(new Map());
   const onPoints = useCallback((points: Point[]) => setSpeeds((held) => withPoints(held, points)), []);
   useRunsEvents({}, onPoints);
-  const queries = [open, recent, jobs];
+  const queries = [running, waiting, failed, recent, jobs];
   const error = queries.find((query) => query.error)?.error;
   const what = t('home.await');
-  const ready = open.data && recent.data && jobs.data;
+  const ready = running.data && waiting.data && failed.data && recent.data && jobs.data;
   return (
     <Page title={t('pages.home')} actions={<ButtonLink to="/runs/new">{t('runs.createRun')}</ButtonLink>}>
       {error && (
@@ -52,9 +58,9 @@ export function HomePage() {
       {ready && recent.data.length === 0 && jobs.data.length === 0 && <Ways />}
       {ready && (recent.data.length > 0 || jobs.data.length > 0) && (
         <div className={classes.grid}>
-          <Running runs={open.data.filter(isBegun)} usual={usualDurations(recent.data)} speeds={speeds} />
-          <Failed runs={recent.data.filter(({ status }) => isFailure(status))} />
-          <Waiting runs={open.data.filter((run) => !isBegun(run))} />
+          <Running runs={running.data} usual={usualDurations(recent.data)} speeds={speeds} />
+          <Failed runs={failed.data} />
+          <Waiting runs={waiting.data} />
           <Due jobs={jobs.data} />
           <Capacity />
         </div>
@@ -63,13 +69,8 @@ export function HomePage() {
   );
 }
 
-const isBegun = (run: Run) => {
-  const status = shownStatus(run);
-  return status === 'Running' || status === 'Terminating';
-};
-
 interface RunningProps {
-  runs: Run[];
+  runs: Rowed<Run>;
   /** The usual duration by the id of the pipeline, in milliseconds. */
   usual: Map<string, number>;
   speeds: Speeds;
@@ -78,11 +79,11 @@ interface RunningProps {
 function Running({ runs, usual, speeds }: RunningProps) {
   const { t } = useTranslation();
   return (
-    <Rows title={t('home.running', { count: runs.length })} empty={runs.length === 0 && t('home.noneRunning')}>
-      {runs.slice(0, shown).map((run) => (
+    <Rows title={t('home.running', { count: runs.total })} empty={runs.total === 0 && t('home.noneRunning')}>
+      {runs.items.map((run) => (
         <RunningRow key={run.id} run={run} usual={usual.get(run.pipeline?.id ?? '')} speed={speeds.get(run.id)} />
       ))}
-      {runs.length > shown && <More status={['Running']} count={runs.length - shown} />}
+      <More status={['Running']} runs={runs} />
     </Rows>
   );
 }
@@ -129,11 +130,11 @@ function SpeedText({ speed }: { speed: Speed }) {
   );
 }
 
-function Failed({ runs }: { runs: Run[] }) {
+function Failed({ runs }: { runs: Rowed<Run> }) {
   const { t } = useTranslation();
   return (
-    <Rows title={t('home.failed')} empty={runs.length === 0 && t('home.noneFailed')}>
-      {runs.slice(0, shown).map((run) => (
+    <Rows title={t('home.failed', { count: runs.total })} empty={runs.total === 0 && t('home.noneFailed')}>
+      {runs.items.map((run) => (
         <li key={run.id}>
           <div className={classes.line}>
             <RunLink run={run} />
@@ -146,17 +147,17 @@ function Failed({ runs }: { runs: Run[] }) {
           </Text>
         </li>
       ))}
-      {runs.length > shown && <More status={['Failed', 'Error']} count={runs.length - shown} />}
+      <More status={['Failed', 'Error']} runs={runs} />
     </Rows>
   );
 }
 
-function Waiting({ runs }: { runs: Run[] }) {
+function Waiting({ runs }: { runs: Rowed<Run> }) {
   const { t } = useTranslation();
   const waits = useWaits();
   return (
-    <Rows title={t('home.waiting', { count: runs.length })} empty={runs.length === 0 && t('home.noneWaiting')}>
-      {runs.slice(0, shown).map((run) => (
+    <Rows title={t('home.waiting', { count: runs.total })} empty={runs.total === 0 && t('home.noneWaiting')}>
+      {runs.items.map((run) => (
         <li key={run.id}>
           <div className={classes.line}>
             <RunLink run={run} />
@@ -169,7 +170,7 @@ function Waiting({ runs }: { runs: Run[] }) {
           </Text>
         </li>
       ))}
-      {runs.length > shown && <More status={['Pending', 'Running']} count={runs.length - shown} />}
+      <More status={['Pending', 'Waiting']} runs={runs} />
     </Rows>
   );
 }
@@ -186,7 +187,7 @@ function Due({ jobs }: { jobs: Job[] }) {
     .sort((a, b) => a.next - b.next);
   return (
     <Rows title={t('home.due')} empty={due.length === 0 && t('home.noneDue')}>
-      {due.slice(0, shown).map(({ job, next }) => (
+      {due.slice(0, homeRows).map(({ job, next }) => (
         <li key={job.id}>
           <div className={classes.line}>
             <TextLink to="/schedules/$scheduleId" params={{ scheduleId: job.id }} fw={550} className="name">
@@ -215,12 +216,14 @@ function RunLink({ run }: { run: Run }) {
   );
 }
 
-function More({ status, count }: { status: string[]; count: number }) {
+/** Leads to the runs that have no row here, if there are some. */
+function More({ status, runs: { items, total } }: { status: string[]; runs: Rowed<Run> }) {
   const { t } = useTranslation();
+  if (total <= items.length) return null;
   return (
     <li>
       <TextLink to="/runs" search={{ status }}>
-        {t('runs.moreValues', { count })}
+        {t('runs.moreValues', { count: total - items.length })}
       </TextLink>
     </li>
   );
