@@ -101,6 +101,12 @@ placed() {
 }
 plan=`{ "$tool" -verbose -launcher manual "$@" </dev/null & echo "pid $!"; wait; } 2>/dev/null | placed | tr '\n' ',' | sed 's/,$//; s/,/, /g'`
 if [ -n "$plan" ]; then echo "argosy: $name places ranks: $plan"; fi
+# A rank of MPICH before 4.2 that has closed its connections waits for the others without answering them, and one that asks whether all
+# came by TCP then waits for ever (https://github.com/pmodels/mpich/pull/6596).
+case "$plan `"$tool" --version 2>/dev/null`" in
+*", "*Version:\ *\ 4.[01].*device=ch4:ucx*)
+  echo "argosy: ranks on several workers may hang in MPI_Finalize: this MPICH is older than 4.2 and uses UCX. Use MPICH 4.2, or set a silence timeout" ;;
+esac
 exec "$tool" $address -prepend-pattern '[1,%r]<stdout>:' "$@"
 END
 }

@@ -83,7 +83,7 @@ func TestLauncherScriptAsksHydra(t *testing.T) {
 	writeProgram(t, filepath.Join(dir, "ssh"), `echo "ssh: $*" >>"$DIR/asked"`)
 	writeProgram(t, filepath.Join(dir, "hostname"), `echo "10.0.0.7 fd00::7"`)
 	writeProgram(t, filepath.Join(dir, "mpirun"), `case $1 in
---version) printf 'HYDRA build details:\n    Version:                                 4.0.2\n    Release Date: x\n' ;;
+--version) printf "HYDRA build details:\n    Version:                                 $VERSION\n    Configure options:    '--with-device=ch4:ucx'\n" ;;
 -verbose) # its words with the launcher "manual", which waits for ever
   echo "Proxy information:"
   echo "      [1] proxy: w-0.job.ns.svc (2 cores)"; echo "      Exec list: train (1 processes); watch (1 processes); "
@@ -92,19 +92,26 @@ func TestLauncherScriptAsksHydra(t *testing.T) {
   exec sleep 1000 ;;
 *) cat "$HYDRA_HOST_FILE"; : >"$DIR/asked"; "$HYDRA_LAUNCHER_EXEC" -x w-0 proxy; cat "$DIR/asked"; echo "ran: $*" ;;
 esac`)
-	run := func(command string) string {
+	runWith := func(version, command string) string {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", launcherScript, "sh", command, endless)
-		cmd.Env = append(os.Environ(), "DIR="+dir, "TMPDIR="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "OMPI_MCA_plm_rsh_agent="+dir+"/ssh -q", "PRTE_MCA_prte_default_hostfile="+hosts)
+		cmd.Env = append(os.Environ(), "VERSION="+version, "DIR="+dir, "TMPDIR="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "OMPI_MCA_plm_rsh_agent="+dir+"/ssh -q", "PRTE_MCA_prte_default_hostfile="+hosts)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
 		return string(out)
 	}
-	const begins = "argosy: mpirun (Hydra) 4.0.2\n"
+	run := func(command string) string { return runWith("4.2.0", command) }
+	const begins = "argosy: mpirun (Hydra) 4.2.0\n"
 	const goesOn = "w-0.job.ns.svc:2\nw-1.job.ns.svc:2\nssh: -q -x w-0 proxy\n"
 	require.Equal(t, begins+"argosy: mpirun places ranks: 2 on w-0.job.ns.svc, 2 on w-1.job.ns.svc\n"+goesOn+"ran: -localhost 10.0.0.7 -prepend-pattern [1,%r]<stdout>: -n 4 train $x y\n",
 		run("mpirun -n 4 train '$x y'"))
 	require.Equal(t, begins+goesOn+"ran: -localhost 10.0.0.7 -prepend-rank train\n", run("mpirun -prepend-rank train"))
 	require.Equal(t, begins+dir+"/ssh\n", run("command -v ssh"), "its ssh is for Hydra alone")
+	const warning = "argosy: ranks on several workers may hang in MPI_Finalize: this MPICH is older than 4.2 and uses UCX. Use MPICH 4.2, or set a silence timeout\n"
+	for _, old := range []string{"4.0.2", "4.1.2"} {
+		require.Contains(t, runWith(old, "mpirun train"), "2 on w-1.job.ns.svc\n"+warning)
+		require.NotContains(t, runWith(old, "true"), warning, "a command without MPICH has nothing to fear")
+	}
+	require.NotContains(t, runWith("4.3.1", "mpirun train"), warning)
 }
 
 func TestLauncherScriptNamesTheWorkerThatDoesNotAnswer(t *testing.T) {
