@@ -127,7 +127,7 @@ function RunBody({ run, onRetried }: { run: Run; onRetried: () => void }) {
         </Sheet>
         <Sheet tab="timeline">
           <WithStep {...withStep}>
-            {(chosen, choose) => <Timeline run={run} selected={chosen} onSelect={choose} />}
+            {(chosen, choose) => <Timeline {...page} selected={chosen} onSelect={choose} />}
           </WithStep>
         </Sheet>
         <Sheet tab="steps">

@@ -21,6 +21,8 @@ export interface RunSearch extends GraphSearch {
   scale?: 'log';
   /** The part of the x-axis that is shown: FROM~TO. */
   zoom?: string;
+  /** Timeline: the part that is shown, FROM~TO, in seconds since its start. */
+  during?: string;
   /** The metric whose chart fills the screen. */
   open?: string;
   /** The artifact that is shown: NODE/NAME. */
@@ -75,6 +77,7 @@ export function readRunSearch(raw: Record<string, unknown>): RunSearch {
     smooth: smooth > 0 && smooth < 1 ? smooth : undefined,
     scale: raw.scale === 'log' ? 'log' : undefined,
     zoom: readZoom(text(raw.zoom)) ? text(raw.zoom) : undefined,
+    during: readZoom(text(raw.during)) ? text(raw.during) : undefined,
     open: text(raw.open),
     artifact: text(raw.artifact),
     object: text(raw.object),

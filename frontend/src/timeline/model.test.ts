@@ -36,6 +36,28 @@ it('draws what goes on up to now, and a pending step as waiting', () => {
   expect(rows[1]?.spans).toEqual([{ kind: 'waiting', from: ms(12), to: ms(40), attempt: 1 }]);
 });
 
+it('cuts the time of a pull out of the time that a step waited', () => {
+  const pulls = [{ nodeID: 'a', from: ms(12), to: ms(17) }];
+  const { rows } = timelineOf([pod('a', 10, 30)], [log('a', 1, 18, 29)], ms(99), pulls);
+  expect(rows[0]?.spans).toEqual([
+    { kind: 'waiting', from: ms(10), to: ms(12), attempt: 1 },
+    { kind: 'waiting', from: ms(17), to: ms(18), attempt: 1 },
+    { kind: 'running', from: ms(18), to: ms(30), attempt: 1 },
+    { kind: 'pulling', from: ms(12), to: ms(17), attempt: 1 },
+  ]);
+});
+
+it('draws a pull that goes on up to now, and none of an attempt before', () => {
+  const pending = pod('a', 10, undefined, { phase: 'Pending' });
+  const { rows } = timelineOf([pending], [], ms(40), [{ nodeID: 'a', from: ms(13) }]);
+  expect(rows[0]?.spans).toEqual([
+    { kind: 'waiting', from: ms(10), to: ms(13), attempt: 1 },
+    { kind: 'pulling', from: ms(13), to: ms(40), attempt: 1 },
+  ]);
+  const old = timelineOf([pending], [], ms(40), [{ nodeID: 'a', from: ms(3), to: ms(5) }]);
+  expect(old.rows[0]?.spans.map(({ kind }) => kind)).toEqual(['waiting']);
+});
+
 it('shows the earlier attempts of a run that was retried', () => {
   const { rows } = timelineOf([pod('a', 50, 60)], [log('a', 1, 10, 20), log('a', 2, 52, 59)], ms(99));
   expect(rows[0]?.spans.map(({ kind, attempt }) => [kind, attempt])).toEqual([

@@ -2,10 +2,11 @@ import type { RunNode } from '../api/client';
 import type { NodeLog } from '../api/runs';
 import { runSteps, type Step } from '../graph/model';
 import { hasRun, isFinal } from '../status/status';
+import type { Pull } from './pulls';
 
 /** A stretch of time, in milliseconds since 1970. */
 export interface Span {
-  kind: 'waiting' | 'running' | 'earlier';
+  kind: 'waiting' | 'pulling' | 'running' | 'earlier';
   from: number;
   to: number;
   /** Of the run, from 1. */
@@ -25,8 +26,8 @@ export interface Timeline {
   to: number;
 }
 
-/** When which step waited and ran. What goes on is drawn up to now. */
-export function timelineOf(nodes: RunNode[], logs: NodeLog[], now: number): Timeline {
+/** When which step waited, pulled images and ran. What goes on is drawn up to now. */
+export function timelineOf(nodes: RunNode[], logs: NodeLog[], now: number, pulls: Pull[] = []): Timeline {
   const { steps, edges } = runSteps(nodes);
   const pods = new Set(nodes.filter((node) => node.type === 'Pod').map((node) => node.id));
   const byNode = new Map<string, NodeLog[]>();
@@ -34,7 +35,14 @@ export function timelineOf(nodes: RunNode[], logs: NodeLog[], now: number): Time
   const shown = steps.filter((step) => pods.has(step.id));
   const critical = criticalPath(steps, edges, now);
   const rows = shown.map(
-    (step): Row => ({ step, spans: spansOf(step, byNode.get(step.id) ?? [], now), critical: critical.has(step.id) }),
+    (step): Row => ({
+      step,
+      spans: withPulls(
+        spansOf(step, byNode.get(step.id) ?? [], now),
+        pulls.filter(({ nodeID }) => nodeID === step.id),
+      ),
+      critical: critical.has(step.id),
+    }),
   );
   rows.sort((a, b) => (a.spans[0]?.from ?? Number.POSITIVE_INFINITY) - (b.spans[0]?.from ?? Number.POSITIVE_INFINITY));
   const spans = rows.flatMap((row) => row.spans);
@@ -68,6 +76,27 @@ function spansOf(step: Step, logs: NodeLog[], now: number): Span[] {
   if (hasRun(step.phase)) spans.push({ kind: 'running', from: split, to, attempt: newest });
   return spans.filter((span) => valid(span) && (span.kind === 'running' || span.to > span.from));
 }
+
+/** The spans of a step with its pulls cut out of the time that it waited. Pods of a job also pull while the step runs: those lie over it. */
+function withPulls(spans: Span[], pulls: Pull[]): Span[] {
+  const newest = spans.filter(({ kind }) => kind !== 'earlier');
+  const [first, last] = [newest[0], newest.at(-1)];
+  if (!first || !last || pulls.length === 0) return spans;
+  // Events of an attempt before this one may still be there.
+  const own = pulls.filter(({ from }) => from >= first.from && from < last.to);
+  if (own.length === 0) return spans;
+  const from = Math.min(...own.map((pull) => pull.from));
+  const to = Math.min(last.to, Math.max(...own.map((pull) => pull.to ?? last.to)));
+  const pulling: Span = { kind: 'pulling', from, to, attempt: first.attempt };
+  return [...spans.flatMap((span) => (span.kind === 'waiting' ? without(span, pulling) : [span])), pulling];
+}
+
+/** What is left of a span beside another. */
+const without = (span: Span, cut: Span): Span[] =>
+  [
+    { ...span, to: Math.min(span.to, cut.from) },
+    { ...span, from: Math.max(span.from, cut.to) },
+  ].filter(({ from, to }) => to > from);
 
 const valid = ({ from, to }: Span) => !Number.isNaN(from) && !Number.isNaN(to);
 
