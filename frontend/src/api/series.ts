@@ -50,7 +50,7 @@ export const seriesQuery = (run: Run, name: string, points: number) =>
     queryFn: ({ signal }) => readSeries(run.id, name, points, signal),
     refetchInterval: isFinal(run.status) ? false : refresh,
     // A zoom asks for more points: the coarse curve stays until they come.
-    placeholderData: (before) => before,
+    placeholderData: (before) => (before?.[0]?.name === name ? before : undefined),
   });
 
 /** Reads the series of one metric. */

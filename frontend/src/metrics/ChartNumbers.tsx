@@ -2,9 +2,10 @@ import { Table, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatMetric, formatNumber, formatTime } from '../format/format';
-import type { Axis } from './axis';
+import { type Axis, metricOf } from './axis';
 import { type Curve, placesOf, spread } from './curves';
 import classes from './Metrics.module.css';
+import { useAxisTitle } from './useAxisTitle';
 
 // Nobody reads more in a page; the whole is in the CSV.
 const mostRows = 200;
@@ -34,8 +35,11 @@ function Numbers({ name, curves, axis, format, zoom }: ChartNumbersProps) {
   const places = useMemo(() => placesOf(curves).filter((x) => !zoom || (x >= zoom[0] && x <= zoom[1])), [curves, zoom]);
   const shown = places.slice(-mostRows);
   const columns = curves.map((curve) => spread(curve, curve.y, shown));
-  const place = (x: number) =>
-    axis === 'time' ? formatTime(new Date(x * 1000).toISOString(), i18n.language) : formatNumber(x, i18n.language);
+  const title = useAxisTitle()(axis);
+  const place = (x: number) => {
+    if (axis === 'time') return formatTime(new Date(x * 1000).toISOString(), i18n.language);
+    return metricOf(axis) ? formatMetric(x, undefined, i18n.language) : formatNumber(x, i18n.language);
+  };
   return (
     <>
       {shown.length < places.length && (
@@ -47,7 +51,7 @@ function Numbers({ name, curves, axis, format, zoom }: ChartNumbersProps) {
         <Table verticalSpacing={3} className={classes.values}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th scope="col">{t(`metrics.axis.${axis}`)}</Table.Th>
+              <Table.Th scope="col">{title}</Table.Th>
               {curves.map((curve) => (
                 <Table.Th key={curve.id} scope="col">
                   {curve.label}

@@ -17,6 +17,8 @@ export interface CurvePlotProps {
   axis: Axis;
   format: string;
   log: boolean;
+  /** The x-axis is logarithmic. */
+  logX: boolean;
   smooth: number;
   zoom: [number, number] | undefined;
   height: number;
@@ -31,7 +33,7 @@ export interface CurvePlotProps {
 
 /** The lines themselves. What they show is also in a table, as a picture says nothing to a screen reader. */
 export default function CurvePlot(props: CurvePlotProps) {
-  const { curves, label, axis, format, log, smooth, zoom, height, sync, onZoom, onPlace, canvas } = props;
+  const { curves, label, axis, format, log, logX, smooth, zoom, height, sync, onZoom, onPlace, canvas } = props;
   const { i18n } = useTranslation();
   const scheme = useComputedColorScheme();
   const frame = useRef<HTMLDivElement>(null);
@@ -50,7 +52,7 @@ export default function CurvePlot(props: CurvePlotProps) {
     const host = frame.current;
     if (!host) return;
     const options = optionsOf(host, { ...props, ...listeners(told) }, i18n.language);
-    const made = new uPlot(options, dataOf(curves, smooth, log), host);
+    const made = new uPlot(options, dataOf(props), host);
     plot.current = made;
     if (canvas) canvas.current = made.ctx.canvas;
     return () => {
@@ -58,12 +60,12 @@ export default function CurvePlot(props: CurvePlotProps) {
       if (canvas) canvas.current = null;
       made.destroy();
     };
-  }, [scheme, i18n.language, shape, axis, format, log, smooth, from, to, height, sync, canvas]);
+  }, [scheme, i18n.language, shape, axis, format, log, logX, smooth, from, to, height, sync, canvas]);
 
   useEffect(() => {
     if (width > 0) plot.current?.setSize({ width, height });
   }, [width, height]);
-  useEffect(() => plot.current?.setData(dataOf(curves, smooth, log)), [curves, smooth, log]);
+  useEffect(() => plot.current?.setData(dataOf({ curves, smooth, log, logX })), [curves, smooth, log, logX]);
 
   return (
     <div
@@ -85,9 +87,14 @@ const listeners = (told: Told): Pick<CurvePlotProps, 'onZoom' | 'onPlace'> => ({
 });
 
 /** For each curve: its raw values when it is smoothed, the edges of its band when it is a mean, and the line itself. */
-function dataOf(curves: Curve[], smooth: number, log: boolean): uPlot.AlignedData {
-  const places = placesOf(curves);
+function dataOf({
+  curves,
+  smooth,
+  log,
+  logX,
+}: Pick<CurvePlotProps, 'curves' | 'smooth' | 'log' | 'logX'>): uPlot.AlignedData {
   // A logarithmic scale has no place for zero and less.
+  const places = placesOf(curves).filter((x) => !logX || x > 0);
   const shown = (y: (number | null | undefined)[]) =>
     log ? y.map((value) => (typeof value === 'number' && value <= 0 ? null : value)) : y;
   const columns = curves.flatMap((curve) => {
@@ -100,7 +107,7 @@ function dataOf(curves: Curve[], smooth: number, log: boolean): uPlot.AlignedDat
 }
 
 function optionsOf(host: HTMLElement, props: CurvePlotProps, language: string): uPlot.Options {
-  const { curves, axis, format, log, smooth, zoom, height, sync, onZoom, onPlace } = props;
+  const { curves, axis, format, log, logX, smooth, zoom, height, sync, onZoom, onPlace } = props;
   const style = getComputedStyle(host);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const common: uPlot.Axis = {
@@ -124,13 +131,19 @@ function optionsOf(host: HTMLElement, props: CurvePlotProps, language: string): 
       bind: { dblclick: () => null },
     },
     scales: {
-      x: { time: axis === 'time', range: (_, min, max) => zoom ?? wide(min, max) },
+      x: { time: axis === 'time', distr: logX ? 3 : 1, range: (_, min, max) => rangeOf(zoom, [min, max], logX) },
       y: log ? { distr: 3 } : { range: { min: { pad: 0.1 }, max: { pad: 0.1 } } },
     },
     axes: [
       axis === 'time'
         ? { ...common, size: 34 }
-        : { ...common, size: 24, values: (_, at) => at.map((x) => plainNumber(x, language)) },
+        : {
+            ...common,
+            size: 24,
+            values: (_, at) => at.map((x) => plainNumber(x, language)),
+            // uPlot itself would leave a range below ten without more than one mark.
+            ...(logX ? { filter: (_: uPlot, at: number[]) => roundMarks(at) } : {}),
+          },
       { ...common, size: 58, space: 26, values: (_, at) => at.map(number) },
     ],
     padding: [8, 12, 0, 0],
@@ -155,14 +168,31 @@ function zoned(at: number): Date {
   return zone ? uPlot.tzDate(new Date(at), zone) : new Date(at);
 }
 
-// A curve of one point has a range too.
-const wide = (min: number, max: number): [number, number] => (min === max ? [min - 1, max + 1] : [min, max]);
+/** What the x-axis shows: what is zoomed to, else all. */
+function rangeOf(zoom: [number, number] | undefined, [min, max]: [number, number], logX: boolean): [number, number] {
+  if (zoom && logX) return [Math.max(zoom[0], Math.min(min, zoom[1] / 2)), zoom[1]];
+  if (zoom) return zoom;
+  // A curve of one point has a range too.
+  if (min !== max) return [min, max];
+  return logX ? [min / 2, max * 2] : [min - 1, max + 1];
+}
 
-const plainNumber = (value: number, language: string) =>
-  numberFormat(language, {
-    maximumFractionDigits: 2,
-    notation: Math.abs(value) >= 1e5 ? 'compact' : 'standard',
-  }).format(value);
+/** The marks of a logarithmic axis that are written: 1, 2 and 5 of each power of ten, or only 1 where these are many. */
+function roundMarks(at: number[]): (number | null)[] {
+  const digits = at.length > 40 ? '1' : '125';
+  return at.map((x) => (digits.includes(x.toExponential(3).replace(/^(\d)\.000e.*$/, '$1')) ? x : null));
+}
+
+const plainNumber = (value: number | null, language: string) => (value === null ? '' : numberText(value, language));
+
+// The axis may be a metric such as a rate of learning.
+const numberText = (value: number, language: string) =>
+  value !== 0 && Math.abs(value) < 0.01
+    ? formatMetric(value, undefined, language)
+    : numberFormat(language, {
+        maximumFractionDigits: 2,
+        notation: Math.abs(value) >= 1e5 ? 'compact' : 'standard',
+      }).format(value);
 
 function linesOf(curves: Curve[], smooth: number, colour: (name: string) => string) {
   const series: uPlot.Series[] = [];

@@ -11,6 +11,7 @@ import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { type RunSearch, readZoom, type ShowPatch } from '../runs/runSearch';
 import { isFinal } from '../status/status';
+import { metricOf } from './axis';
 import { ChartNumbers } from './ChartNumbers';
 import { chooseCurves, extentOf, fewestPoints, mostCurves, pointsFor } from './choose';
 import { csvOf, placesOf } from './curves';
@@ -39,15 +40,21 @@ export function MetricChart({ run, name, search, nameOf, full = false, onShow }:
   const canvas = useRef<HTMLCanvasElement>(null);
   const axis = search.x ?? 'step';
   const zoom = useMemo(() => readZoom(search.zoom), [search.zoom]);
+  const along = metricOf(axis);
+  const logX = search.xscale === 'log' && axis !== 'time';
   const { data: coarse } = useQuery({ ...seriesQuery(run, name, fewestPoints), enabled: seen });
-  const whole = useCurves(run, coarse, search, nameOf);
+  const { data: coarseAlong } = useQuery(alongQuery(run, along, fewestPoints, seen));
+  const whole = useCurves(run, coarse, coarseAlong, search, nameOf);
   const points = pointsFor(
     zoom,
     useMemo(() => extentOf(whole.curves), [whole]),
     mostPoints,
   );
-  const { data: series, error, refetch } = useQuery({ ...seriesQuery(run, name, points), enabled: seen });
-  const { curves, all } = useCurves(run, series, search, nameOf);
+  const own = useQuery({ ...seriesQuery(run, name, points), enabled: seen });
+  const beside = useQuery(alongQuery(run, along, points, seen));
+  const error = own.error ?? (along ? beside.error : null);
+  const series = along && !beside.data ? undefined : own.data;
+  const { curves, all } = useCurves(run, series, beside.data, search, nameOf);
   const places = useMemo(() => placesOf(curves), [curves]);
   const format = series?.[0]?.format ?? 'RAW';
   const onZoom = useCallback(
@@ -70,6 +77,8 @@ export function MetricChart({ run, name, search, nameOf, full = false, onShow }:
   };
   const height = full ? Math.max(320, Math.round(window.innerHeight * 0.55)) : 190;
   const what = t('metrics.curvesOf', { name });
+  const noPlace = along ? t('metrics.noPlaceBeside', { name: along }) : t('metrics.noPlace');
+  const emptyText = series?.length && search.ranks ? t('metrics.noRank') : noPlace;
 
   return (
     <section ref={ref} className={`panel ${classes.chart}`} aria-label={what}>
@@ -103,12 +112,16 @@ export function MetricChart({ run, name, search, nameOf, full = false, onShow }:
         </Group>
       </Group>
       {error && !series ? (
-        <Failure title={t('failure.title', { what })} error={error} onRetry={() => void refetch()} />
+        <Failure
+          title={t('failure.title', { what })}
+          error={error}
+          onRetry={() => void Promise.all([own, along ? beside : own].map((query) => query.refetch()))}
+        />
       ) : !series ? (
         <div style={{ minHeight: height }}>{seen && <Awaiting what={what} rows={4} />}</div>
       ) : places.length === 0 ? (
         <Text size="sm" c="dimmed" mih={height} role="status">
-          {t(series.length === 0 || !search.ranks ? 'metrics.noPlace' : 'metrics.noRank')}
+          {emptyText}
         </Text>
       ) : (
         <>
@@ -119,6 +132,7 @@ export function MetricChart({ run, name, search, nameOf, full = false, onShow }:
               axis={axis}
               format={format}
               log={search.scale === 'log'}
+              logX={logX}
               smooth={search.smooth ?? 0}
               zoom={zoom}
               height={height}
@@ -133,7 +147,8 @@ export function MetricChart({ run, name, search, nameOf, full = false, onShow }:
             series={series}
             shown={curves.length}
             all={all}
-            log={search.scale === 'log'}
+            lost={lostBy(search, series, logX ? places : [])}
+            along={along}
             live={!isFinal(run.status)}
           />
           <ChartNumbers name={name} curves={curves} axis={axis} format={format} zoom={zoom} />
@@ -145,7 +160,19 @@ export function MetricChart({ run, name, search, nameOf, full = false, onShow }:
 
 const short = (value: number) => Number(value.toPrecision(12));
 
-function useCurves(run: Run, series: Series[] | undefined, search: RunSearch, nameOf: (id: string) => string) {
+/** The series of the metric that is the axis. All charts share it; where there is none, nothing is asked. */
+const alongQuery = (run: Run, along: string | undefined, points: number, seen: boolean) => ({
+  ...seriesQuery(run, along ?? '', points),
+  enabled: seen && along !== undefined,
+});
+
+function useCurves(
+  run: Run,
+  series: Series[] | undefined,
+  beside: Series[] | undefined,
+  search: RunSearch,
+  nameOf: (id: string) => string,
+) {
   const { t } = useTranslation();
   const { x = 'step', ranks } = search;
   return useMemo(() => {
@@ -155,20 +182,32 @@ function useCurves(run: Run, series: Series[] | undefined, search: RunSearch, na
       mean: (label: string, count: number) => t('metrics.meanOf', { label, count }),
       nobody: t('metrics.noOne'),
     };
-    return chooseCurves(series ?? [], { axis: x, began, ranks, nameOf, words });
-  }, [t, run.started_at, run.created_at, series, x, ranks, nameOf]);
+    const along = { axis: x, began, of: metricOf(x) === undefined ? undefined : (beside ?? []) };
+    return chooseCurves(series ?? [], { along, ranks, nameOf, words });
+  }, [t, run.started_at, run.created_at, series, beside, x, ranks, nameOf]);
+}
+
+/** Whether logarithmic axes leave something out. */
+function lostBy({ scale }: RunSearch, series: Series[], placesOnLog: number[]): boolean {
+  const below = (value: number | null) => value !== null && value <= 0;
+  return (
+    placesOnLog.some(below) || (scale === 'log' && series.some((one) => one.points.some(({ value }) => below(value))))
+  );
 }
 
 interface NotesProps {
   series: Series[];
   shown: number;
   all: number;
-  log: boolean;
+  /** Logarithmic axes leave something out. */
+  lost: boolean;
+  /** The metric that is the axis. */
+  along: string | undefined;
   live: boolean;
 }
 
 /** Says what the chart does not show. */
-function Notes({ series, shown, all, log, live }: NotesProps) {
+function Notes({ series, shown, all, lost, along, live }: NotesProps) {
   const { t } = useTranslation();
   const sampled = series.filter((one) => one.sampled);
   const notes: string[] = [];
@@ -180,8 +219,8 @@ function Notes({ series, shown, all, log, live }: NotesProps) {
   if (shown < all) notes.push(t('metrics.tooMany', { shown, all, most: mostCurves }));
   const odd = series.reduce((sum: number, one) => sum + one.points.filter(({ value }) => value === null).length, 0);
   if (odd > 0) notes.push(t('metrics.notNumbers', { count: odd }));
-  if (log && series.some((one) => one.points.some(({ value }) => value !== null && value <= 0)))
-    notes.push(t('metrics.noLog'));
+  if (lost) notes.push(t('metrics.noLog'));
+  if (along) notes.push(t('metrics.joined', { name: along }));
   if (live) notes.push(t('metrics.grows'));
   return notes.map((note) => (
     <Text key={note} size="xs" c="dimmed">

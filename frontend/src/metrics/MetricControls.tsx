@@ -3,21 +3,25 @@ import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type RunSearch, readZoom, type ShowPatch } from '../runs/runSearch';
 import { SearchField } from '../table/SearchField';
-import { type Axis, axes } from './axis';
+import { type Axis, axes, axisOf, metricOf } from './axis';
 import classes from './Metrics.module.css';
 
 interface MetricControlsProps {
   search: RunSearch;
+  /** The metrics that have points. */
+  names: string[];
   /** The ranks that print, in order. */
   ranks: number[];
   onShow: ShowPatch;
 }
 
 /** How the curves are drawn: all charts alike, and kept in the address of the page. */
-export function MetricControls({ search, ranks, onShow }: MetricControlsProps) {
+export function MetricControls({ search, names, ranks, onShow }: MetricControlsProps) {
   const { t } = useTranslation();
   const axis = search.x ?? 'step';
+  const along = metricOf(axis);
   const label = useId();
+  const onAxis = (x: Axis) => onShow({ x, zoom: undefined, xscale: x === 'time' ? undefined : search.xscale });
   return (
     <div className={classes.controls}>
       <SearchField
@@ -33,12 +37,27 @@ export function MetricControls({ search, ranks, onShow }: MetricControlsProps) {
         </Text>
         <SegmentedControl
           size="xs"
-          value={axis}
+          value={along === undefined ? axis : 'metric'}
           aria-labelledby={label}
-          onChange={(to) => onShow({ x: to as Axis, zoom: undefined })}
-          data={axes.map((value) => ({ value, label: t(`metrics.axis.${value}`) }))}
+          onChange={(to) => onAxis(to === 'metric' ? axisOf(names[0] ?? '') : (to as Axis))}
+          data={[
+            ...axes.map((value) => ({ value, label: t(`metrics.axis.${value}`) })),
+            { value: 'metric', label: t('metrics.axis.metric') },
+          ]}
         />
       </Stack>
+      {along !== undefined && (
+        <Select
+          size="xs"
+          w={180}
+          searchable
+          allowDeselect={false}
+          label={t('metrics.alongWhich')}
+          value={along}
+          data={names.includes(along) ? names : [along, ...names]}
+          onChange={(to) => to && onAxis(axisOf(to))}
+        />
+      )}
       {ranks.length > 1 && <RankField key={search.ranks} search={search} ranks={ranks} onShow={onShow} />}
       <Stack gap={3} w={150}>
         <Text size="xs" fw={500} aria-hidden>
@@ -63,6 +82,15 @@ export function MetricControls({ search, ranks, onShow }: MetricControlsProps) {
         checked={search.scale === 'log'}
         onChange={(event) => onShow({ scale: event.currentTarget.checked ? 'log' : undefined })}
       />
+      {axis !== 'time' && (
+        <Checkbox
+          size="xs"
+          pb={7}
+          label={t('metrics.logX')}
+          checked={search.xscale === 'log'}
+          onChange={(event) => onShow({ xscale: event.currentTarget.checked ? 'log' : undefined, zoom: undefined })}
+        />
+      )}
       {axis !== 'time' && <RangeFields key={search.zoom} zoom={search.zoom} onShow={onShow} />}
       {search.zoom && (
         <Button size="xs" variant="default" onClick={() => onShow({ zoom: undefined })}>
@@ -73,7 +101,7 @@ export function MetricControls({ search, ranks, onShow }: MetricControlsProps) {
   );
 }
 
-function RankField({ search, ranks, onShow }: MetricControlsProps) {
+function RankField({ search, ranks, onShow }: Omit<MetricControlsProps, 'names'>) {
   const { t } = useTranslation();
   const own = search.ranks && search.ranks !== 'each' && search.ranks !== 'mean';
   const [choosing, setChoosing] = useState(Boolean(own));

@@ -1,6 +1,7 @@
 import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
+import type uPlot from 'uplot';
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { Run } from '../api/client';
 import type { RunSearch } from '../runs/runSearch';
@@ -9,12 +10,17 @@ import { server } from '../test/server';
 import { MetricsTab } from './MetricsTab';
 
 // There is no canvas: what would be drawn is kept here.
-const drawn = vi.hoisted(() => ({ data: [] as unknown[][], series: [] as unknown[] }));
+const drawn = vi.hoisted(() => ({
+  data: [] as unknown[][],
+  series: [] as unknown[],
+  scales: {} as { x?: uPlot.Scale },
+}));
 vi.mock('uplot', () => ({
   default: class {
     ctx = { canvas: null };
-    constructor(options: { series: unknown[] }, data: unknown[][]) {
+    constructor(options: { series: unknown[]; scales: { x?: uPlot.Scale } }, data: unknown[][]) {
       drawn.series = options.series;
+      drawn.scales = options.scales;
       drawn.data = data;
     }
     setData(data: unknown[][]) {
@@ -55,7 +61,7 @@ function serve(all: { name: string; points?: object[] }[]) {
   server.use(
     http.get('*/apis/argosy/v1/runs/r1/metrics', () => answer(all.map(({ points: _, ...rest }) => rest))),
     http.get('*/apis/argosy/v1/runs/r1/metrics/:name/series', ({ params, request }) => {
-      asked.push(new URL(request.url).searchParams.get('points') ?? '');
+      asked.push(`${params.name} ${new URL(request.url).searchParams.get('points')}`);
       return answer(all.filter((one) => one.name === params.name));
     }),
   );
@@ -124,7 +130,61 @@ it('asks for finer points in a zoom, and says what is left out', async () => {
   const asked = serve([series({ total: '100000', sampling: 'min/max', points: [point(1, 4), point(9, 2)] })]);
   show({ zoom: '2~3' });
   expect(await screen.findByText(/Shows 2 of 100,000 points/)).toBeTruthy();
-  await waitFor(() => expect(asked).toContain('4000'));
+  await waitFor(() => expect(asked).toContain('loss 4000'));
+});
+
+const epochs = series({ name: 'epoch', points: [point(1, 0), point(2, 10), point(3, 20)] });
+
+it('draws along another metric, each value at that of the same step, and asks for it once', async () => {
+  const loss = series({ points: [point(3, 1), point(1, 4), point(2, 2)] });
+  const asked = serve([loss, series({ name: 'error', points: [point(1, 9), point(2, 8)] }), epochs]);
+  show({ x: 'metric:epoch', metric: 'loss' });
+  await waitFor(() =>
+    expect(drawn.data).toEqual([
+      [0, 10, 20],
+      [4, 2, 1],
+    ]),
+  );
+  expect(screen.getByText(/stands at the epoch of the same step/)).toBeTruthy();
+  expect(asked.sort()).toEqual(['epoch 500', 'loss 500']);
+  cleanup();
+  asked.length = 0;
+  show({ x: 'metric:epoch' });
+  await screen.findByRole('region', { name: 'Curves of error' });
+  await waitFor(() => expect(asked.filter((one) => one.startsWith('epoch'))).toHaveLength(1));
+});
+
+it('asks for finer points of both metrics in a zoom along another metric', async () => {
+  const asked = serve([series({ points: [point(1, 4), point(2, 3), point(3, 2)] }), epochs]);
+  show({ x: 'metric:epoch', metric: 'loss', zoom: '2~6' });
+  await waitFor(() => expect(asked).toContain('loss 4000'));
+  await waitFor(() => expect(asked).toContain('epoch 4000'));
+});
+
+it('says that no step measured both', async () => {
+  serve([series({ points: [point(1, 4), point(2, 3)] }), { ...epochs, node_id: 'other' }]);
+  show({ x: 'metric:epoch', metric: 'loss' });
+  expect(await screen.findByText(/no step that measured this measured epoch too/)).toBeTruthy();
+});
+
+it('has a logarithmic x-axis, without what has no place on it', async () => {
+  serve([series({ points: [point(1, 4), point(2, 3), point(3, 2)] }), epochs]);
+  show({ x: 'metric:epoch', xscale: 'log', metric: 'loss' });
+  await waitFor(() => expect(drawn.data[0]).toEqual([10, 20]));
+  expect(drawn.scales.x?.distr).toBe(3);
+  expect(screen.getByText(/have no place on a logarithmic axis/)).toBeTruthy();
+});
+
+it('chooses the metric along the x-axis and its scale', async () => {
+  serve([...ranks, epochs]);
+  const onShow = show({ x: 'metric:epoch' });
+  await userEvent.click(await screen.findByRole('checkbox', { name: 'Logarithmic along' }));
+  expect(onShow).toHaveBeenLastCalledWith({ xscale: 'log', zoom: undefined });
+  await userEvent.click(screen.getByRole('combobox', { name: 'Along which metric' }));
+  await userEvent.click(await screen.findByRole('option', { name: 'loss' }));
+  expect(onShow).toHaveBeenLastCalledWith({ x: 'metric:loss', zoom: undefined, xscale: undefined });
+  await userEvent.click(screen.getByRole('radio', { name: 'Time' }));
+  expect(onShow).toHaveBeenLastCalledWith({ x: 'time', zoom: undefined, xscale: undefined });
 });
 
 it('shows the numbers of a chart as a table', async () => {

@@ -48,16 +48,16 @@ export function MetricsTab({ run, search, onShow }: MetricsTabProps) {
   const open = names.find((name) => name === search.open);
   // A single value is no curve: it is in the table. The chart on the full screen is not in the grid, too: two regions of one name cannot be told apart.
   const drawn = kept.filter((name) => name !== open && series.some((one) => one.name === name && one.total > 1));
+  const controls = {
+    search,
+    names: [...new Set(series.map((one) => one.name))].sort((a, b) => a.localeCompare(b)),
+    ranks: [...new Set(series.map((one) => one.rank))].sort((a, b) => a - b),
+    onShow,
+  };
   const chart = { run, search, nameOf, onShow };
   return (
     <div className={classes.tab}>
-      {series.length > 0 && (
-        <MetricControls
-          search={search}
-          ranks={[...new Set(series.map((one) => one.rank))].sort((a, b) => a - b)}
-          onShow={onShow}
-        />
-      )}
+      {series.length > 0 && <MetricControls {...controls} />}
       {kept.length === 0 && (
         <Text c="dimmed" role="status">
           {t('list.noneText')}
@@ -87,11 +87,7 @@ export function MetricsTab({ run, search, onShow }: MetricsTabProps) {
       >
         {open && (
           <div className={classes.tab}>
-            <MetricControls
-              search={search}
-              ranks={[...new Set(series.map((one) => one.rank))].sort((a, b) => a - b)}
-              onShow={onShow}
-            />
+            <MetricControls {...controls} />
             <MetricChart full name={open} {...chart} />
           </div>
         )}

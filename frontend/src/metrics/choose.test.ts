@@ -17,7 +17,7 @@ const series = (nodeID: string, rank: number): Series => ({
   points: [{ step: 1, at: 0, value: rank }],
 });
 const choose = (all: Series[], ranks?: string) =>
-  chooseCurves(all, { axis: 'step', began: 0, ranks, nameOf: (id) => id.toUpperCase(), words });
+  chooseCurves(all, { along: { axis: 'step', began: 0 }, ranks, nameOf: (id) => id.toUpperCase(), words });
 const labels = (all: Series[], ranks?: string) => choose(all, ranks).curves.map((curve) => curve.label);
 
 it('names lines by what differs between them', () => {

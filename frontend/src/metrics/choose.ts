@@ -1,14 +1,11 @@
 import type { Series } from '../api/series';
-import type { Axis } from './axis';
-import { type Curve, curveOf, meanOf } from './curves';
+import { type Along, type Curve, curveOf, meanOf } from './curves';
 
 /** More lines than this are a tangle. */
 export const mostCurves = 12;
 
 interface Choice {
-  axis: Axis;
-  /** When the run began, in seconds since 1970. */
-  began: number;
+  along: Along;
   /** "each", "mean", or ranks such as 0,3; absent: the mean where there are too many to tell apart. */
   ranks: string | undefined;
   nameOf: (nodeID: string) => string;
@@ -18,7 +15,7 @@ interface Choice {
 /** The lines of a chart, and how many there would be without a limit. */
 export function chooseCurves(
   series: Series[],
-  { axis, began, ranks, nameOf, words }: Choice,
+  { along, ranks, nameOf, words }: Choice,
 ): { curves: Curve[]; all: number } {
   const wanted = ranks && ranks !== 'each' && ranks !== 'mean' ? new Set(ranks.split(',').map(Number)) : undefined;
   const kept = wanted ? series.filter((one) => wanted.has(one.rank)) : series;
@@ -31,14 +28,14 @@ export function chooseCurves(
   };
   if (ranks === 'mean' || (ranks === undefined && several && kept.length > mostCurves)) {
     const means = [...steps].map((nodeID) => {
-      const own = kept.filter((one) => one.nodeID === nodeID).map((one) => curveOf(one, '', axis, began));
+      const own = kept.filter((one) => one.nodeID === nodeID).map((one) => curveOf(one, '', along));
       return own.length === 1 && own[0]
         ? { ...own[0], label: nameOf(nodeID) }
         : meanOf(own, `${nodeID}/mean`, words.mean(nameOf(nodeID), own.length));
     });
     return { curves: means.slice(0, mostCurves), all: means.length };
   }
-  const shown = kept.slice(0, mostCurves).map((one) => curveOf(one, label(one), axis, began));
+  const shown = kept.slice(0, mostCurves).map((one) => curveOf(one, label(one), along));
   return { curves: shown, all: kept.length };
 }
 

@@ -20,18 +20,21 @@ describe('curveOf', () => {
     { step: 3, at: undefined, value: null },
   ];
   it('sorts by step, and keeps what is not a number as a gap', () => {
-    expect(curveOf(series({ points }), 'a', 'step', 100)).toMatchObject({ x: [1, 2, 3], y: [8, 4, null] });
+    expect(curveOf(series({ points }), 'a', { axis: 'step', began: 100 })).toMatchObject({
+      x: [1, 2, 3],
+      y: [8, 4, null],
+    });
   });
   it('counts from the start of the run, without the points whose time is not known', () => {
-    expect(curveOf(series({ points }), 'a', 'relative', 100)).toMatchObject({ x: [5, 10], y: [8, 4] });
-    expect(curveOf(series({ points }), 'a', 'time', 100).x).toEqual([105, 110]);
+    expect(curveOf(series({ points }), 'a', { axis: 'relative', began: 100 })).toMatchObject({ x: [5, 10], y: [8, 4] });
+    expect(curveOf(series({ points }), 'a', { axis: 'time', began: 100 }).x).toEqual([105, 110]);
   });
   it('takes the last of two values at one place', () => {
     const twice = [
       { step: 1, at: undefined, value: 1 },
       { step: 1, at: undefined, value: 2 },
     ];
-    expect(curveOf(series({ points: twice }), 'a', 'step', 0)).toMatchObject({ x: [1], y: [2] });
+    expect(curveOf(series({ points: twice }), 'a', { axis: 'step', began: 0 })).toMatchObject({ x: [1], y: [2] });
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Point, Series } from '../api/series';
 import type { Axis } from './axis';
+import { joinedTo, partnerOf } from './join';
 
 /** One line of a chart. */
 export interface Curve {
@@ -12,11 +13,21 @@ export interface Curve {
   high?: (number | null)[];
 }
 
+/** What points are put along. */
+export interface Along {
+  axis: Axis;
+  /** When the run began, in seconds since 1970. */
+  began: number;
+  /** The series of the metric that the axis is; absent where it is none. */
+  of?: Series[];
+}
+
 /** Puts the points of a series along an axis; those without a place on it are left out. Of two at one place the last counts. */
-export function curveOf(series: Series, label: string, axis: Axis, began: number): Curve {
+export function curveOf(series: Series, label: string, along: Along): Curve {
   const at = new Map<number, number | null>();
+  const place = placeOn(along, series);
   for (const point of series.points) {
-    const x = place(point, axis, began);
+    const x = place(point);
     if (x !== undefined) at.set(x, point.value);
   }
   const sorted = [...at].sort((a, b) => a[0] - b[0]);
@@ -28,10 +39,13 @@ export function curveOf(series: Series, label: string, axis: Axis, began: number
   };
 }
 
-function place({ step, at }: Point, axis: Axis, began: number): number | undefined {
-  if (axis === 'step') return step;
-  if (at === undefined) return undefined;
-  return axis === 'time' ? at : at - began;
+function placeOn({ axis, began, of }: Along, series: Series): (point: Point) => number | undefined {
+  if (of) {
+    const partner = partnerOf(series, of);
+    return partner ? joinedTo(partner) : () => undefined;
+  }
+  if (axis === 'step') return ({ step }) => step;
+  return ({ at }) => (at === undefined || axis === 'time' ? at : at - began);
 }
 
 /** The mean of curves, with the band that they lie in. Each counts only from its first point to its last. */

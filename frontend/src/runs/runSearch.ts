@@ -1,6 +1,6 @@
 import { many } from '../api/url';
 import { type GraphSearch, readGraphSearch, text } from '../graph/graphSearch';
-import { type Axis, axes } from '../metrics/axis';
+import { type Axis, readAxis } from '../metrics/axis';
 
 /** What the page of a run shows, as it stands in the URL. */
 export interface RunSearch extends GraphSearch {
@@ -12,13 +12,14 @@ export interface RunSearch extends GraphSearch {
   phase?: string[];
   /** Graph: drawn also where a table is faster. */
   draw?: true;
-  /** Metrics: part of the name, the axis, which ranks, smoothing from 0 to 0.99, and "log" for a logarithmic scale. */
+  /** Metrics: part of the name, the axis, which ranks, smoothing from 0 to 0.99, and "log" for logarithmic scales of y and of x. */
   metric?: string;
   x?: Axis;
   /** "each", "mean", or ranks such as 0,3; absent when the page chooses. */
   ranks?: string;
   smooth?: number;
   scale?: 'log';
+  xscale?: 'log';
   /** The part of the x-axis that is shown: FROM~TO. */
   zoom?: string;
   /** Timeline: the part that is shown, FROM~TO, in seconds since its start. */
@@ -72,10 +73,11 @@ export function readRunSearch(raw: Record<string, unknown>): RunSearch {
     phase: many(raw.phase),
     draw: raw.draw === true || raw.draw === 'true' ? true : undefined,
     metric: text(raw.metric),
-    x: axes.find((axis) => axis === raw.x),
+    x: readAxis(raw.x),
     ranks: /^(each|mean|-?\d+(,-?\d+)*)$/.test(String(raw.ranks)) ? text(raw.ranks) : undefined,
     smooth: smooth > 0 && smooth < 1 ? smooth : undefined,
     scale: raw.scale === 'log' ? 'log' : undefined,
+    xscale: raw.xscale === 'log' ? 'log' : undefined,
     zoom: readZoom(text(raw.zoom)) ? text(raw.zoom) : undefined,
     during: readZoom(text(raw.during)) ? text(raw.during) : undefined,
     open: text(raw.open),
