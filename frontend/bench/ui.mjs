@@ -12,6 +12,7 @@ const visits = 5;
 const timeout = 300_000;
 const steps = 2000;
 const lines = 1_000_000;
+const minutes = Number(process.env.HEAP_MINUTES ?? 10);
 
 /** What a browser loads before anything is shown, in bytes: index.html and what it names. */
 function shell() {
@@ -38,7 +39,7 @@ async function measure(browser, url, what, visit) {
   return { what, median: median(times), least: Math.min(...times), most: Math.max(...times), unit: 'ms' };
 }
 
-/** Runs with 2,000 steps and with a log of a million lines, made by the cluster. */
+/** Runs with 2,000 steps, with a log of a million lines, and one that goes on, made by the cluster. */
 async function prepare(url) {
   const graph = await startRun(url, 'bench graph', [
     { name: 'main', dag: { tasks: [{ name: 'step', template: 'pause', withSequence: { count: String(steps - 1) } }] } },
@@ -47,15 +48,20 @@ async function prepare(url) {
   // Short lines: what is measured is the page, not how much a container may print at once.
   const command = ['seq', '1', String(lines)];
   const log = await startRun(url, 'bench log', [{ name: 'main', container: { image: 'host', command } }]);
+  const talk = 'i=0; while :; do i=$((i+1)); echo "step $i: images/sec: $((700 + i % 50)).5"; sleep 0.2; done';
+  const live = await startRun(url, 'bench live', [
+    { name: 'main', container: { image: 'host', command: ['sh', '-c', talk] } },
+  ]);
   await until(url, graph, succeeded);
   const { nodes } = await until(url, log, succeeded);
-  return { graph, log, node: nodes.find(({ type }) => type === 'Pod').id };
+  return { graph, log, live, node: nodes.find(({ type }) => type === 'Pod').id };
 }
 
 async function figures(browser, url) {
   const { total_size: total } = await ask(url, '/apis/argosy/v1/runs?page_size=1');
   const { runs } = await ask(url, '/apis/argosy/v1/runs?page_size=50&status=Succeeded&sort_by=created_at%20desc');
   const made = await prepare(url);
+  const curves = runs.length; // the store is made so that the newest that succeeded have them
   const count = new Intl.NumberFormat('en').format;
   const all = [{ what: 'shell, gzip', median: shell() / 1000, unit: 'kB' }];
   all.push(
@@ -77,17 +83,79 @@ async function figures(browser, url) {
       await page.getByText(/of 19$/).waitFor();
       return { from: begun };
     }),
-    await measure(browser, url, `comparison of ${runs.length} runs`, async (page) => {
-      const query = new URLSearchParams(runs.map(({ id }) => ['runs', id]));
-      await page.goto(`/compare?${query}`, { waitUntil: 'commit' });
-      await page
-        .getByRole('region', { name: 'All at once' })
+    await measure(browser, url, `comparison of ${runs.length} runs`, (page) => openComparison(page, runs)),
+    await measure(browser, url, `first curves of ${curves} of these runs, once scrolled to`, async (page) => {
+      await openComparison(page, runs);
+      const begun = performance.now();
+      const first = page.getByRole('figure').filter({ hasText: 'loss_00' });
+      await first.scrollIntoViewIfNeeded();
+      await first
         .locator('svg path')
-        .nth(runs.length - 1)
+        .nth(curves - 1)
         .waitFor({ state: 'attached' });
+      return { from: begun };
     }),
+    await measure(browser, url, `longest task while the graph of ${count(steps)} steps is panned`, (page) =>
+      pan(page, made),
+    ),
+    await heap(browser, url, made),
   );
+  await ask(url, `/apis/v1beta1/runs/${made.live}/terminate`, {});
   return all;
+}
+
+async function openComparison(page, runs) {
+  const query = new URLSearchParams(runs.map(({ id }) => ['runs', id]));
+  await page.goto(`/compare?${query}`, { waitUntil: 'commit' });
+  await page
+    .getByRole('region', { name: 'All at once' })
+    .locator('svg path')
+    .nth(runs.length - 1)
+    .waitFor({ state: 'attached' });
+}
+
+/** Drags the graph to and fro, and gives the longest task of the page meanwhile, in ms; 0: none took 50 ms. */
+async function pan(page, { graph }) {
+  await page.goto(`/runs/${graph}?node=none&opened=all`, { waitUntil: 'commit' });
+  await page.locator('.react-flow__node button').first().waitFor();
+  await page.evaluate(() => {
+    globalThis.longest = 0;
+    new PerformanceObserver((list) => {
+      globalThis.longest = Math.max(globalThis.longest, ...list.getEntries().map(({ duration }) => duration));
+    }).observe({ entryTypes: ['longtask'] });
+  });
+  const { x, y, width, height } = await page.locator('.react-flow__pane').boundingBox();
+  // Near the upper edge, where no node takes the drag for itself.
+  await page.mouse.move(x + width / 2, y + 8);
+  await page.mouse.down();
+  for (let i = 0; i < 200; i++) {
+    const turn = (i / 40) * 2 * Math.PI;
+    await page.mouse.move(x + (width / 2) * (1 + 0.8 * Math.sin(turn)), y + (height / 2) * (1 - 0.8 * Math.cos(turn)));
+  }
+  await page.mouse.up();
+  return { took: await page.evaluate(() => globalThis.longest) };
+}
+
+/** The heap of a page that follows a live run's log, after garbage is collected: what it grows by each minute, after the first. */
+async function heap(browser, url, { live }) {
+  const page = await openPage(browser, url);
+  await page.goto(`/runs/${live}`);
+  await page.getByRole('tab', { name: 'Logs' }).click();
+  await page
+    .getByText(/images\/sec/)
+    .first()
+    .waitFor();
+  const devtools = await page.context().newCDPSession(page);
+  const sizes = [];
+  for (let i = 0; i <= minutes; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 60_000));
+    await devtools.send('HeapProfiler.collectGarbage');
+    sizes.push((await devtools.send('Runtime.getHeapUsage')).usedSize / 1e6);
+  }
+  await page.context().close();
+  const what = `heap of a live run's page after ${minutes} more minutes; the range is that of each minute`;
+  process.stderr.write(`${what}: ${sizes.map((size) => size.toFixed(1)).join(', ')} MB\n`);
+  return { what, median: sizes.at(-1), least: Math.min(...sizes), most: Math.max(...sizes), unit: 'MB' };
 }
 
 /**

@@ -55,7 +55,10 @@ func (s *metrics) GetSeries(ctx context.Context, r *argosyv1.GetSeriesRequest) (
 
 func (s *metrics) CompareRuns(ctx context.Context, r *argosyv1.CompareRunsRequest) (*argosyv1.Comparison, error) {
 	points := int(r.GetPoints())
-	if points == 0 {
+	switch {
+	case r.GetWithoutPoints():
+		points = series.NoPoints
+	case points == 0:
 		points = defaultComparedPoints
 	}
 	align := r.GetAlign()

@@ -36,12 +36,13 @@ type ComparedSeries struct {
 	Curves         map[int]Curve
 }
 
-// Compare puts runs beside each other, with the series of some metrics, or of all when names is empty.
+// Compare puts runs beside each other, with the series of some metrics, or of all when names is empty. With points NoPoints the series
+// come without any.
 func (r *Reader) Compare(ctx context.Context, ids, names []string, points int) (Comparison, error) {
 	switch {
 	case len(ids) < 2 || len(ids) > run.MostCompared:
 		return Comparison{}, apierr.New(apierr.Invalid, "run_ids has %d runs; from 2 to %d can be compared", len(ids), run.MostCompared)
-	case points < leastPoints:
+	case points != NoPoints && points < leastPoints:
 		return Comparison{}, apierr.New(apierr.Invalid, "points is %d; a series cannot be thinned out to fewer than %d", points, leastPoints)
 	}
 	c := Comparison{}
@@ -94,8 +95,10 @@ func (r *Reader) compareSeries(ctx context.Context, c *Comparison, i int, names 
 		if _, lower := s.Curves[i]; lower {
 			continue
 		}
-		if err := r.fill(ctx, c.Runs[i].ID, &curve, points); err != nil {
-			return err
+		if points != NoPoints {
+			if err := r.fill(ctx, c.Runs[i].ID, &curve, points); err != nil {
+				return err
+			}
 		}
 		s.Curves[i] = curve
 	}

@@ -11,6 +11,7 @@ import (
 
 // Limits of how many points an answer has, by series.
 const (
+	NoPoints    = 0 // the series alone
 	leastPoints = 4
 	mostPoints  = 10_000
 )

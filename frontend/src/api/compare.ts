@@ -6,17 +6,28 @@ export type ComparedMetric = Schema['argosy.v1.ComparedMetric'];
 export type ComparedParameter = Schema['argosy.v1.ComparedParameter'];
 export type ComparedSeries = Schema['argosy.v1.ComparedSeries'];
 
-/** Runs beside each other: parameters, metrics, and curves along one axis. */
-export const comparisonQuery = (ids: string[], align: 'step' | 'time') =>
+/** Runs beside each other: parameters, metrics, and which curves there are. */
+export const comparisonQuery = (ids: string[]) =>
   queryOptions({
-    queryKey: ['comparison', ids, align],
+    queryKey: ['comparison', ids],
     enabled: ids.length >= 2,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<Comparison> => {
       const answer = await data(
-        api.GET('/apis/argosy/v1/runs:compare', { params: { query: { run_ids: ids, align, points: 200 } }, signal }),
+        api.GET('/apis/argosy/v1/runs:compare', { params: { query: { run_ids: ids, without_points: true } }, signal }),
       );
       return { ...answer, runs: (answer.runs ?? []) as Run[] };
+    },
+  });
+
+/** The curves of one metric along one axis, of every step that has it. */
+export const comparedCurvesQuery = (ids: string[], metric: string, align: 'step' | 'time') =>
+  queryOptions({
+    queryKey: ['comparison', ids, 'curves', metric, align],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const query = { run_ids: ids, metrics: [metric], align, points: 200 };
+      return (await data(api.GET('/apis/argosy/v1/runs:compare', { params: { query }, signal }))).series ?? [];
     },
   });
 

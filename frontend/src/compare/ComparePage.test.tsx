@@ -41,12 +41,21 @@ const comparison = {
       name: 'loss',
       step_name: 'train',
       runs: [
-        { run_id: 'a', series: { points: points(3, 2) } },
-        { run_id: 'b', series: { points: points(3, 1) } },
+        { run_id: 'a', series: { total: '2' } },
+        { run_id: 'b', series: { total: '2' } },
       ],
     },
   ],
 };
+const curves = [
+  {
+    ...comparison.series[0],
+    runs: [
+      { run_id: 'a', series: { total: '2', points: points(3, 2) } },
+      { run_id: 'b', series: { total: '2', points: points(3, 1) } },
+    ],
+  },
+];
 
 const visual = (type: string, source: string, more = {}) => ({
   type,
@@ -70,7 +79,9 @@ function show(path: string) {
   const asked = vi.fn();
   server.use(
     http.get('*/apis/argosy/v1/runs:compare', ({ request }) => {
-      asked(new URL(request.url).searchParams.getAll('run_ids'));
+      const { searchParams: query } = new URL(request.url);
+      if (query.get('metrics') === 'loss') return HttpResponse.json({ series: curves });
+      asked(query.getAll('run_ids'), query.get('without_points'));
       return HttpResponse.json(comparison);
     }),
   );
@@ -96,7 +107,7 @@ const Page = () => <ComparePage />;
 it('marks the best, and measures the others by the baseline', async () => {
   const { asked, router } = show('/compare?runs=a&runs=b');
   const row = await screen.findByRole('row', { name: /images\/sec/ });
-  expect(asked).toHaveBeenCalledExactlyOnceWith(['a', 'b']);
+  expect(asked).toHaveBeenCalledExactlyOnceWith(['a', 'b'], 'true');
   const [first, second] = within(row).getAllByRole('cell');
   expect(within(second as HTMLElement).getByLabelText('Best')).toBeTruthy();
   expect(second?.textContent).toBe('380+280%');

@@ -27,7 +27,7 @@ export function ComparePage() {
   const { t } = useTranslation();
   const search = route.useSearch();
   const ids = search.runs ?? [];
-  const { data, error, refetch } = useQuery(comparisonQuery(ids, search.align ?? 'step'));
+  const { data, error, refetch } = useQuery(comparisonQuery(ids));
   const what = t('compare.await');
   return (
     <Page
@@ -68,7 +68,7 @@ function Compared({ comparison, search }: { comparison: Comparison; search: Comp
   const align = search.align ?? 'step';
   const all = axes(comparison);
   const curves = (comparison.series ?? []).filter(({ runs: lines }) =>
-    lines?.some(({ series }) => (series?.points?.length ?? 0) > 1),
+    lines?.some(({ series }) => Number(series?.total ?? 0) > 1),
   );
   return (
     <>

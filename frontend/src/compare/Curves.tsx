@@ -1,8 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
-import type { ComparedSeries } from '../api/compare';
+import { type ComparedSeries, comparedCurvesQuery } from '../api/compare';
+import { Awaiting } from '../feedback/Awaiting';
+import { Failure } from '../feedback/Failure';
 import { ChartNumbers } from '../metrics/ChartNumbers';
 import type { Curve } from '../metrics/curves';
+import { useInView } from '../metrics/useInView';
 import classes from './Compare.module.css';
 import { Frame } from './Frame';
 import { look } from './scale';
@@ -13,8 +17,29 @@ interface CurvesProps {
   align: 'step' | 'time';
 }
 
-/** The curves of one metric of all runs, over each other. */
+/** The curves of one metric of all runs, over each other. Its points are asked for once it is in view. */
 export function Curves({ series, runs, align }: CurvesProps) {
+  const { t } = useTranslation();
+  const [ref, seen] = useInView<HTMLElement>();
+  const ids = runs.map(({ id }) => id);
+  const { data, error, refetch } = useQuery({ ...comparedCurvesQuery(ids, series.name ?? '', align), enabled: seen });
+  const title = t('compare.curveOf', { metric: series.name, step: series.step_name });
+  const own = data?.find(({ step_name }) => step_name === series.step_name);
+  return (
+    <figure className={classes.figure} ref={ref}>
+      <figcaption>{title}</figcaption>
+      {own ? (
+        <Lines title={title} series={own} runs={runs} align={align} />
+      ) : error ? (
+        <Failure title={t('failure.title', { what: title })} error={error} onRetry={() => void refetch()} />
+      ) : (
+        <div className={classes.awaited}>{seen && <Awaiting what={title} rows={4} />}</div>
+      )}
+    </figure>
+  );
+}
+
+function Lines({ title, series, runs, align }: CurvesProps & { title: string }) {
   const { t } = useTranslation();
   const lines = (series.runs ?? []).map(({ run_id, series: one }) => ({
     run: run_id ?? '',
@@ -24,10 +49,8 @@ export function Curves({ series, runs, align }: CurvesProps) {
   }));
   const all = lines.flatMap(({ points }) => points);
   if (all.length < 2) return null;
-  const title = t('compare.curveOf', { metric: series.name, step: series.step_name });
   return (
-    <figure className={classes.figure}>
-      <figcaption>{title}</figcaption>
+    <>
       <Frame
         label={title}
         xLabel={align === 'time' ? t('compare.seconds') : t('metrics.axis.step')}
@@ -54,7 +77,7 @@ export function Curves({ series, runs, align }: CurvesProps) {
         format="RAW"
         zoom={undefined}
       />
-    </figure>
+    </>
   );
 }
 

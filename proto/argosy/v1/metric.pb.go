@@ -426,7 +426,9 @@ type CompareRunsRequest struct {
 	// "step", or "time": seconds since each run began; "step" unless said.
 	Align string `protobuf:"bytes,3,opt,name=align,proto3" json:"align,omitempty"`
 	// At most so many points of each series: 0 means 200; otherwise as in GetSeries.
-	Points        int32 `protobuf:"varint,4,opt,name=points,proto3" json:"points,omitempty"`
+	Points int32 `protobuf:"varint,4,opt,name=points,proto3" json:"points,omitempty"`
+	// The series without their points: which there are, and how long. Reading the points of many long series takes seconds.
+	WithoutPoints bool `protobuf:"varint,5,opt,name=without_points,json=withoutPoints,proto3" json:"without_points,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -487,6 +489,13 @@ func (x *CompareRunsRequest) GetPoints() int32 {
 		return x.Points
 	}
 	return 0
+}
+
+func (x *CompareRunsRequest) GetWithoutPoints() bool {
+	if x != nil {
+		return x.WithoutPoints
+	}
+	return false
 }
 
 // Comparison is runs beside each other, in the order in which they were asked for.
@@ -1421,12 +1430,13 @@ const file_argosy_v1_metric_proto_rawDesc = "" +
 	"\x05value\x18\x03 \x01(\x01H\x00R\x05value\x88\x01\x01\x12\x11\n" +
 	"\x01x\x18\x04 \x01(\x01H\x01R\x01x\x88\x01\x01B\b\n" +
 	"\x06_valueB\x04\n" +
-	"\x02_x\"u\n" +
+	"\x02_x\"\x9c\x01\n" +
 	"\x12CompareRunsRequest\x12\x17\n" +
 	"\arun_ids\x18\x01 \x03(\tR\x06runIds\x12\x18\n" +
 	"\ametrics\x18\x02 \x03(\tR\ametrics\x12\x14\n" +
 	"\x05align\x18\x03 \x01(\tR\x05align\x12\x16\n" +
-	"\x06points\x18\x04 \x01(\x05R\x06points\"\xf0\x01\n" +
+	"\x06points\x18\x04 \x01(\x05R\x06points\x12%\n" +
+	"\x0ewithout_points\x18\x05 \x01(\bR\rwithoutPoints\"\xf0\x01\n" +
 	"\n" +
 	"Comparison\x12&\n" +
 	"\x04runs\x18\x01 \x03(\v2\x12.argosy.v1.RunViewR\x04runs\x12<\n" +

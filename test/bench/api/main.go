@@ -21,6 +21,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/app"
 	"github.com/argosy-ml/argosy/server/retention"
+	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store"
 	"github.com/argosy-ml/argosy/server/store/postgres"
 	"github.com/argosy-ml/argosy/server/store/postgres/pgtest"
@@ -84,7 +85,7 @@ func bench(ctx context.Context, o options) error {
 		sizes = append(sizes, n)
 	}
 	if o.fill != "" {
-		return seed.Fill(ctx, o.fill, seed.NewWorld(o.seed, sizes[0]))
+		return fillToLook(ctx, o.fill, seed.NewWorld(o.seed, sizes[0]))
 	}
 	dir, err := os.MkdirTemp("", "argosy-bench-api")
 	if err != nil {
@@ -140,6 +141,14 @@ func measureSizes(ctx context.Context, o options, dir string, sizes []int, r *re
 		}
 	}
 	return nil
+}
+
+// fillToLook makes a store for the UI: the newest runs can be compared with as many curves as it promises to show.
+func fillToLook(ctx context.Context, file string, w *seed.World) error {
+	if err := seed.Fill(ctx, file, w); err != nil {
+		return err
+	}
+	return seed.FillCurves(ctx, file, w, seed.Curves{Runs: run.MostCompared, Metrics: 20, Points: 10_000})
 }
 
 // fillStore makes a store, unless it is there.
