@@ -225,7 +225,7 @@ test('any run is reached by the keyboard alone, and no page is wider than a phon
   await page.goto('/');
   await settled(page);
   await page.keyboard.press('Control+k');
-  await expect(page.getByRole('combobox', { name: 'Go to a page, run or pipeline' })).toBeFocused();
+  await expect(page.getByRole('combobox', { name: 'Go to a page, run or pipeline, or do something' })).toBeFocused();
   await page.keyboard.type(name);
   // Enter takes the first, which may still be another until all answers are there.
   await expect(page.getByRole('option', { name, selected: true })).toBeVisible();

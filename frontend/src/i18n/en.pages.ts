@@ -256,8 +256,10 @@ export const enPages = {
     removed: 'It is removed.',
   },
   palette: {
-    title: 'Go to a page, run or pipeline',
-    placeholder: 'Page, run or pipeline',
+    title: 'Go to a page, run or pipeline, or do something',
+    placeholder: 'Page, run, pipeline or command',
+    theme: 'Change the theme: {{theme}}',
+    language: 'Change the language: {{language}}',
     page: 'Page',
     nothing: 'Nothing has this in its name.',
     choose: 'choose',

@@ -255,8 +255,10 @@ export const zhCNPages: Texts<typeof enPages> = {
     removed: '已删除。',
   },
   palette: {
-    title: '前往页面、运行或流水线',
-    placeholder: '页面、运行或流水线',
+    title: '前往页面、运行或流水线，或执行操作',
+    placeholder: '页面、运行、流水线或操作',
+    theme: '切换主题：{{theme}}',
+    language: '切换语言 Language：{{language}}',
     page: '页面',
     nothing: '没有名称包含此文字的内容。',
     choose: '选择',

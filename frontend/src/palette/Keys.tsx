@@ -5,6 +5,9 @@ import { usePages } from './pages';
 
 const Palette = lazy(withTexts(() => import('./Palette')));
 const Help = lazy(withTexts(() => import('./Help')));
+const UploadDialog = lazy(
+  withTexts(async () => ({ default: (await import('../pipelines/UploadDialog')).UploadDialog })),
+);
 
 // How long a g waits for the letter of a page.
 const pairMs = 1_500;
@@ -13,7 +16,7 @@ const pairMs = 1_500;
 export function Keys() {
   const navigate = useNavigate();
   const pages = usePages();
-  const [shown, setShown] = useState<'palette' | 'help'>();
+  const [shown, setShown] = useState<'palette' | 'help' | 'upload'>();
   const began = useRef(0);
 
   useEffect(() => {
@@ -40,8 +43,9 @@ export function Keys() {
   const close = () => setShown(undefined);
   return (
     <Suspense>
-      {shown === 'palette' && <Palette onClose={close} />}
+      {shown === 'palette' && <Palette onClose={close} onUpload={() => setShown('upload')} />}
       {shown === 'help' && <Help onClose={close} />}
+      {shown === 'upload' && <UploadDialog onClose={close} />}
     </Suspense>
   );
 }

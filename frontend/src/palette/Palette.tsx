@@ -8,8 +8,10 @@ import { useTranslation } from 'react-i18next';
 import { pipelinesQuery } from '../api/pipelines';
 import { runsQuery } from '../api/runs';
 import { quoted } from '../api/search';
+import { type Act, actsOffered } from './acts';
 import classes from './Palette.module.css';
 import { type PageEntry, usePages } from './pages';
+import { usePreferenceActs } from './usePreferenceActs';
 
 interface Entry {
   key: string;
@@ -20,13 +22,18 @@ interface Entry {
 
 const shownOfKind = 6;
 
-/** Goes to any page, run or pipeline by a part of its name. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+interface PaletteProps {
+  onClose: () => void;
+  onUpload: () => void;
+}
+
+/** Goes to any page, run or pipeline by a part of its name, and does what the page offers. */
+export default function Palette({ onClose, onUpload }: PaletteProps) {
   const { t } = useTranslation();
   const listID = useId();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const entries = useEntries(text);
+  const entries = useEntries(text, onUpload);
   useEffect(() => {
     document.getElementById(`${listID}-${at}`)?.scrollIntoView({ block: 'nearest' });
   }, [listID, at]);
@@ -103,11 +110,13 @@ function Hints() {
   );
 }
 
-function useEntries(text: string): Entry[] {
+function useEntries(text: string, onUpload: () => void): Entry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const client = useQueryClient();
   const pages = usePages();
+  const preferences = usePreferenceActs();
+  const upload = { key: 'upload', label: t('pipelines.upload'), to: t('pages.pipelines'), act: onUpload };
   const [sought] = useDebouncedValue(text.trim(), 200);
   const search = { q: sought, size: shownOfKind };
   const held = { enabled: sought !== '', placeholderData: keepPreviousData };
@@ -125,13 +134,17 @@ function useEntries(text: string): Entry[] {
     const items = sought ? (data?.items ?? []) : [];
     return isPlaceholderData || sought !== text.trim() ? items.filter(({ name }) => fits({ label: name })) : items;
   };
+  const acts = (all: Act[]) =>
+    all.filter(fits).map(({ key, label, to, act }) => ({ key: `act ${key}`, label, kind: to, go: act }));
   return [
+    ...acts(actsOffered()),
     ...pages.filter(fits).map(({ to, label }) => ({
       key: to,
       label,
       kind: t('palette.page'),
       go: () => void navigate({ to }),
     })),
+    ...acts([upload, ...preferences]),
     ...found(pipelines).map(({ id, name }) => ({
       key: id,
       label: name,

@@ -3,6 +3,7 @@ import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Page, Run } from '../api/client';
+import { useActs } from '../palette/acts';
 
 /** What a list shows: the runs of its page, and those that are pinned. */
 interface Rows {
@@ -55,10 +56,13 @@ function changesOf(held: Rows, now: Rows): number {
 export function Pause({ paused, changes, onPause, onShow }: ReturnType<typeof useHold>['pause']) {
   const { t } = useTranslation();
   const Icon = paused ? IconPlayerPlay : IconPlayerPause;
+  const label = t(paused ? 'runs.resume' : 'runs.pause');
+  const toggle = () => onPause(!paused);
+  useActs([{ key: 'pause', label, to: t('pages.runs'), act: toggle }]);
   return (
     <Group gap="xs">
-      <Button variant="default" leftSection={<Icon size={16} aria-hidden />} onClick={() => onPause(!paused)}>
-        {t(paused ? 'runs.resume' : 'runs.pause')}
+      <Button variant="default" leftSection={<Icon size={16} aria-hidden />} onClick={toggle}>
+        {label}
       </Button>
       <Text size="sm" c="dimmed" role="status">
         {paused && t('runs.changes', { count: changes })}

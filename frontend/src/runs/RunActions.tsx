@@ -1,45 +1,51 @@
 import { Button } from '@mantine/core';
 import { IconPlayerStop, IconReload, IconRepeat } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
-import { terminateRun } from '../api/runs';
-import { announce } from '../app/announce';
 import { ButtonLink } from '../app/links';
-import { Confirm } from '../feedback/Confirm';
+import { useActs } from '../palette/acts';
 import { isFinal } from '../status/status';
-import { RetryDialog } from './RetryDialog';
+import { type Asking, RunDialogs } from './RunDialogs';
 
-/** What can be done with a run: go on where it failed, start it again with other values, or stop it. */
-export function RunActions({ run, onRetried }: { run: Run; onRetried: () => void }) {
+interface RunActionsProps {
+  run: Run;
+  onRetried: () => void;
+}
+
+/** What can be done with a run: go on where it failed, start it again with other values, or stop it. The palette offers more. */
+export function RunActions({ run, onRetried }: RunActionsProps) {
   const { t } = useTranslation();
-  const client = useQueryClient();
-  const [asking, setAsking] = useState(false);
-  const [retrying, setRetrying] = useState(false);
-  const terminate = useMutation({
-    mutationFn: () => terminateRun(run.id),
-    onSuccess: async () => {
-      setAsking(false);
-      announce(t('run.terminated'));
-      await client.invalidateQueries({ queryKey: ['run', run.id] });
+  const navigate = useNavigate();
+  const [asking, setAsking] = useState<Asking>();
+  const canRetry = isFinal(run.status) && run.status !== 'Succeeded';
+  const canClone = Boolean(run.pipeline?.id);
+  const canStop = !isFinal(run.status) && run.status !== 'Terminating';
+  const clone = { to: '/runs/new', search: { clone: run.id } } as const;
+  const offers = [
+    canStop && { key: 'terminate', label: t('run.terminate'), act: () => setAsking('terminate') },
+    canRetry && { key: 'retry', label: t('retry.retry'), act: () => setAsking('retry') },
+    canClone && { key: 'clone', label: t('run.runAgain'), act: () => void navigate(clone) },
+    run.archived
+      ? { key: 'unarchive', label: t('bulk.unarchive'), act: () => setAsking('unarchive') }
+      : { key: 'archive', label: t('bulk.archive'), act: () => setAsking('archive') },
+    {
+      key: 'compare',
+      label: t('bulk.compare'),
+      act: () => void navigate({ to: '/compare', search: { runs: [run.id] } }),
     },
-  });
+  ];
+  useActs(offers.flatMap((offer) => (offer ? [{ ...offer, to: run.name }] : [])));
   return (
     <>
-      {isFinal(run.status) && run.status !== 'Succeeded' && (
-        <Button variant="default" leftSection={<IconReload size={16} aria-hidden />} onClick={() => setRetrying(true)}>
+      {canRetry && (
+        <Button variant="default" leftSection={<IconReload size={16} aria-hidden />} onClick={() => setAsking('retry')}>
           {t('retry.retry')}
         </Button>
       )}
-      {retrying && <RetryDialog run={run} onClose={() => setRetrying(false)} onRetried={onRetried} />}
-      {run.pipeline?.id && (
-        <ButtonLink
-          to="/runs/new"
-          search={{ clone: run.id }}
-          variant="default"
-          leftSection={<IconRepeat size={16} aria-hidden />}
-        >
+      {canClone && (
+        <ButtonLink {...clone} variant="default" leftSection={<IconRepeat size={16} aria-hidden />}>
           {t('run.runAgain')}
         </ButtonLink>
       )}
@@ -47,24 +53,14 @@ export function RunActions({ run, onRetried }: { run: Run; onRetried: () => void
         <Button
           variant="default"
           c="var(--ar-bad)"
-          disabled={run.status === 'Terminating'}
+          disabled={!canStop}
           leftSection={<IconPlayerStop size={16} aria-hidden />}
-          onClick={() => setAsking(true)}
+          onClick={() => setAsking('terminate')}
         >
           {t('run.terminate')}
         </Button>
       )}
-      {asking && (
-        <Confirm
-          title={t('run.terminateTitle')}
-          text={t('run.terminateText', { name: run.name })}
-          action={t('run.terminateConfirm')}
-          busy={terminate.isPending}
-          error={terminate.error}
-          onConfirm={() => terminate.mutate()}
-          onClose={() => setAsking(false)}
-        />
-      )}
+      <RunDialogs run={run} asking={asking} onClose={() => setAsking(undefined)} onRetried={onRetried} />
     </>
   );
 }
