@@ -109,11 +109,27 @@ for (const { name: look, width, scheme, language } of looks) {
       }
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       if (wide > width) found.push(`${name}: ${wide} px wide`);
+      for (const head of await brokenHeads(page)) found.push(`${name}: the head “${head}” is broken within a word`);
       await picture(page, `${look}-${name}`);
     }
     expect(found).toEqual([]);
   });
 }
+
+/** The heads of columns that have more lines than words. */
+const brokenHeads = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('thead th, thead th *')].flatMap((part) =>
+      [...part.childNodes].flatMap((node) => {
+        const text = node.nodeType === Node.TEXT_NODE ? (node.textContent ?? '').trim() : '';
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+        const words = text.split(/[^\p{L}\p{N}]+/u).filter(Boolean).length;
+        return text && lines > Math.max(1, words) ? [text] : [];
+      }),
+    ),
+  );
 
 test('two versions that differ are shown row by row', async ({ page }) => {
   await page.goto((await pages(page)).diff as string);

@@ -7,7 +7,7 @@ import classes from './Cluster.module.css';
 /** Who has pods, and what they ask for. */
 export function Holders({ holders = [] }: { holders: Holder[] | undefined }) {
   const { t, i18n } = useTranslation();
-  if (holders.length === 0) return <span className={classes.small}>{t('cluster.nobody')}</span>;
+  if (holders.length === 0) return <span className={`${classes.small} whole`}>{t('cluster.nobody')}</span>;
   return (
     <ul className={classes.holders}>
       {holders.map((holder) => (

@@ -101,6 +101,7 @@ function useColumns(graph: Steps, onSelect: (id: string) => void): Column<Step>[
     return [
       {
         id: 'step',
+        lead: true,
         header: t('field.step'),
         cell: (row) => (
           <UnstyledButton className={classes.stepButton} onClick={() => onSelect(row.id)}>

@@ -151,7 +151,8 @@ function MetricCell({ run, name }: { run: Run; name: string }) {
 /** Leads to the version that a run was made from; it says the pipeline's name unless it is given a text. */
 export function PipelineLink({ run, text }: { run: Run; text?: string }) {
   const { t } = useTranslation();
-  if (!run.pipeline?.id) return <>{run.pipeline?.name || t('runs.inline')}</>;
+  if (!run.pipeline?.id)
+    return run.pipeline?.name ? run.pipeline.name : <span className="whole">{t('runs.inline')}</span>;
   return (
     <TextLink
       to="/pipelines/$pipelineId"
