@@ -5,8 +5,8 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { renderApp } from '../test/render';
 import { server } from '../test/server';
 
-// The router loads pages when they are opened; here they are there before the tests begin, which have a time limit.
-import.meta.glob('../*/*Page.tsx', { eager: true });
+// Pages and tabs are loaded when they are opened; here they are there before the tests begin, which have a time limit.
+import.meta.glob('../*/*{Page,Tab}.tsx', { eager: true });
 
 /** Streams are counted as requests, and say nothing. */
 class Source extends EventTarget {
@@ -21,10 +21,29 @@ class Source extends EventTarget {
   }
 }
 
+/** A screen that has room for two of the things that are read when they come in view: charts, and what steps left to look at. */
+class Screen extends IntersectionObserver {
+  static free = 0;
+  override observe(target: Element) {
+    if (Screen.free-- > 0) super.observe(target);
+  }
+}
+
+// There is no canvas.
+vi.mock('uplot', () => ({
+  default: class {
+    ctx = { canvas: null };
+    setData() {}
+    setSize() {}
+    destroy() {}
+  },
+}));
+
 let asked: string[] = [];
 
 beforeEach(() => {
   vi.stubGlobal('EventSource', Source);
+  vi.stubGlobal('IntersectionObserver', Screen);
   return () => vi.unstubAllGlobals();
 });
 
@@ -50,6 +69,43 @@ const aRun = (i: number, rows = 1) => ({
   parameters: [{ name: 'workers', value: '2' }],
   metrics,
   nodes: many(rows, pod),
+});
+const resources = [{ resource: 'cpu', capacity: 4, allocatable: 4, requested: 1, free: 3 }];
+/** The log, the curve, the worker, the event and the artifact's picture of one step. */
+const log = (i: number) => ({ node_id: `n${i}`, attempt: 1, container: 'main', started_at: at, last_at: at });
+const series = (i: number) => ({
+  node_id: 'n0',
+  name: `loss-${i >> 1}`,
+  rank: i % 2,
+  format: 'RAW',
+  total: '2',
+  points: [
+    { step: '1', value: 2 },
+    { step: '2', value: 1 },
+  ],
+});
+const visual = (i: number) => ({
+  node_id: `n${i}`,
+  step_name: `row-${i}`,
+  kind: 'markdown',
+  storage: 'inline',
+  source: 'x',
+});
+const event = (i: number) => ({
+  kind: 'Pod',
+  name: `row-${i}`,
+  node_id: `n${i}`,
+  reason: 'Started',
+  first_at: at,
+  last_at: at,
+});
+const trainJob = (workers: number) => ({
+  node_id: 'n0',
+  step_name: 'train',
+  kind: 'MPIJob',
+  name: 'train',
+  state: 'Running',
+  workers: many(workers, (i) => ({ pod: `row-${i}`, role: 'worker', index: i, state: 'Running', rank: i })),
 });
 const parameters = [{ name: 'workers', value: '2' }];
 const version = (i: number) => ({ id: `v${i}`, name: `row-${i}`, created_at: at, parameters });
@@ -89,6 +145,24 @@ function serve(rows: number) {
     ],
     [/\/argosy\/v1\/runs$/, { runs: many(rows, (i) => aRun(i)), total_size: rows, checked: true }],
     [/\/argosy\/v1\/runs\/r0$/, aRun(0, rows)],
+    [/\/runs\/r0\/logs$/, { logs: many(rows, log) }],
+    [/\/runs\/r0\/metrics$/, { series: many(2 * rows, series) }],
+    [/\/runs\/r0\/metrics\/.*\/series$/, { series: many(rows, series) }],
+    [/\/runs\/r0\/visuals$/, { visuals: many(rows, visual) }],
+    [/\/runs\/r0\/jobs$/, { jobs: [trainJob(rows)] }],
+    [/\/runs\/r0\/cluster-events$/, { events: many(rows, event) }],
+    [/\/v1beta1\/runs\/r0$/, { pipeline_runtime: { workflow_manifest: '{"row-1": 1}' } }],
+    [
+      /\/argosy\/v1\/cluster$/,
+      {
+        nodes: many(rows, (i) => ({ name: `row-${i}`, ready: true, schedulable: true, resources })),
+        queues: many(rows, (i) => ({ name: `queue-${i}`, running: 1 })),
+      },
+    ],
+    [
+      /\/pipeline_versions:diff$/,
+      { changes: many(rows, (i) => ({ step: `row-${i}`, path: 'x', from: '1', to: '2' })) },
+    ],
     [/\/v1beta1\/pipelines$/, { pipelines: many(rows, pipeline), total_size: rows }],
     [/\/v1beta1\/pipelines\/p0$/, pipeline(0)],
     [/\/v1beta1\/pipeline_versions$/, { versions: many(rows, version), total_size: rows }],
@@ -114,6 +188,7 @@ function serve(rows: number) {
 /** Opens a page and counts its requests, until it shows its rows, has asked so often, and asks for nothing more. */
 async function requests(path: string, rows: number, shows: RegExp, least: number): Promise<string[]> {
   asked = [];
+  Screen.free = 2;
   serve(rows);
   const { client } = renderApp(path, Number.POSITIVE_INFINITY);
   await screen.findAllByText(shows);
@@ -143,10 +218,20 @@ const pages: [name: string, path: string, shows: RegExp][] = [
   ['New run', '/runs/new?pipeline=p0', /can hold every step/],
   ['Run', '/runs/r0', /step-1/],
   ['Run, steps', '/runs/r0?tab=steps', /step-1/],
+  ['Run, timeline', '/runs/r0?tab=timeline', /step-1/],
+  ['Run, metrics', '/runs/r0?tab=metrics', /^rank 1$|mean of 40 ranks/],
+  ['Run, outputs', '/runs/r0?tab=outputs', /row-1|step-1/],
+  ['Run, job', '/runs/r0?tab=job', /row-1/],
+  ['Run, events', '/runs/r0?tab=events', /row-1/],
+  ['Run, parameters', '/runs/r0?tab=parameters', /workers/],
+  ['Run, YAML', '/runs/r0?tab=yaml', /row-1/],
   ['Schedules', '/schedules', /row-1/],
   ['Schedule', '/schedules/j0', /row-1/],
   ['Compare', '/compare?runs=r0&runs=r1', /row-1/],
   ['Scaling', '/scaling?experiment=e0', /row-1/],
+  ['Diff', '/diff?from=v0&to=v1', /row-1/],
+  ['Nodes and queues', '/cluster', /row-1/],
+  ['Settings', '/settings', /Time zone/],
   ['Rule tester', '/metrics/test', /Paste what a job prints/],
 ];
 
