@@ -203,7 +203,7 @@ bench-api: build ## the API server on stores of 200,000 and 1,000,000 runs, with
 UI_RUNS ?= 200000
 
 .PHONY: bench-ui
-bench-ui: build ## the UI in Chromium on a server with 200,000 runs: first list, large graph, long log, comparison (10 minutes)
+bench-ui: build ## the UI in Chromium on a server with 200,000 runs: first list, large graph, long log, comparison, heap (25 minutes; HEAP_MINUTES=1)
 	@build/packages.sh test
 	@mkdir -p .build/bench-ui
 	@[ -f .build/bench-ui/argosy.db ] || go run -trimpath ./test/bench/api -sizes $(UI_RUNS) -fill $(CURDIR)/.build/bench-ui/argosy.db

@@ -124,6 +124,8 @@ async function pan(page, { graph }) {
       globalThis.longest = Math.max(globalThis.longest, ...list.getEntries().map(({ duration }) => duration));
     }).observe({ entryTypes: ['longtask'] });
   });
+  const view = page.locator('.react-flow__viewport');
+  const still = await view.getAttribute('style');
   const { x, y, width, height } = await page.locator('.react-flow__pane').boundingBox();
   // Near the upper edge, where no node takes the drag for itself.
   await page.mouse.move(x + width / 2, y + 8);
@@ -132,6 +134,7 @@ async function pan(page, { graph }) {
     const turn = (i / 40) * 2 * Math.PI;
     await page.mouse.move(x + (width / 2) * (1 + 0.8 * Math.sin(turn)), y + (height / 2) * (1 - 0.8 * Math.cos(turn)));
   }
+  if ((await view.getAttribute('style')) === still) throw new Error('the graph does not follow the mouse');
   await page.mouse.up();
   return { took: await page.evaluate(() => globalThis.longest) };
 }
@@ -139,8 +142,9 @@ async function pan(page, { graph }) {
 /** The heap of a page that follows a live run's log, after garbage is collected: what it grows by each minute, after the first. */
 async function heap(browser, url, { live }) {
   const page = await openPage(browser, url);
-  await page.goto(`/runs/${live}`);
-  await page.getByRole('tab', { name: 'Logs' }).click();
+  const isPod = ({ type }) => type === 'Pod';
+  const { nodes } = await until(url, live, (run) => run.nodes?.some(isPod));
+  await page.goto(`/runs/${live}?node=${nodes.find(isPod).id}&panel=log`);
   await page
     .getByText(/images\/sec/)
     .first()
