@@ -116,7 +116,7 @@ func upToDate(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(prepare(ctx, db), db.Close())
+	return errors.Join(prepare(ctx, db, true), db.Close())
 }
 
 func beginEpoch(ctx context.Context, file string) error {

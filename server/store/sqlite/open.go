@@ -28,12 +28,16 @@ func Open(ctx context.Context, file string) (*sqlstore.Store, error) {
 	if err := private(file); err != nil {
 		return nil, err
 	}
+	suspect, err := toBeChecked(file)
+	if err != nil {
+		return nil, err
+	}
 	writes, err := sql.Open(driver, dsn(file, true))
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", file, err)
 	}
 	writes.SetMaxOpenConns(1) // SQLite has one writer, and waiting for it in Go is fair
-	if err := prepare(ctx, writes); err != nil {
+	if err := prepare(ctx, writes, suspect); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", file, err), writes.Close())
 	}
 	reads, err := sql.Open(driver, dsn(file, false))
@@ -52,6 +56,23 @@ func private(file string) error {
 		return fmt.Errorf("open store: %w", err)
 	}
 	return f.Close()
+}
+
+// quicklyRead is the size up to which a file is read as a whole at each start, in bytes: it takes less than a second.
+const quicklyRead = 64 << 20
+
+// toBeChecked tells whether all of a file is to be read before anything is served from it. A large one is read, at some 50 MB a second,
+// only when its last user did not close it, which SQLite's log beside it shows. SQLite finds damage elsewhere when it comes to it.
+func toBeChecked(file string) (bool, error) {
+	main, err := os.Stat(file)
+	if err != nil {
+		return false, fmt.Errorf("open store: %w", err)
+	}
+	log, err := os.Stat(file + "-wal")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("open store: %w", err)
+	}
+	return main.Size() <= quicklyRead || err == nil && log.Size() > 0, nil
 }
 
 // dsn names the file with the pragmas of each of its connections.
@@ -74,10 +95,14 @@ func dsn(file string, write bool) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: p.Encode()}).String()
 }
 
-// prepare checks the file and migrates it.
-func prepare(ctx context.Context, db *sql.DB) error {
+// prepare checks the file, all of it or its schema, and migrates it.
+func prepare(ctx context.Context, db *sql.DB, whole bool) error {
+	check := "SELECT 'ok' FROM (SELECT count(*) FROM sqlite_schema)"
+	if whole {
+		check = "PRAGMA quick_check(1)"
+	}
 	var verdict string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+	if err := db.QueryRowContext(ctx, check).Scan(&verdict); err != nil {
 		return fmt.Errorf("the file is not a readable SQLite database: %w", err)
 	}
 	if verdict != "ok" {

@@ -54,6 +54,41 @@ func TestOpenFindsDamage(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Accept(t.Context(), run.Run{ID: "r"}, []byte("m"), []byte("{}")))
 	require.NoError(t, s.Close())
+	overwriteRuns(t, file)
+	_, err = sqlite.Open(t.Context(), file)
+	require.ErrorContains(t, err, "the file is damaged")
+	require.ErrorContains(t, err, "restore it from a backup")
+}
+
+// TestLargeFilesAreReadAfterACrash: reading a large file takes long, so a start after a clean stop leaves that out. Damage is an error
+// where it is met.
+func TestLargeFilesAreReadAfterACrash(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "argosy.db")
+	s, err := sqlite.Open(t.Context(), file)
+	require.NoError(t, err)
+	require.NoError(t, s.Accept(t.Context(), run.Run{ID: "r"}, []byte("m"), []byte("{}")))
+	require.NoError(t, s.Close())
+	db, err := sql.Open(sqlite.Driver, file)
+	require.NoError(t, err)
+	_, err = db.Exec("CREATE TABLE large AS SELECT zeroblob(?) AS data", sqlite.QuicklyRead)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	overwriteRuns(t, file)
+	s, err = sqlite.Open(t.Context(), file)
+	require.NoError(t, err)
+	_, err = s.Run(t.Context(), "r")
+	require.ErrorContains(t, err, "the store failed")
+	require.NoError(t, s.Close())
+
+	require.NoError(t, os.WriteFile(file+"-wal", []byte("left by a server that was killed"), 0o600))
+	_, err = sqlite.Open(t.Context(), file)
+	require.ErrorContains(t, err, "the file is damaged")
+}
+
+// overwriteRuns fills the first page of the table of runs with zeros.
+func overwriteRuns(t *testing.T, file string) {
+	t.Helper()
 	db, err := sql.Open(sqlite.Driver, file)
 	require.NoError(t, err)
 	var page, size int64
@@ -65,7 +100,4 @@ func TestOpenFindsDamage(t *testing.T) {
 	_, err = f.WriteAt(make([]byte, size), (page-1)*size)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	_, err = sqlite.Open(t.Context(), file)
-	require.ErrorContains(t, err, "the file is damaged")
-	require.ErrorContains(t, err, "restore it from a backup")
 }
