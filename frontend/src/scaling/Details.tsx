@@ -169,7 +169,7 @@ function Raw({ report }: { report: ScalingResult }) {
               {name}
             </TextLink>
           </Table.Th>
-          <Table.Td>{formatTime(started, i18n.language)}</Table.Td>
+          <Table.Td className="whole">{formatTime(started, i18n.language)}</Table.Td>
           {varying.map((parameter) => (
             <Table.Td key={parameter}>{parameters?.[parameter]}</Table.Td>
           ))}
