@@ -117,14 +117,14 @@ test('the curves of a run are drawn from the series, and the address keeps how',
 
   await page.getByText('Seconds', { exact: true }).click();
   await expect(page).toHaveURL(/x=relative/);
-  await page.getByLabel('Logarithmic').click();
-  await expect(page.getByLabel('Logarithmic')).toBeChecked();
+  await page.getByLabel('Logarithmic', { exact: true }).click();
+  await expect(page.getByLabel('Logarithmic', { exact: true })).toBeChecked();
   await page.getByRole('button', { name: `Show ${metric} on the full screen` }).click();
   await expect(page).toHaveURL(/open=/);
   await page.reload();
   const full = page.getByRole('dialog');
   await expect(full.locator('canvas')).toBeVisible();
-  await expect(full.getByLabel('Logarithmic')).toBeChecked();
+  await expect(full.getByLabel('Logarithmic', { exact: true })).toBeChecked();
   await full.getByText('Show the numbers').click();
   await expect(full.getByRole('region', { name: `Numbers of ${metric}` }).getByRole('row')).not.toHaveCount(0);
   await picture(page, 'curves-full');
