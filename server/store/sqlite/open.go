@@ -58,11 +58,11 @@ func private(file string) error {
 	return f.Close()
 }
 
-// quicklyRead is the size up to which a file is read as a whole at each start, in bytes: it takes less than a second.
+// quicklyRead is the size up to which a file is read as a whole at each start, in bytes. A larger one would make each start wait.
 const quicklyRead = 64 << 20
 
-// toBeChecked tells whether all of a file is to be read before anything is served from it. A large one is read, at some 50 MB a second,
-// only when its last user did not close it, which SQLite's log beside it shows. SQLite finds damage elsewhere when it comes to it.
+// toBeChecked tells whether Open reads a whole file for damage. It reads a large file only when its last user did not close it: SQLite's
+// log then lies beside it. Any other damage is an error when SQLite reads the page.
 func toBeChecked(file string) (bool, error) {
 	main, err := os.Stat(file)
 	if err != nil {

@@ -49,13 +49,9 @@ func TestPromises(t *testing.T) {
 // TestOpenFindsDamage: a page of the file that was overwritten is found before anything is served from it.
 func TestOpenFindsDamage(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "argosy.db")
-	s, err := sqlite.Open(t.Context(), file)
-	require.NoError(t, err)
-	require.NoError(t, s.Accept(t.Context(), run.Run{ID: "r"}, []byte("m"), []byte("{}")))
-	require.NoError(t, s.Close())
+	file := closedStore(t)
 	overwriteRuns(t, file)
-	_, err = sqlite.Open(t.Context(), file)
+	_, err := sqlite.Open(t.Context(), file)
 	require.ErrorContains(t, err, "the file is damaged")
 	require.ErrorContains(t, err, "restore it from a backup")
 }
@@ -64,18 +60,14 @@ func TestOpenFindsDamage(t *testing.T) {
 // where it is met.
 func TestLargeFilesAreReadAfterACrash(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "argosy.db")
-	s, err := sqlite.Open(t.Context(), file)
-	require.NoError(t, err)
-	require.NoError(t, s.Accept(t.Context(), run.Run{ID: "r"}, []byte("m"), []byte("{}")))
-	require.NoError(t, s.Close())
+	file := closedStore(t)
 	db, err := sql.Open(sqlite.Driver, file)
 	require.NoError(t, err)
 	_, err = db.Exec("CREATE TABLE large AS SELECT zeroblob(?) AS data", sqlite.QuicklyRead)
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	overwriteRuns(t, file)
-	s, err = sqlite.Open(t.Context(), file)
+	s, err := sqlite.Open(t.Context(), file)
 	require.NoError(t, err)
 	_, err = s.Run(t.Context(), "r")
 	require.ErrorContains(t, err, "the store failed")
@@ -84,6 +76,17 @@ func TestLargeFilesAreReadAfterACrash(t *testing.T) {
 	require.NoError(t, os.WriteFile(file+"-wal", []byte("left by a server that was killed"), 0o600))
 	_, err = sqlite.Open(t.Context(), file)
 	require.ErrorContains(t, err, "the file is damaged")
+}
+
+// closedStore is the file of a store with one run.
+func closedStore(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "argosy.db")
+	s, err := sqlite.Open(t.Context(), file)
+	require.NoError(t, err)
+	require.NoError(t, s.Accept(t.Context(), run.Run{ID: "r"}, []byte("m"), []byte("{}")))
+	require.NoError(t, s.Close())
+	return file
 }
 
 // overwriteRuns fills the first page of the table of runs with zeros.

@@ -10,10 +10,10 @@ import (
 	"github.com/argosy-ml/argosy/server/store/sqlite"
 )
 
-// Curves says how many of the newest runs that succeeded have curves, and of what size.
+// Curves is the number of runs that get curves, the metrics of each run, and the points of each metric.
 type Curves struct{ Runs, Metrics, Points int }
 
-// FillCurves adds curves to runs of a store that Fill has made.
+// FillCurves adds curves to the newest runs that succeeded, in a store that Fill has made.
 func FillCurves(ctx context.Context, file string, w *World, c Curves) error {
 	s, err := sqlite.Open(ctx, file)
 	if err != nil {
@@ -29,7 +29,7 @@ func FillCurves(ctx context.Context, file string, w *World, c Curves) error {
 	return errors.Join(err, s.Close())
 }
 
-// of gives the curves of a run, metric after metric as steps print them: they fall like losses, each with a swing of its own.
+// of gives the points of a run's curves in the order in which a step prints them. Each curve falls like a loss, with its own swing.
 func (c Curves) of(number int) []run.Point {
 	points := make([]run.Point, 0, c.Metrics*c.Points)
 	for i := range c.Points {
