@@ -260,3 +260,30 @@ it('makes a schedule, with the next five times written out, and pauses the one t
   });
   expect(asked.mock.calls[1]?.[0]).toBe('disabled');
 });
+
+it('takes values from the address, and writes what is typed there', async () => {
+  const router = form({ pipeline: 'p1', 'p.workers': '4', 'p.gone': '1' });
+  const workers = await screen.findByLabelText('workers');
+  expect((workers as HTMLInputElement).value).toBe('4');
+  expect(screen.getByText(/does not have: gone\. They are left out\./)).toBeTruthy();
+  await userEvent.type(workers, '2');
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ pipeline: 'p1', 'p.workers': '42' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Back to the default: workers' }));
+  await waitFor(() => expect(router.state.location.search).not.toHaveProperty('p.workers'));
+});
+
+it('takes values from a file, and names those that it cannot take', async () => {
+  form({ pipeline: 'p1' });
+  const workers = await screen.findByLabelText('workers');
+  const text = 'workers: 3\nnote: [1, 2]\nworkrs: 4\n';
+  const input = document.querySelector('input[type=file]') as HTMLInputElement;
+  await userEvent.upload(input, new File([text], 'values.yaml'));
+  const alert = await screen.findByRole('alert');
+  expect(alert.textContent).toContain('Not taken from values.yaml');
+  expect(alert.textContent).toContain(
+    'Line 3: workrs: The pipeline has no such parameter; it has workers, data, note.',
+  );
+  expect(screen.getByText('2 values taken from values.yaml.')).toBeTruthy();
+  expect((workers as HTMLInputElement).value).toBe('3');
+  expect((screen.getByLabelText('note') as HTMLInputElement).value).toBe('[1,2]');
+});

@@ -15,8 +15,9 @@ import { AsCommand } from './AsCommand';
 import { commandLine, curl } from './command';
 import { ExperimentField, type ExperimentValue, useExperimentDefault } from './ExperimentField';
 import classes from './NewRun.module.css';
-import type { NewRunSearch } from './newRunSearch';
+import { type NewRunSearch, searchValues, valuesPatch } from './newRunSearch';
 import { ParameterFields } from './ParameterFields';
+import { ParameterFile } from './ParameterFile';
 import { PipelineField } from './PipelineField';
 import { Preflight } from './Preflight';
 import { parameterValues, problemOf, suggestName } from './parameters';
@@ -43,7 +44,7 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
   const [begun] = useState(() => new Date());
   const [typedName, setName] = useState<string>();
   const [description, setDescription] = useState(source?.description ?? '');
-  const [typed, setTyped] = useState<Record<string, string>>({});
+  const [typed, setTyped] = useState(() => searchValues(search));
   const [chosen, setExperiment] = useState<ExperimentValue>();
   const [draft, setDraft] = useState(source?.trigger ?? newTrigger);
   const [asked, setAsked] = useState(false);
@@ -132,7 +133,20 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
     experiment: experiment?.newName ?? known?.name,
   };
   const choose = (patch: NewRunSearch) =>
-    void navigate({ to: '/runs/new', search: { ...search, ...patch }, replace: true });
+    void navigate({ to: '.', search: { ...search, ...patch }, replace: true, resetScroll: false });
+  // The address holds what was typed, so that it can be sent to others and opened again.
+  const write = (values: Record<string, string>) => {
+    const all = { ...typed, ...values };
+    setTyped(all);
+    const differing = parameters.map(({ name, begin }) => [name, all[name] === begin ? undefined : all[name]]);
+    choose(valuesPatch(Object.fromEntries(differing)));
+  };
+  const changePipeline = (id: string | undefined) => {
+    const none = valuesPatch(Object.fromEntries(Object.keys(typed).map((name) => [name, undefined])));
+    setTyped({});
+    choose({ ...none, pipeline: id, version: undefined });
+  };
+  const unknown = version ? Object.keys(typed).filter((name) => parameters.every((one) => one.name !== name)) : [];
 
   return (
     <form onSubmit={submit} noValidate className={classes.form}>
@@ -143,7 +157,7 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
           versionID={versionID}
           defaultVersionID={defaultVersion}
           error={asked ? problems.pipeline : undefined}
-          onPipeline={(id) => choose({ pipeline: id, version: undefined })}
+          onPipeline={changePipeline}
           onVersion={(id) => choose({ pipeline: pipelineID, version: id })}
         />
         {(pipeline.error ?? versions.error) && (
@@ -193,12 +207,20 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
       )}
       <Section title={t('newRun.parameters')}>
         {versionID && !rules && <Awaiting what={t('await.pipeline')} rows={3} />}
+        {unknown.length > 0 && (
+          <Text size="sm" c="var(--ar-warn)">
+            {t('newRun.unknownValues', { names: unknown.join(', ') })}
+          </Text>
+        )}
+        {versionID && rules && parameters.length > 0 && (
+          <ParameterFile names={parameters.map(({ name }) => name)} rules={rules} onValues={write} />
+        )}
         {versionID && rules && (
           <ParameterFields
             parameters={parameters}
             before={source && { name: source.name, parameters: source.parameters }}
             rules={rules}
-            onChange={(parameter, value) => setTyped((old) => ({ ...old, [parameter]: value }))}
+            onChange={(parameter, value) => write({ [parameter]: value })}
           />
         )}
         {!versionID && (

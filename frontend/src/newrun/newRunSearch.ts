@@ -12,12 +12,19 @@ export interface NewRunSearch {
   recurring?: boolean;
   /** Pause the schedule whose values were taken, once the new one is there. */
   replace?: boolean;
+  /** The value of a parameter, by its name. */
+  [value: `p.${string}`]: string | undefined;
 }
 
 export function readNewRunSearch(raw: Record<string, unknown>): NewRunSearch {
   const text = (value: unknown) => (typeof value === 'string' && value ? value : undefined);
   const yes = (value: unknown) => (value === 'true' || value === true ? true : undefined);
+  const values: NewRunSearch = {};
+  for (const key in raw) {
+    if (isValue(key)) values[key] = String([raw[key]].flat().at(-1));
+  }
   return {
+    ...values,
     pipeline: text(raw.pipeline),
     version: text(raw.version),
     experiment: text(raw.experiment),
@@ -27,3 +34,17 @@ export function readNewRunSearch(raw: Record<string, unknown>): NewRunSearch {
     replace: yes(raw.replace),
   };
 }
+
+const isValue = (key: string): key is `p.${string}` => key.startsWith('p.');
+
+/** The values in a URL, by the names of their parameters. */
+export const searchValues = (search: NewRunSearch): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(search).flatMap(([key, value]) =>
+      isValue(key) && value !== undefined ? [[key.slice(2), String(value)]] : [],
+    ),
+  );
+
+/** What changes in a URL so that it has these values; one that is undefined leaves it. */
+export const valuesPatch = (values: Record<string, string | undefined>): NewRunSearch =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [`p.${name}`, value]));

@@ -7,13 +7,12 @@ export function parameterValues(
   declared: Parameter[],
   typed: Record<string, string>,
   cloned: Parameter[],
-): { name: string; value: string; fallback: string }[] {
+): { name: string; value: string; begin: string; fallback: string }[] {
   const before = new Map(cloned.map(({ name, value }) => [name, value ?? '']));
-  return declared.map(({ name = '', value: fallback = '' }) => ({
-    name,
-    fallback,
-    value: typed[name] ?? before.get(name) ?? fallback,
-  }));
+  return declared.map(({ name = '', value: fallback = '' }) => {
+    const begin = before.get(name) ?? fallback;
+    return { name, fallback, begin, value: typed[name] ?? begin };
+  });
 }
 
 const number = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i;
