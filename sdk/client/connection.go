@@ -50,7 +50,7 @@ func (c *connection) get(ctx context.Context, path string, query url.Values, out
 
 // send sends in as JSON (nil: no body) and reads the answer into out (nil: ignored).
 func (c *connection) send(ctx context.Context, method, path string, in, out any) error {
-	r := request{method: method, path: path}
+	r := request{method: method, path: path, twice: method == http.MethodPut} // PUT comes to the same when it is sent twice
 	if in != nil {
 		body, err := json.Marshal(in)
 		if err != nil {

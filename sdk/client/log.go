@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -76,11 +77,41 @@ func (o LogOptions) query() url.Values {
 
 // Open returns a log of a node as text. The caller must close it.
 func (s LogsService) Open(ctx context.Context, runID, nodeID string, o LogOptions) (io.ReadCloser, error) {
-	resp, err := s.conn.do(ctx, request{method: http.MethodGet, path: nodePath(runID, nodeID) + "/log", accept: "text/plain", query: o.query()})
+	return s.open(ctx, nodePath(runID, nodeID)+"/log", o.query())
+}
+
+func (s LogsService) open(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+	resp, err := s.conn.do(ctx, request{method: http.MethodGet, path: path, accept: "text/plain", query: query})
 	if err != nil {
 		return nil, err
 	}
 	return resp.Body, nil
+}
+
+// MergeOptions select the logs of a step to read as one. The zero value reads all logs of the newest attempt up to their current end.
+type MergeOptions struct {
+	Logs       []Log // as List returns them; empty: all of the step
+	Attempt    int64 // of the run, from 1
+	Ranks      bool  // without the step's own pod, which repeats what the ranks of its distributed job print
+	Follow     bool  // go on until the step ends; logs that begin later join
+	Timestamps bool  // in front of each line
+}
+
+func (o MergeOptions) query() url.Values {
+	q := LogOptions{Attempt: o.Attempt, Follow: o.Follow, Timestamps: o.Timestamps}.query()
+	if o.Ranks {
+		q.Set("ranks", "true")
+	}
+	for _, l := range o.Logs {
+		q.Add("log", fmt.Sprintf("%d/%s/%s/%d", l.Attempt, l.Pod, l.Container, l.Restart))
+	}
+	return q
+}
+
+// Merge returns several logs of a node as one text in the order of time. Each line begins with its source: [worker 3], or the container's
+// name. The caller must close it.
+func (s LogsService) Merge(ctx context.Context, runID, nodeID string, o MergeOptions) (io.ReadCloser, error) {
+	return s.open(ctx, nodePath(runID, nodeID)+"/log:merge", o.query())
 }
 
 // List lists the logs of a node, in the order in which they began.

@@ -62,6 +62,8 @@ type Run struct {
 	Nodes       []Node      `json:"nodes,omitempty"`
 	Metrics     []Metric    `json:"metrics,omitempty"`
 	Warnings    []string    `json:"warnings,omitempty"`
+	// Labels are set with SetLabels; runs can be searched by them.
+	Labels map[string]string `json:"labels,omitempty"`
 	// Waiting is the reason why the run waits while none of its steps runs; nil when it does not wait.
 	Waiting *Waiting `json:"waiting,omitempty"`
 }
@@ -361,6 +363,15 @@ type Retried struct {
 func (s RunsService) RetryFrom(ctx context.Context, id string, from From) (*Retried, error) {
 	var r Retried
 	return &r, s.conn.send(ctx, http.MethodPost, ownAPI+"/runs/"+escape(id)+":retry", from, &r)
+}
+
+// SetLabels replaces the labels of a run and returns the run without its nodes. Names and values are as in Kubernetes; a run has at most 64.
+func (s RunsService) SetLabels(ctx context.Context, id string, labels map[string]string) (*Run, error) {
+	var r Run
+	in := struct {
+		Labels map[string]string `json:"labels"`
+	}{labels}
+	return &r, s.conn.send(ctx, http.MethodPut, ownAPI+"/runs/"+escape(id)+"/labels", in, &r)
 }
 
 // Delete deletes a run with its logs, and stops it first if it has not ended. Its artifacts stay, as with KFP: see Purge.

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -183,6 +184,33 @@ func TestAgainstARealServer(t *testing.T) {
 		lines = append(lines, line)
 	}
 	require.Equal(t, []string{"fake logs"}, lines, "what Kubernetes' own stand-in says")
+
+	all, err := c.Logs.List(ctx, r.ID, node)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	for _, o := range []client.MergeOptions{{Follow: true}, {Logs: all}} {
+		merged, err := c.Logs.Merge(ctx, r.ID, node, o)
+		require.NoError(t, err)
+		text, err := io.ReadAll(merged)
+		require.NoError(t, err)
+		require.NoError(t, merged.Close())
+		require.Equal(t, "["+all[0].Container+"] fake logs\n", string(text))
+	}
+	_, err = c.Logs.Merge(ctx, r.ID, node, client.MergeOptions{Logs: []client.Log{{Attempt: 9, Pod: "gone", Container: "main"}}})
+	require.True(t, client.IsNotFound(err), "%v", err)
+
+	labelled, err := c.Runs.SetLabels(ctx, r.ID, map[string]string{"team": "red", "baseline": ""})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"team": "red", "baseline": ""}, labelled.Labels)
+	red, err := c.Runs.List(ctx, client.RunListOptions{Search: client.Search{Labels: []string{"team=red"}}})
+	require.NoError(t, err)
+	require.Len(t, red.Items, 1)
+	require.Equal(t, labelled.Labels, red.Items[0].Labels)
+	labelled, err = c.Runs.SetLabels(ctx, r.ID, nil)
+	require.NoError(t, err)
+	require.Empty(t, labelled.Labels)
+	_, err = c.Runs.SetLabels(ctx, r.ID, map[string]string{"a b": "c"})
+	require.True(t, client.IsInvalid(err), "%v", err)
 
 	report, err := c.Artifacts.ReadFile(ctx, r.ID, node, "report")
 	require.NoError(t, err)

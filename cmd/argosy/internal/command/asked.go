@@ -53,9 +53,7 @@ func (r *runFlags) resolve(ctx context.Context, cl *client.Client) (client.NewRu
 		n.Name = client.RunName(p.Name)
 	}
 	if r.version != "" {
-		v, err := find(ctx, r.version, cl.Versions.Get, func(ctx context.Context, name string) (*client.PipelineVersion, error) {
-			return cl.Versions.ByName(ctx, p.ID, name)
-		})
+		v, err := findVersion(ctx, cl, p.ID, r.version)
 		if err != nil {
 			return n, err
 		}

@@ -37,6 +37,9 @@ func (c runs) logs() *cobra.Command {
 				if f.list {
 					return c.listLogs(cmd.Context(), cl, r.ID, n)
 				}
+				if f.allPods {
+					return c.copyMerged(cmd.Context(), cl, r.ID, n, client.MergeOptions{Attempt: f.attempt, Follow: f.follow, Timestamps: f.timestamps})
+				}
 				o, err := f.options(cmd)
 				if err != nil {
 					return err
@@ -58,9 +61,9 @@ func (c runs) logs() *cobra.Command {
 
 // logFlags are those of kubectl logs, as far as they make sense for a log that is kept.
 type logFlags struct {
-	follow, timestamps, previous, list bool
-	container, pod, since              string
-	tail, attempt                      int64
+	follow, timestamps, previous, list, allPods bool
+	container, pod, since                       string
+	tail, attempt                               int64
 }
 
 func (f *logFlags) add(cmd *cobra.Command) {
@@ -71,9 +74,13 @@ func (f *logFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.list, "list", false, "list the logs that a step has: containers, pods, roles, attempts")
 	flags.StringVarP(&f.container, "container", "c", "", "`name` of the container (default main)")
 	flags.StringVar(&f.pod, "pod", "", "`name` of a pod of the step's distributed job (default: the step's own)")
+	flags.BoolVar(&f.allPods, "all-pods", false, "all logs of the step in the order of time, each line with its role and rank or container")
 	flags.StringVar(&f.since, "since", "", "only lines since a `time`, or for so long: 2026-11-21T12:00:00Z, 10m")
 	flags.Int64Var(&f.tail, "tail", 0, "only so many of the last `lines`")
 	flags.Int64Var(&f.attempt, "attempt", 0, "`number` of the run's attempt, from 1 (default: the newest)")
+	for _, name := range []string{"container", "pod", "previous", "since", "tail", "list"} {
+		cmd.MarkFlagsMutuallyExclusive("all-pods", name)
+	}
 	for _, name := range []string{"container", "pod", "since", "tail", "attempt"} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions))
 	}
@@ -81,7 +88,7 @@ func (f *logFlags) add(cmd *cobra.Command) {
 
 // needStep refuses what can only be asked of one step.
 func (f *logFlags) needStep(cmd *cobra.Command) error {
-	for _, name := range []string{"timestamps", "previous", "list", "container", "pod", "since", "tail", "attempt"} {
+	for _, name := range []string{"timestamps", "previous", "list", "container", "pod", "all-pods", "since", "tail", "attempt"} {
 		if cmd.Flags().Changed(name) {
 			return exit.Usagef("--%s needs a step: argosy run logs RUN STEP --%s", name, name)
 		}
@@ -138,8 +145,21 @@ func (c runs) copyLog(ctx context.Context, cl *client.Client, to io.Writer, run 
 	if err != nil {
 		return err
 	}
+	return copyText(ctx, to, log)
+}
+
+func (c runs) copyMerged(ctx context.Context, cl *client.Client, run string, n client.Node, o client.MergeOptions) error {
+	log, err := cl.Logs.Merge(ctx, run, n.ID, o)
+	if err != nil {
+		return err
+	}
+	return copyText(ctx, c.out, log)
+}
+
+// copyText copies a log to its end and closes it.
+func copyText(ctx context.Context, to io.Writer, log io.ReadCloser) error {
 	defer log.Close()
-	_, err = io.Copy(to, log)
+	_, err := io.Copy(to, log)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -21,8 +21,8 @@ import (
 type pipelines struct{ *cli }
 
 func (c pipelines) command() *cobra.Command {
-	return group("pipeline", "Pipelines: list, upload, get, delete",
-		c.list(), c.upload(), c.get(), c.delete())
+	return group("pipeline", "Pipelines: list, upload, get, set-default, delete-version, delete",
+		c.list(), c.upload(), c.get(), c.setDefault(), c.deleteVersion(), c.delete())
 }
 
 func (c pipelines) list() *cobra.Command {

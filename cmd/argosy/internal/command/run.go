@@ -21,8 +21,8 @@ import (
 type runs struct{ *cli }
 
 func (c runs) command() *cobra.Command {
-	return group("run", "Runs: list, get, pending, create, wait, logs, metrics, visuals, events, compare, artifact, terminate, retry, archive, unarchive, delete",
-		c.list(), c.get(), c.pending(), c.create(), c.wait(), c.logs(), c.metrics(), c.visuals(), c.runEvents(), c.compare(), c.artifact(),
+	return group("run", "Runs: list, get, pending, create, wait, logs, metrics, visuals, events, compare, artifact, label, terminate, retry, archive, unarchive, delete",
+		c.list(), c.get(), c.pending(), c.create(), c.wait(), c.logs(), c.metrics(), c.visuals(), c.runEvents(), c.compare(), c.artifact(), c.label(),
 		c.change("terminate", "Stop runs; their distributed jobs are deleted", "terminated run", terminate),
 		c.retry(),
 		c.change("archive", "Archive runs; prune never removes them", "archived run", client.RunsService.Archive),
@@ -112,7 +112,7 @@ func (c runs) show(cl *client.Client, r *client.Run) error {
 	return p.Print(r, func() {
 		p.Fields("Name", r.Name, "ID", r.ID, "Status", p.Status(stateOf(r)), "Waits for", waitsFor(r), "Error", r.Error, "Took", output.Duration(r.Duration()),
 			"Created", output.Time(r.CreatedAt), "Experiment", r.Experiment.Name, "Pipeline", r.Pipeline.Name,
-			"Workflow", strings.TrimPrefix(r.Workflow.Namespace+"/"+r.Workflow.Name, "/"), "Page", cl.RunURL(r.ID))
+			"Workflow", strings.TrimPrefix(r.Workflow.Namespace+"/"+r.Workflow.Name, "/"), "Labels", labelList(r.Labels), "Page", cl.RunURL(r.ID))
 		if len(r.Parameters) > 0 {
 			p.Heading("Parameters")
 			p.Rows("none", []string{"name", "value"}, parameterRows(r.Parameters))
