@@ -125,7 +125,7 @@ func (c *cluster) testBootstrap(t *testing.T) {
 	}
 	before := versions()
 	require.Greater(t, len(before), 20)
-	require.NoError(t, bootstrap.Apply(t.Context(), c.config, c.info(t).S3))
+	require.NoError(t, bootstrap.Apply(t.Context(), c.config, c.info(t).S3, nil))
 	require.Equal(t, before, versions())
 }
 

@@ -16,12 +16,20 @@ type Cluster struct {
 	Missing []MissingRight `json:"missing,omitempty"`
 	ReadAt  time.Time      `json:"read_at"`
 	Disk    *Disk          `json:"disk,omitempty"` // nil where the server does not know it
+	// Versions are those of Kubernetes, Argo, the operators and the scheduler, as far as the server knows them.
+	Versions []ComponentVersion `json:"versions,omitempty"`
 }
 
 // Disk is the room, in bytes, of the file system that holds the server's data.
 type Disk struct {
 	Total float64 `json:"total"`
 	Free  float64 `json:"free"` // what the server's user may still write
+}
+
+// ComponentVersion is the version of a program that makes up the cluster.
+type ComponentVersion struct {
+	Name    string `json:"name"`    // such as Argo Workflows
+	Version string `json:"version"` // such as v3.7.18
 }
 
 // MissingRight names objects of the cluster that the server may not read, so that the answer lacks them.

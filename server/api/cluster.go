@@ -29,6 +29,9 @@ func (s *clusters) GetCluster(ctx context.Context, _ *argosyv1.GetClusterRequest
 	for _, n := range o.Nodes {
 		answer.Nodes = append(answer.Nodes, wireNode(n))
 	}
+	for _, v := range o.Versions {
+		answer.Versions = append(answer.Versions, &argosyv1.ComponentVersion{Name: v.Name, Version: v.Version})
+	}
 	for _, q := range o.Queues {
 		answer.Queues = append(answer.Queues, wireQueue(q))
 	}

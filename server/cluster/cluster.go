@@ -21,7 +21,12 @@ type Overview struct {
 	Missing []Right
 	ReadAt  time.Time
 	Disk    Disk
+	// Versions are those of Kubernetes, Argo, the operators and the scheduler, as far as they are known.
+	Versions []Version
 }
+
+// Version is the version of a program that makes up the cluster.
+type Version struct{ Name, Version string }
 
 // Disk is the room of the file system that holds the server's data, in bytes. Total is 0 where it is not known.
 type Disk struct{ Total, Free uint64 }

@@ -119,7 +119,8 @@ type View struct {
 	dynamic   dynamic.Interface
 	namespace string // of runs
 	log       *slog.Logger
+	versions  *versions
 }
 
 // View gives the engine's cluster to look at.
-func (e *Engine) View() *View { return &View{e.kube, e.dynamic, e.namespace, e.log} }
+func (e *Engine) View() *View { return &View{e.kube, e.dynamic, e.namespace, e.log, &versions{}} }

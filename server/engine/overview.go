@@ -55,6 +55,7 @@ func (v *View) Overview(ctx context.Context) (o cluster.Overview, err error) {
 	o.Missing = append(o.Missing, missing...)
 	o.Queues, missing, err = v.queues(ctx, groups, runsByOwner(pods))
 	o.Missing = append(o.Missing, missing...)
+	o.Versions = v.versionsNow(ctx)
 	return o, err
 }
 

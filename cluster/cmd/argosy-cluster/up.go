@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 	"github.com/argosy-ml/argosy/cluster/control/bootstrap"
 	"github.com/argosy-ml/argosy/cluster/control/kubeconfig"
 	"github.com/argosy-ml/argosy/cluster/control/pki"
+	"github.com/argosy-ml/argosy/cluster/control/versions"
 	"github.com/argosy-ml/argosy/cluster/doctor"
 	"github.com/argosy-ml/argosy/cluster/host/home"
 	"github.com/argosy-ml/argosy/cluster/host/supervisor"
@@ -268,7 +270,15 @@ func (c *cluster) start(ctx context.Context) error {
 	if err := c.children.Wait(ctx, apiserver); err != nil {
 		return err
 	}
-	if err := bootstrap.Apply(ctx, c.admin, c.keys); err != nil {
+	program, err := beside(controlPlaneProgram)
+	if err != nil {
+		return err
+	}
+	build, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	if err := bootstrap.Apply(ctx, c.admin, c.keys, versions.Of(build)); err != nil {
 		return err
 	}
 	more, err := c.launch(dependent(c.home, c.options, c.files, c.ports, c.admin))

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/argosy-ml/argosy/cluster/control/pki"
+	"github.com/argosy-ml/argosy/cluster/control/versions"
 	"github.com/argosy-ml/argosy/cluster/host/home"
 	"github.com/argosy-ml/argosy/cluster/net/podnet"
 )
@@ -55,7 +56,7 @@ var controllerRoles = []string{
 }
 
 // Apply brings the cluster to the state above and returns once the custom resources are served.
-func Apply(ctx context.Context, cfg *rest.Config, keys home.S3) error {
+func Apply(ctx context.Context, cfg *rest.Config, keys home.S3, components []versions.Component) error {
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS = -1 // a few dozen requests, all at once
 	client, err := dynamic.NewForConfig(cfg)
@@ -63,7 +64,7 @@ func Apply(ctx context.Context, cfg *rest.Config, keys home.S3) error {
 		return err
 	}
 	var g errgroup.Group
-	g.Go(func() error { return applyObjects(ctx, client, keys) })
+	g.Go(func() error { return applyObjects(ctx, client, keys, components) })
 	g.Go(func() error { return applyCRDs(ctx, cfg, client) })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("prepare the cluster: %w", err)
@@ -71,8 +72,8 @@ func Apply(ctx context.Context, cfg *rest.Config, keys home.S3) error {
 	return nil
 }
 
-func applyObjects(ctx context.Context, client dynamic.Interface, keys home.S3) error {
-	all, err := render(keys)
+func applyObjects(ctx context.Context, client dynamic.Interface, keys home.S3, components []versions.Component) error {
+	all, err := render(keys, components)
 	if err != nil {
 		return err
 	}
@@ -105,13 +106,14 @@ func apply(ctx context.Context, client dynamic.Interface, o *unstructured.Unstru
 }
 
 // render fills the values of this cluster into the embedded objects.
-func render(keys home.S3) ([]*unstructured.Unstructured, error) {
+func render(keys home.S3, components []versions.Component) ([]*unstructured.Unstructured, error) {
 	t, err := template.ParseFS(objects, "objects/*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	values := map[string]any{
-		"Bucket": keys.Bucket, "AccessKey": keys.AccessKey, "SecretKey": keys.SecretKey,
+		"Components": components,
+		"Bucket":     keys.Bucket, "AccessKey": keys.AccessKey, "SecretKey": keys.SecretKey,
 		"ArgoUser": pki.ArgoUser, "MPIOperatorUser": pki.MPIOperatorUser, "TrainingOperatorUser": pki.TrainingOperatorUser,
 		"VolcanoSchedulerUser": pki.VolcanoSchedulerUser, "VolcanoControllersUser": pki.VolcanoControllersUser,
 		"KubeletUser": pki.KubeletUser, "KubeletClientUser": pki.KubeletClientUser,

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/argosy-ml/argosy/cluster/control/pki"
+	"github.com/argosy-ml/argosy/cluster/control/versions"
 	"github.com/argosy-ml/argosy/cluster/host/home"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestRenderFillsInEveryValue(t *testing.T) {
 	t.Parallel()
 	keys := home.S3{AccessKey: "0123", SecretKey: "null", Bucket: "b"}
-	all, err := render(keys)
+	all, err := render(keys, []versions.Component{{Name: "volcano", Version: "v1.14.1"}})
 	require.NoError(t, err)
 	seen := map[string]*unstructured.Unstructured{}
 	for _, o := range all {
@@ -28,6 +29,9 @@ func TestRenderFillsInEveryValue(t *testing.T) {
 	secret, _, err := unstructured.NestedStringMap(seen["Secret kubeflow/mlpipeline-minio-artifact"].Object, "stringData")
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"accesskey": "0123", "secretkey": "null"}, secret)
+	published, _, err := unstructured.NestedStringMap(seen["ConfigMap kube-public/cluster-versions"].Object, "data")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"volcano": "v1.14.1"}, published)
 	for _, role := range controllerRoles {
 		o := seen["ClusterRoleBinding /argosy:"+role]
 		require.NotNil(t, o, role)

@@ -1876,6 +1876,8 @@ export interface components {
             queues?: components["schemas"]["argosy.v1.Queue"][];
             /** Format: date-time */
             read_at?: string;
+            /** @description Of Kubernetes, Argo, the operators and the scheduler; those that are not known are absent. */
+            versions?: components["schemas"]["argosy.v1.ComponentVersion"][];
             /** @description Pods that have no node yet, by the run that they belong to. */
             waiting?: components["schemas"]["argosy.v1.Holder"][];
         };
@@ -1967,6 +1969,13 @@ export interface components {
             /** @description Without nodes. */
             runs?: components["schemas"]["argosy.v1.RunView"][];
             series?: components["schemas"]["argosy.v1.ComparedSeries"][];
+        };
+        /** @description ComponentVersion is the version of a program that makes up the cluster. */
+        "argosy.v1.ComponentVersion": {
+            /** @description Kubernetes, Argo Workflows, MPI Operator, Training Operator, Kubeflow Trainer or Volcano. */
+            name?: string;
+            /** @description Such as v1.34.4. */
+            version?: string;
         };
         /** @description Concern is a step that will wait, or fail, unless something is made or raised before it runs. */
         "argosy.v1.Concern": {

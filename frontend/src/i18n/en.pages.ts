@@ -236,6 +236,9 @@ export const enPages = {
     version: 'Version',
     commit: 'Commit',
     awaitVersion: 'the version of the server',
+    cluster: 'Cluster',
+    awaitVersions: 'the versions of the cluster',
+    noVersions: 'The cluster does not tell its versions.',
     docs: 'Documentation of the API',
     retention: 'What is kept',
     retentionText:

@@ -235,6 +235,9 @@ export const zhCNPages: Texts<typeof enPages> = {
     version: '版本',
     commit: '提交',
     awaitVersion: '服务器版本',
+    cluster: '集群',
+    awaitVersions: '集群各组件的版本',
+    noVersions: '集群没有给出版本信息。',
     docs: 'API 文档',
     retention: '保留策略',
     retentionText:

@@ -6,6 +6,7 @@ import { healthQuery } from '../api/settings';
 import { Page } from '../app/Page';
 import { LanguageChoice, ThemeChoice } from '../app/Preferences';
 import { Failure } from '../feedback/Failure';
+import { ClusterVersions } from './ClusterVersions';
 import { Retention } from './Retention';
 import classes from './Settings.module.css';
 import { TimeZoneChoice } from './TimeZoneChoice';
@@ -55,6 +56,9 @@ export function SettingsPage() {
               <a href="/apis/docs">{t('settings.docs')}</a> · <a href="/apis/openapi.yaml">openapi.yaml</a>
             </dd>
           </dl>
+        </Section>
+        <Section title={t('settings.cluster')}>
+          <ClusterVersions />
         </Section>
       </div>
       <Section title={t('settings.retention')}>

@@ -134,7 +134,9 @@ type Cluster struct {
 	Missing []*MissingRight        `protobuf:"bytes,4,rep,name=missing,proto3" json:"missing,omitempty"`
 	ReadAt  *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=read_at,json=readAt,proto3" json:"read_at,omitempty"`
 	// Where the server keeps its data; absent where that is not known.
-	Disk          *Disk `protobuf:"bytes,6,opt,name=disk,proto3" json:"disk,omitempty"`
+	Disk *Disk `protobuf:"bytes,6,opt,name=disk,proto3" json:"disk,omitempty"`
+	// Of Kubernetes, Argo, the operators and the scheduler; those that are not known are absent.
+	Versions      []*ComponentVersion `protobuf:"bytes,7,rep,name=versions,proto3" json:"versions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -211,6 +213,68 @@ func (x *Cluster) GetDisk() *Disk {
 	return nil
 }
 
+func (x *Cluster) GetVersions() []*ComponentVersion {
+	if x != nil {
+		return x.Versions
+	}
+	return nil
+}
+
+// ComponentVersion is the version of a program that makes up the cluster.
+type ComponentVersion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Kubernetes, Argo Workflows, MPI Operator, Training Operator, Kubeflow Trainer or Volcano.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Such as v1.34.4.
+	Version       string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ComponentVersion) Reset() {
+	*x = ComponentVersion{}
+	mi := &file_argosy_v1_cluster_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ComponentVersion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ComponentVersion) ProtoMessage() {}
+
+func (x *ComponentVersion) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_cluster_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ComponentVersion.ProtoReflect.Descriptor instead.
+func (*ComponentVersion) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ComponentVersion) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ComponentVersion) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
 // Disk is the room of a file system, in bytes.
 type Disk struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -223,7 +287,7 @@ type Disk struct {
 
 func (x *Disk) Reset() {
 	*x = Disk{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[3]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -235,7 +299,7 @@ func (x *Disk) String() string {
 func (*Disk) ProtoMessage() {}
 
 func (x *Disk) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[3]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -248,7 +312,7 @@ func (x *Disk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Disk.ProtoReflect.Descriptor instead.
 func (*Disk) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{3}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Disk) GetTotal() float64 {
@@ -285,7 +349,7 @@ type ClusterNode struct {
 
 func (x *ClusterNode) Reset() {
 	*x = ClusterNode{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[4]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -297,7 +361,7 @@ func (x *ClusterNode) String() string {
 func (*ClusterNode) ProtoMessage() {}
 
 func (x *ClusterNode) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[4]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -310,7 +374,7 @@ func (x *ClusterNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterNode.ProtoReflect.Descriptor instead.
 func (*ClusterNode) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{4}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ClusterNode) GetName() string {
@@ -381,7 +445,7 @@ type ResourceUse struct {
 
 func (x *ResourceUse) Reset() {
 	*x = ResourceUse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[5]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -393,7 +457,7 @@ func (x *ResourceUse) String() string {
 func (*ResourceUse) ProtoMessage() {}
 
 func (x *ResourceUse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[5]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -406,7 +470,7 @@ func (x *ResourceUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceUse.ProtoReflect.Descriptor instead.
 func (*ResourceUse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{5}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ResourceUse) GetResource() string {
@@ -459,7 +523,7 @@ type Holder struct {
 
 func (x *Holder) Reset() {
 	*x = Holder{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[6]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +535,7 @@ func (x *Holder) String() string {
 func (*Holder) ProtoMessage() {}
 
 func (x *Holder) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[6]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +548,7 @@ func (x *Holder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holder.ProtoReflect.Descriptor instead.
 func (*Holder) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{6}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Holder) GetRunId() string {
@@ -533,7 +597,7 @@ type Amount struct {
 
 func (x *Amount) Reset() {
 	*x = Amount{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[7]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -545,7 +609,7 @@ func (x *Amount) String() string {
 func (*Amount) ProtoMessage() {}
 
 func (x *Amount) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[7]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -558,7 +622,7 @@ func (x *Amount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Amount.ProtoReflect.Descriptor instead.
 func (*Amount) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{7}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Amount) GetResource() string {
@@ -595,7 +659,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[8]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -607,7 +671,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[8]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -620,7 +684,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Queue) GetName() string {
@@ -687,7 +751,7 @@ type QueueResource struct {
 
 func (x *QueueResource) Reset() {
 	*x = QueueResource{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[9]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +763,7 @@ func (x *QueueResource) String() string {
 func (*QueueResource) ProtoMessage() {}
 
 func (x *QueueResource) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[9]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +776,7 @@ func (x *QueueResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QueueResource.ProtoReflect.Descriptor instead.
 func (*QueueResource) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *QueueResource) GetResource() string {
@@ -770,7 +834,7 @@ type PodGroup struct {
 
 func (x *PodGroup) Reset() {
 	*x = PodGroup{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[10]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +846,7 @@ func (x *PodGroup) String() string {
 func (*PodGroup) ProtoMessage() {}
 
 func (x *PodGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[10]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,7 +859,7 @@ func (x *PodGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodGroup.ProtoReflect.Descriptor instead.
 func (*PodGroup) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{10}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PodGroup) GetNamespace() string {
@@ -898,7 +962,7 @@ type ListRunJobsRequest struct {
 
 func (x *ListRunJobsRequest) Reset() {
 	*x = ListRunJobsRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[11]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -910,7 +974,7 @@ func (x *ListRunJobsRequest) String() string {
 func (*ListRunJobsRequest) ProtoMessage() {}
 
 func (x *ListRunJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[11]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -923,7 +987,7 @@ func (x *ListRunJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunJobsRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{11}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListRunJobsRequest) GetRunId() string {
@@ -943,7 +1007,7 @@ type ListRunJobsResponse struct {
 
 func (x *ListRunJobsResponse) Reset() {
 	*x = ListRunJobsResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[12]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -955,7 +1019,7 @@ func (x *ListRunJobsResponse) String() string {
 func (*ListRunJobsResponse) ProtoMessage() {}
 
 func (x *ListRunJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[12]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -968,7 +1032,7 @@ func (x *ListRunJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunJobsResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{12}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListRunJobsResponse) GetJobs() []*RunJob {
@@ -1027,7 +1091,7 @@ type RunJob struct {
 
 func (x *RunJob) Reset() {
 	*x = RunJob{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[13]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1039,7 +1103,7 @@ func (x *RunJob) String() string {
 func (*RunJob) ProtoMessage() {}
 
 func (x *RunJob) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[13]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1052,7 +1116,7 @@ func (x *RunJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunJob.ProtoReflect.Descriptor instead.
 func (*RunJob) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RunJob) GetNodeId() string {
@@ -1212,7 +1276,7 @@ type Preemption struct {
 
 func (x *Preemption) Reset() {
 	*x = Preemption{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[14]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1224,7 +1288,7 @@ func (x *Preemption) String() string {
 func (*Preemption) ProtoMessage() {}
 
 func (x *Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[14]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1237,7 +1301,7 @@ func (x *Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preemption.ProtoReflect.Descriptor instead.
 func (*Preemption) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{14}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Preemption) GetAt() *timestamppb.Timestamp {
@@ -1311,7 +1375,7 @@ type Worker struct {
 
 func (x *Worker) Reset() {
 	*x = Worker{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[15]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1323,7 +1387,7 @@ func (x *Worker) String() string {
 func (*Worker) ProtoMessage() {}
 
 func (x *Worker) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[15]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1336,7 +1400,7 @@ func (x *Worker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Worker.ProtoReflect.Descriptor instead.
 func (*Worker) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{15}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Worker) GetPod() string {
@@ -1441,7 +1505,7 @@ type ObjectName struct {
 
 func (x *ObjectName) Reset() {
 	*x = ObjectName{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[16]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1453,7 +1517,7 @@ func (x *ObjectName) String() string {
 func (*ObjectName) ProtoMessage() {}
 
 func (x *ObjectName) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[16]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1466,7 +1530,7 @@ func (x *ObjectName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ObjectName.ProtoReflect.Descriptor instead.
 func (*ObjectName) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{16}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ObjectName) GetKind() string {
@@ -1494,7 +1558,7 @@ type GetRunJobObjectRequest struct {
 
 func (x *GetRunJobObjectRequest) Reset() {
 	*x = GetRunJobObjectRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[17]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1506,7 +1570,7 @@ func (x *GetRunJobObjectRequest) String() string {
 func (*GetRunJobObjectRequest) ProtoMessage() {}
 
 func (x *GetRunJobObjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[17]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1519,7 +1583,7 @@ func (x *GetRunJobObjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunJobObjectRequest.ProtoReflect.Descriptor instead.
 func (*GetRunJobObjectRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{17}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetRunJobObjectRequest) GetRunId() string {
@@ -1553,7 +1617,7 @@ type RunJobObject struct {
 
 func (x *RunJobObject) Reset() {
 	*x = RunJobObject{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[18]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +1629,7 @@ func (x *RunJobObject) String() string {
 func (*RunJobObject) ProtoMessage() {}
 
 func (x *RunJobObject) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[18]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +1642,7 @@ func (x *RunJobObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunJobObject.ProtoReflect.Descriptor instead.
 func (*RunJobObject) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{18}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RunJobObject) GetYaml() string {
@@ -1597,7 +1661,7 @@ type ListRunEventsRequest struct {
 
 func (x *ListRunEventsRequest) Reset() {
 	*x = ListRunEventsRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[19]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1609,7 +1673,7 @@ func (x *ListRunEventsRequest) String() string {
 func (*ListRunEventsRequest) ProtoMessage() {}
 
 func (x *ListRunEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[19]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1622,7 +1686,7 @@ func (x *ListRunEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunEventsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunEventsRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{19}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListRunEventsRequest) GetRunId() string {
@@ -1642,7 +1706,7 @@ type ListRunEventsResponse struct {
 
 func (x *ListRunEventsResponse) Reset() {
 	*x = ListRunEventsResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[20]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1654,7 +1718,7 @@ func (x *ListRunEventsResponse) String() string {
 func (*ListRunEventsResponse) ProtoMessage() {}
 
 func (x *ListRunEventsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[20]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1667,7 +1731,7 @@ func (x *ListRunEventsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunEventsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunEventsResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{20}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListRunEventsResponse) GetEvents() []*ClusterEvent {
@@ -1709,7 +1773,7 @@ type ClusterEvent struct {
 
 func (x *ClusterEvent) Reset() {
 	*x = ClusterEvent{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[21]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1785,7 @@ func (x *ClusterEvent) String() string {
 func (*ClusterEvent) ProtoMessage() {}
 
 func (x *ClusterEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[21]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1798,7 @@ func (x *ClusterEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterEvent.ProtoReflect.Descriptor instead.
 func (*ClusterEvent) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{21}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ClusterEvent) GetKind() string {
@@ -1826,7 +1890,7 @@ type ListClusterJobsRequest struct {
 
 func (x *ListClusterJobsRequest) Reset() {
 	*x = ListClusterJobsRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[22]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1838,7 +1902,7 @@ func (x *ListClusterJobsRequest) String() string {
 func (*ListClusterJobsRequest) ProtoMessage() {}
 
 func (x *ListClusterJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[22]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1851,7 +1915,7 @@ func (x *ListClusterJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListClusterJobsRequest.ProtoReflect.Descriptor instead.
 func (*ListClusterJobsRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{22}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListClusterJobsRequest) GetState() []string {
@@ -1880,7 +1944,7 @@ type ListClusterJobsResponse struct {
 
 func (x *ListClusterJobsResponse) Reset() {
 	*x = ListClusterJobsResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[23]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1892,7 +1956,7 @@ func (x *ListClusterJobsResponse) String() string {
 func (*ListClusterJobsResponse) ProtoMessage() {}
 
 func (x *ListClusterJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[23]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1905,7 +1969,7 @@ func (x *ListClusterJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListClusterJobsResponse.ProtoReflect.Descriptor instead.
 func (*ListClusterJobsResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{23}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListClusterJobsResponse) GetJobs() []*RunJob {
@@ -1940,7 +2004,7 @@ type StopRunJobRequest struct {
 
 func (x *StopRunJobRequest) Reset() {
 	*x = StopRunJobRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[24]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +2016,7 @@ func (x *StopRunJobRequest) String() string {
 func (*StopRunJobRequest) ProtoMessage() {}
 
 func (x *StopRunJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[24]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +2029,7 @@ func (x *StopRunJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopRunJobRequest.ProtoReflect.Descriptor instead.
 func (*StopRunJobRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{24}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *StopRunJobRequest) GetRunId() string {
@@ -1990,7 +2054,7 @@ type StopRunJobResponse struct {
 
 func (x *StopRunJobResponse) Reset() {
 	*x = StopRunJobResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[25]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2002,7 +2066,7 @@ func (x *StopRunJobResponse) String() string {
 func (*StopRunJobResponse) ProtoMessage() {}
 
 func (x *StopRunJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[25]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2015,7 +2079,7 @@ func (x *StopRunJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopRunJobResponse.ProtoReflect.Descriptor instead.
 func (*StopRunJobResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{25}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{26}
 }
 
 type ListRunUseRequest struct {
@@ -2027,7 +2091,7 @@ type ListRunUseRequest struct {
 
 func (x *ListRunUseRequest) Reset() {
 	*x = ListRunUseRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[26]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2039,7 +2103,7 @@ func (x *ListRunUseRequest) String() string {
 func (*ListRunUseRequest) ProtoMessage() {}
 
 func (x *ListRunUseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[26]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2052,7 +2116,7 @@ func (x *ListRunUseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunUseRequest.ProtoReflect.Descriptor instead.
 func (*ListRunUseRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{26}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListRunUseRequest) GetRunId() string {
@@ -2074,7 +2138,7 @@ type ListRunUseResponse struct {
 
 func (x *ListRunUseResponse) Reset() {
 	*x = ListRunUseResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[27]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2086,7 +2150,7 @@ func (x *ListRunUseResponse) String() string {
 func (*ListRunUseResponse) ProtoMessage() {}
 
 func (x *ListRunUseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[27]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2099,7 +2163,7 @@ func (x *ListRunUseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunUseResponse.ProtoReflect.Descriptor instead.
 func (*ListRunUseResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{27}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListRunUseResponse) GetPods() []*PodUse {
@@ -2135,7 +2199,7 @@ type PodUse struct {
 
 func (x *PodUse) Reset() {
 	*x = PodUse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[28]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2147,7 +2211,7 @@ func (x *PodUse) String() string {
 func (*PodUse) ProtoMessage() {}
 
 func (x *PodUse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[28]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2160,7 +2224,7 @@ func (x *PodUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodUse.ProtoReflect.Descriptor instead.
 func (*PodUse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{28}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PodUse) GetPod() string {
@@ -2193,7 +2257,7 @@ type ListPendingRequest struct {
 
 func (x *ListPendingRequest) Reset() {
 	*x = ListPendingRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[29]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2205,7 +2269,7 @@ func (x *ListPendingRequest) String() string {
 func (*ListPendingRequest) ProtoMessage() {}
 
 func (x *ListPendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[29]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2218,7 +2282,7 @@ func (x *ListPendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPendingRequest.ProtoReflect.Descriptor instead.
 func (*ListPendingRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{29}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListPendingRequest) GetRunId() string {
@@ -2240,7 +2304,7 @@ type ListPendingResponse struct {
 
 func (x *ListPendingResponse) Reset() {
 	*x = ListPendingResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[30]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2252,7 +2316,7 @@ func (x *ListPendingResponse) String() string {
 func (*ListPendingResponse) ProtoMessage() {}
 
 func (x *ListPendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[30]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2265,7 +2329,7 @@ func (x *ListPendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPendingResponse.ProtoReflect.Descriptor instead.
 func (*ListPendingResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{30}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListPendingResponse) GetPending() []*Pending {
@@ -2314,7 +2378,7 @@ type Pending struct {
 
 func (x *Pending) Reset() {
 	*x = Pending{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[31]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2326,7 +2390,7 @@ func (x *Pending) String() string {
 func (*Pending) ProtoMessage() {}
 
 func (x *Pending) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[31]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2339,7 +2403,7 @@ func (x *Pending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pending.ProtoReflect.Descriptor instead.
 func (*Pending) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{31}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Pending) GetNodeId() string {
@@ -2432,7 +2496,7 @@ type PendingResource struct {
 
 func (x *PendingResource) Reset() {
 	*x = PendingResource{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[32]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2444,7 +2508,7 @@ func (x *PendingResource) String() string {
 func (*PendingResource) ProtoMessage() {}
 
 func (x *PendingResource) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[32]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2457,7 +2521,7 @@ func (x *PendingResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingResource.ProtoReflect.Descriptor instead.
 func (*PendingResource) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{32}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PendingResource) GetResource() string {
@@ -2510,7 +2574,7 @@ type ListQueuesRequest struct {
 
 func (x *ListQueuesRequest) Reset() {
 	*x = ListQueuesRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[33]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2522,7 +2586,7 @@ func (x *ListQueuesRequest) String() string {
 func (*ListQueuesRequest) ProtoMessage() {}
 
 func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[33]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2535,7 +2599,7 @@ func (x *ListQueuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesRequest.ProtoReflect.Descriptor instead.
 func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{33}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{34}
 }
 
 type ListQueuesResponse struct {
@@ -2547,7 +2611,7 @@ type ListQueuesResponse struct {
 
 func (x *ListQueuesResponse) Reset() {
 	*x = ListQueuesResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[34]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2559,7 +2623,7 @@ func (x *ListQueuesResponse) String() string {
 func (*ListQueuesResponse) ProtoMessage() {}
 
 func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[34]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2572,7 +2636,7 @@ func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
 func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{34}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListQueuesResponse) GetQueues() []*Queue {
@@ -2599,7 +2663,7 @@ type CreateQueueRequest struct {
 
 func (x *CreateQueueRequest) Reset() {
 	*x = CreateQueueRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[35]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2611,7 +2675,7 @@ func (x *CreateQueueRequest) String() string {
 func (*CreateQueueRequest) ProtoMessage() {}
 
 func (x *CreateQueueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[35]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2624,7 +2688,7 @@ func (x *CreateQueueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateQueueRequest.ProtoReflect.Descriptor instead.
 func (*CreateQueueRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{35}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CreateQueueRequest) GetName() string {
@@ -2678,7 +2742,7 @@ type SetQueueRequest struct {
 
 func (x *SetQueueRequest) Reset() {
 	*x = SetQueueRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[36]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2690,7 +2754,7 @@ func (x *SetQueueRequest) String() string {
 func (*SetQueueRequest) ProtoMessage() {}
 
 func (x *SetQueueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[36]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2703,7 +2767,7 @@ func (x *SetQueueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetQueueRequest.ProtoReflect.Descriptor instead.
 func (*SetQueueRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{36}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *SetQueueRequest) GetName() string {
@@ -2750,7 +2814,7 @@ type DeleteQueueRequest struct {
 
 func (x *DeleteQueueRequest) Reset() {
 	*x = DeleteQueueRequest{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[37]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2762,7 +2826,7 @@ func (x *DeleteQueueRequest) String() string {
 func (*DeleteQueueRequest) ProtoMessage() {}
 
 func (x *DeleteQueueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[37]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2775,7 +2839,7 @@ func (x *DeleteQueueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteQueueRequest.ProtoReflect.Descriptor instead.
 func (*DeleteQueueRequest) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{37}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DeleteQueueRequest) GetName() string {
@@ -2793,7 +2857,7 @@ type DeleteQueueResponse struct {
 
 func (x *DeleteQueueResponse) Reset() {
 	*x = DeleteQueueResponse{}
-	mi := &file_argosy_v1_cluster_proto_msgTypes[38]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2805,7 +2869,7 @@ func (x *DeleteQueueResponse) String() string {
 func (*DeleteQueueResponse) ProtoMessage() {}
 
 func (x *DeleteQueueResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_cluster_proto_msgTypes[38]
+	mi := &file_argosy_v1_cluster_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2818,7 +2882,7 @@ func (x *DeleteQueueResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteQueueResponse.ProtoReflect.Descriptor instead.
 func (*DeleteQueueResponse) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{38}
+	return file_argosy_v1_cluster_proto_rawDescGZIP(), []int{39}
 }
 
 var File_argosy_v1_cluster_proto protoreflect.FileDescriptor
@@ -2830,14 +2894,18 @@ const file_argosy_v1_cluster_proto_rawDesc = "" +
 	"\x04verb\x18\x01 \x01(\tR\x04verb\x12\x1a\n" +
 	"\bresource\x18\x02 \x01(\tR\bresource\x12\x1c\n" +
 	"\tnamespace\x18\x03 \x01(\tR\tnamespace\"\x13\n" +
-	"\x11GetClusterRequest\"\x9b\x02\n" +
+	"\x11GetClusterRequest\"\xd4\x02\n" +
 	"\aCluster\x12,\n" +
 	"\x05nodes\x18\x01 \x03(\v2\x16.argosy.v1.ClusterNodeR\x05nodes\x12(\n" +
 	"\x06queues\x18\x02 \x03(\v2\x10.argosy.v1.QueueR\x06queues\x12+\n" +
 	"\awaiting\x18\x03 \x03(\v2\x11.argosy.v1.HolderR\awaiting\x121\n" +
 	"\amissing\x18\x04 \x03(\v2\x17.argosy.v1.MissingRightR\amissing\x123\n" +
 	"\aread_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06readAt\x12#\n" +
-	"\x04disk\x18\x06 \x01(\v2\x0f.argosy.v1.DiskR\x04disk\"0\n" +
+	"\x04disk\x18\x06 \x01(\v2\x0f.argosy.v1.DiskR\x04disk\x127\n" +
+	"\bversions\x18\a \x03(\v2\x1b.argosy.v1.ComponentVersionR\bversions\"@\n" +
+	"\x10ComponentVersion\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\"0\n" +
 	"\x04Disk\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x01R\x05total\x12\x12\n" +
 	"\x04free\x18\x02 \x01(\x01R\x04free\"\xee\x01\n" +
@@ -3103,129 +3171,131 @@ func file_argosy_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_argosy_v1_cluster_proto_rawDescData
 }
 
-var file_argosy_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_argosy_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_argosy_v1_cluster_proto_goTypes = []any{
 	(*MissingRight)(nil),            // 0: argosy.v1.MissingRight
 	(*GetClusterRequest)(nil),       // 1: argosy.v1.GetClusterRequest
 	(*Cluster)(nil),                 // 2: argosy.v1.Cluster
-	(*Disk)(nil),                    // 3: argosy.v1.Disk
-	(*ClusterNode)(nil),             // 4: argosy.v1.ClusterNode
-	(*ResourceUse)(nil),             // 5: argosy.v1.ResourceUse
-	(*Holder)(nil),                  // 6: argosy.v1.Holder
-	(*Amount)(nil),                  // 7: argosy.v1.Amount
-	(*Queue)(nil),                   // 8: argosy.v1.Queue
-	(*QueueResource)(nil),           // 9: argosy.v1.QueueResource
-	(*PodGroup)(nil),                // 10: argosy.v1.PodGroup
-	(*ListRunJobsRequest)(nil),      // 11: argosy.v1.ListRunJobsRequest
-	(*ListRunJobsResponse)(nil),     // 12: argosy.v1.ListRunJobsResponse
-	(*RunJob)(nil),                  // 13: argosy.v1.RunJob
-	(*Preemption)(nil),              // 14: argosy.v1.Preemption
-	(*Worker)(nil),                  // 15: argosy.v1.Worker
-	(*ObjectName)(nil),              // 16: argosy.v1.ObjectName
-	(*GetRunJobObjectRequest)(nil),  // 17: argosy.v1.GetRunJobObjectRequest
-	(*RunJobObject)(nil),            // 18: argosy.v1.RunJobObject
-	(*ListRunEventsRequest)(nil),    // 19: argosy.v1.ListRunEventsRequest
-	(*ListRunEventsResponse)(nil),   // 20: argosy.v1.ListRunEventsResponse
-	(*ClusterEvent)(nil),            // 21: argosy.v1.ClusterEvent
-	(*ListClusterJobsRequest)(nil),  // 22: argosy.v1.ListClusterJobsRequest
-	(*ListClusterJobsResponse)(nil), // 23: argosy.v1.ListClusterJobsResponse
-	(*StopRunJobRequest)(nil),       // 24: argosy.v1.StopRunJobRequest
-	(*StopRunJobResponse)(nil),      // 25: argosy.v1.StopRunJobResponse
-	(*ListRunUseRequest)(nil),       // 26: argosy.v1.ListRunUseRequest
-	(*ListRunUseResponse)(nil),      // 27: argosy.v1.ListRunUseResponse
-	(*PodUse)(nil),                  // 28: argosy.v1.PodUse
-	(*ListPendingRequest)(nil),      // 29: argosy.v1.ListPendingRequest
-	(*ListPendingResponse)(nil),     // 30: argosy.v1.ListPendingResponse
-	(*Pending)(nil),                 // 31: argosy.v1.Pending
-	(*PendingResource)(nil),         // 32: argosy.v1.PendingResource
-	(*ListQueuesRequest)(nil),       // 33: argosy.v1.ListQueuesRequest
-	(*ListQueuesResponse)(nil),      // 34: argosy.v1.ListQueuesResponse
-	(*CreateQueueRequest)(nil),      // 35: argosy.v1.CreateQueueRequest
-	(*SetQueueRequest)(nil),         // 36: argosy.v1.SetQueueRequest
-	(*DeleteQueueRequest)(nil),      // 37: argosy.v1.DeleteQueueRequest
-	(*DeleteQueueResponse)(nil),     // 38: argosy.v1.DeleteQueueResponse
-	nil,                             // 39: argosy.v1.CreateQueueRequest.CapabilityEntry
-	nil,                             // 40: argosy.v1.CreateQueueRequest.DeservedEntry
-	nil,                             // 41: argosy.v1.SetQueueRequest.CapabilityEntry
-	nil,                             // 42: argosy.v1.SetQueueRequest.DeservedEntry
-	(*timestamppb.Timestamp)(nil),   // 43: google.protobuf.Timestamp
+	(*ComponentVersion)(nil),        // 3: argosy.v1.ComponentVersion
+	(*Disk)(nil),                    // 4: argosy.v1.Disk
+	(*ClusterNode)(nil),             // 5: argosy.v1.ClusterNode
+	(*ResourceUse)(nil),             // 6: argosy.v1.ResourceUse
+	(*Holder)(nil),                  // 7: argosy.v1.Holder
+	(*Amount)(nil),                  // 8: argosy.v1.Amount
+	(*Queue)(nil),                   // 9: argosy.v1.Queue
+	(*QueueResource)(nil),           // 10: argosy.v1.QueueResource
+	(*PodGroup)(nil),                // 11: argosy.v1.PodGroup
+	(*ListRunJobsRequest)(nil),      // 12: argosy.v1.ListRunJobsRequest
+	(*ListRunJobsResponse)(nil),     // 13: argosy.v1.ListRunJobsResponse
+	(*RunJob)(nil),                  // 14: argosy.v1.RunJob
+	(*Preemption)(nil),              // 15: argosy.v1.Preemption
+	(*Worker)(nil),                  // 16: argosy.v1.Worker
+	(*ObjectName)(nil),              // 17: argosy.v1.ObjectName
+	(*GetRunJobObjectRequest)(nil),  // 18: argosy.v1.GetRunJobObjectRequest
+	(*RunJobObject)(nil),            // 19: argosy.v1.RunJobObject
+	(*ListRunEventsRequest)(nil),    // 20: argosy.v1.ListRunEventsRequest
+	(*ListRunEventsResponse)(nil),   // 21: argosy.v1.ListRunEventsResponse
+	(*ClusterEvent)(nil),            // 22: argosy.v1.ClusterEvent
+	(*ListClusterJobsRequest)(nil),  // 23: argosy.v1.ListClusterJobsRequest
+	(*ListClusterJobsResponse)(nil), // 24: argosy.v1.ListClusterJobsResponse
+	(*StopRunJobRequest)(nil),       // 25: argosy.v1.StopRunJobRequest
+	(*StopRunJobResponse)(nil),      // 26: argosy.v1.StopRunJobResponse
+	(*ListRunUseRequest)(nil),       // 27: argosy.v1.ListRunUseRequest
+	(*ListRunUseResponse)(nil),      // 28: argosy.v1.ListRunUseResponse
+	(*PodUse)(nil),                  // 29: argosy.v1.PodUse
+	(*ListPendingRequest)(nil),      // 30: argosy.v1.ListPendingRequest
+	(*ListPendingResponse)(nil),     // 31: argosy.v1.ListPendingResponse
+	(*Pending)(nil),                 // 32: argosy.v1.Pending
+	(*PendingResource)(nil),         // 33: argosy.v1.PendingResource
+	(*ListQueuesRequest)(nil),       // 34: argosy.v1.ListQueuesRequest
+	(*ListQueuesResponse)(nil),      // 35: argosy.v1.ListQueuesResponse
+	(*CreateQueueRequest)(nil),      // 36: argosy.v1.CreateQueueRequest
+	(*SetQueueRequest)(nil),         // 37: argosy.v1.SetQueueRequest
+	(*DeleteQueueRequest)(nil),      // 38: argosy.v1.DeleteQueueRequest
+	(*DeleteQueueResponse)(nil),     // 39: argosy.v1.DeleteQueueResponse
+	nil,                             // 40: argosy.v1.CreateQueueRequest.CapabilityEntry
+	nil,                             // 41: argosy.v1.CreateQueueRequest.DeservedEntry
+	nil,                             // 42: argosy.v1.SetQueueRequest.CapabilityEntry
+	nil,                             // 43: argosy.v1.SetQueueRequest.DeservedEntry
+	(*timestamppb.Timestamp)(nil),   // 44: google.protobuf.Timestamp
 }
 var file_argosy_v1_cluster_proto_depIdxs = []int32{
-	4,  // 0: argosy.v1.Cluster.nodes:type_name -> argosy.v1.ClusterNode
-	8,  // 1: argosy.v1.Cluster.queues:type_name -> argosy.v1.Queue
-	6,  // 2: argosy.v1.Cluster.waiting:type_name -> argosy.v1.Holder
+	5,  // 0: argosy.v1.Cluster.nodes:type_name -> argosy.v1.ClusterNode
+	9,  // 1: argosy.v1.Cluster.queues:type_name -> argosy.v1.Queue
+	7,  // 2: argosy.v1.Cluster.waiting:type_name -> argosy.v1.Holder
 	0,  // 3: argosy.v1.Cluster.missing:type_name -> argosy.v1.MissingRight
-	43, // 4: argosy.v1.Cluster.read_at:type_name -> google.protobuf.Timestamp
-	3,  // 5: argosy.v1.Cluster.disk:type_name -> argosy.v1.Disk
-	5,  // 6: argosy.v1.ClusterNode.resources:type_name -> argosy.v1.ResourceUse
-	6,  // 7: argosy.v1.ClusterNode.holders:type_name -> argosy.v1.Holder
-	7,  // 8: argosy.v1.Holder.requested:type_name -> argosy.v1.Amount
-	9,  // 9: argosy.v1.Queue.resources:type_name -> argosy.v1.QueueResource
-	10, // 10: argosy.v1.Queue.waiting:type_name -> argosy.v1.PodGroup
-	43, // 11: argosy.v1.PodGroup.created_at:type_name -> google.protobuf.Timestamp
-	7,  // 12: argosy.v1.PodGroup.requested:type_name -> argosy.v1.Amount
-	13, // 13: argosy.v1.ListRunJobsResponse.jobs:type_name -> argosy.v1.RunJob
-	0,  // 14: argosy.v1.ListRunJobsResponse.missing:type_name -> argosy.v1.MissingRight
-	43, // 15: argosy.v1.RunJob.created_at:type_name -> google.protobuf.Timestamp
-	15, // 16: argosy.v1.RunJob.workers:type_name -> argosy.v1.Worker
-	10, // 17: argosy.v1.RunJob.pod_group:type_name -> argosy.v1.PodGroup
-	16, // 18: argosy.v1.RunJob.objects:type_name -> argosy.v1.ObjectName
-	14, // 19: argosy.v1.RunJob.preemption:type_name -> argosy.v1.Preemption
-	43, // 20: argosy.v1.Preemption.at:type_name -> google.protobuf.Timestamp
-	43, // 21: argosy.v1.Worker.created_at:type_name -> google.protobuf.Timestamp
-	43, // 22: argosy.v1.Worker.started_at:type_name -> google.protobuf.Timestamp
-	43, // 23: argosy.v1.Worker.finished_at:type_name -> google.protobuf.Timestamp
-	21, // 24: argosy.v1.ListRunEventsResponse.events:type_name -> argosy.v1.ClusterEvent
-	0,  // 25: argosy.v1.ListRunEventsResponse.missing:type_name -> argosy.v1.MissingRight
-	43, // 26: argosy.v1.ClusterEvent.first_at:type_name -> google.protobuf.Timestamp
-	43, // 27: argosy.v1.ClusterEvent.last_at:type_name -> google.protobuf.Timestamp
-	13, // 28: argosy.v1.ListClusterJobsResponse.jobs:type_name -> argosy.v1.RunJob
-	0,  // 29: argosy.v1.ListClusterJobsResponse.missing:type_name -> argosy.v1.MissingRight
-	28, // 30: argosy.v1.ListRunUseResponse.pods:type_name -> argosy.v1.PodUse
-	0,  // 31: argosy.v1.ListRunUseResponse.missing:type_name -> argosy.v1.MissingRight
-	7,  // 32: argosy.v1.PodUse.used:type_name -> argosy.v1.Amount
-	43, // 33: argosy.v1.PodUse.measured_at:type_name -> google.protobuf.Timestamp
-	31, // 34: argosy.v1.ListPendingResponse.pending:type_name -> argosy.v1.Pending
-	0,  // 35: argosy.v1.ListPendingResponse.missing:type_name -> argosy.v1.MissingRight
-	43, // 36: argosy.v1.ListPendingResponse.read_at:type_name -> google.protobuf.Timestamp
-	43, // 37: argosy.v1.Pending.since:type_name -> google.protobuf.Timestamp
-	16, // 38: argosy.v1.Pending.told_by:type_name -> argosy.v1.ObjectName
-	32, // 39: argosy.v1.Pending.resources:type_name -> argosy.v1.PendingResource
-	43, // 40: argosy.v1.Pending.until:type_name -> google.protobuf.Timestamp
-	8,  // 41: argosy.v1.ListQueuesResponse.queues:type_name -> argosy.v1.Queue
-	39, // 42: argosy.v1.CreateQueueRequest.capability:type_name -> argosy.v1.CreateQueueRequest.CapabilityEntry
-	40, // 43: argosy.v1.CreateQueueRequest.deserved:type_name -> argosy.v1.CreateQueueRequest.DeservedEntry
-	41, // 44: argosy.v1.SetQueueRequest.capability:type_name -> argosy.v1.SetQueueRequest.CapabilityEntry
-	42, // 45: argosy.v1.SetQueueRequest.deserved:type_name -> argosy.v1.SetQueueRequest.DeservedEntry
-	1,  // 46: argosy.v1.ClusterService.GetCluster:input_type -> argosy.v1.GetClusterRequest
-	11, // 47: argosy.v1.ClusterService.ListRunJobs:input_type -> argosy.v1.ListRunJobsRequest
-	22, // 48: argosy.v1.ClusterService.ListClusterJobs:input_type -> argosy.v1.ListClusterJobsRequest
-	24, // 49: argosy.v1.ClusterService.StopRunJob:input_type -> argosy.v1.StopRunJobRequest
-	26, // 50: argosy.v1.ClusterService.ListRunUse:input_type -> argosy.v1.ListRunUseRequest
-	29, // 51: argosy.v1.ClusterService.ListPending:input_type -> argosy.v1.ListPendingRequest
-	33, // 52: argosy.v1.ClusterService.ListQueues:input_type -> argosy.v1.ListQueuesRequest
-	35, // 53: argosy.v1.ClusterService.CreateQueue:input_type -> argosy.v1.CreateQueueRequest
-	36, // 54: argosy.v1.ClusterService.SetQueue:input_type -> argosy.v1.SetQueueRequest
-	37, // 55: argosy.v1.ClusterService.DeleteQueue:input_type -> argosy.v1.DeleteQueueRequest
-	17, // 56: argosy.v1.ClusterService.GetRunJobObject:input_type -> argosy.v1.GetRunJobObjectRequest
-	19, // 57: argosy.v1.ClusterService.ListRunEvents:input_type -> argosy.v1.ListRunEventsRequest
-	2,  // 58: argosy.v1.ClusterService.GetCluster:output_type -> argosy.v1.Cluster
-	12, // 59: argosy.v1.ClusterService.ListRunJobs:output_type -> argosy.v1.ListRunJobsResponse
-	23, // 60: argosy.v1.ClusterService.ListClusterJobs:output_type -> argosy.v1.ListClusterJobsResponse
-	25, // 61: argosy.v1.ClusterService.StopRunJob:output_type -> argosy.v1.StopRunJobResponse
-	27, // 62: argosy.v1.ClusterService.ListRunUse:output_type -> argosy.v1.ListRunUseResponse
-	30, // 63: argosy.v1.ClusterService.ListPending:output_type -> argosy.v1.ListPendingResponse
-	34, // 64: argosy.v1.ClusterService.ListQueues:output_type -> argosy.v1.ListQueuesResponse
-	8,  // 65: argosy.v1.ClusterService.CreateQueue:output_type -> argosy.v1.Queue
-	8,  // 66: argosy.v1.ClusterService.SetQueue:output_type -> argosy.v1.Queue
-	38, // 67: argosy.v1.ClusterService.DeleteQueue:output_type -> argosy.v1.DeleteQueueResponse
-	18, // 68: argosy.v1.ClusterService.GetRunJobObject:output_type -> argosy.v1.RunJobObject
-	20, // 69: argosy.v1.ClusterService.ListRunEvents:output_type -> argosy.v1.ListRunEventsResponse
-	58, // [58:70] is the sub-list for method output_type
-	46, // [46:58] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	44, // 4: argosy.v1.Cluster.read_at:type_name -> google.protobuf.Timestamp
+	4,  // 5: argosy.v1.Cluster.disk:type_name -> argosy.v1.Disk
+	3,  // 6: argosy.v1.Cluster.versions:type_name -> argosy.v1.ComponentVersion
+	6,  // 7: argosy.v1.ClusterNode.resources:type_name -> argosy.v1.ResourceUse
+	7,  // 8: argosy.v1.ClusterNode.holders:type_name -> argosy.v1.Holder
+	8,  // 9: argosy.v1.Holder.requested:type_name -> argosy.v1.Amount
+	10, // 10: argosy.v1.Queue.resources:type_name -> argosy.v1.QueueResource
+	11, // 11: argosy.v1.Queue.waiting:type_name -> argosy.v1.PodGroup
+	44, // 12: argosy.v1.PodGroup.created_at:type_name -> google.protobuf.Timestamp
+	8,  // 13: argosy.v1.PodGroup.requested:type_name -> argosy.v1.Amount
+	14, // 14: argosy.v1.ListRunJobsResponse.jobs:type_name -> argosy.v1.RunJob
+	0,  // 15: argosy.v1.ListRunJobsResponse.missing:type_name -> argosy.v1.MissingRight
+	44, // 16: argosy.v1.RunJob.created_at:type_name -> google.protobuf.Timestamp
+	16, // 17: argosy.v1.RunJob.workers:type_name -> argosy.v1.Worker
+	11, // 18: argosy.v1.RunJob.pod_group:type_name -> argosy.v1.PodGroup
+	17, // 19: argosy.v1.RunJob.objects:type_name -> argosy.v1.ObjectName
+	15, // 20: argosy.v1.RunJob.preemption:type_name -> argosy.v1.Preemption
+	44, // 21: argosy.v1.Preemption.at:type_name -> google.protobuf.Timestamp
+	44, // 22: argosy.v1.Worker.created_at:type_name -> google.protobuf.Timestamp
+	44, // 23: argosy.v1.Worker.started_at:type_name -> google.protobuf.Timestamp
+	44, // 24: argosy.v1.Worker.finished_at:type_name -> google.protobuf.Timestamp
+	22, // 25: argosy.v1.ListRunEventsResponse.events:type_name -> argosy.v1.ClusterEvent
+	0,  // 26: argosy.v1.ListRunEventsResponse.missing:type_name -> argosy.v1.MissingRight
+	44, // 27: argosy.v1.ClusterEvent.first_at:type_name -> google.protobuf.Timestamp
+	44, // 28: argosy.v1.ClusterEvent.last_at:type_name -> google.protobuf.Timestamp
+	14, // 29: argosy.v1.ListClusterJobsResponse.jobs:type_name -> argosy.v1.RunJob
+	0,  // 30: argosy.v1.ListClusterJobsResponse.missing:type_name -> argosy.v1.MissingRight
+	29, // 31: argosy.v1.ListRunUseResponse.pods:type_name -> argosy.v1.PodUse
+	0,  // 32: argosy.v1.ListRunUseResponse.missing:type_name -> argosy.v1.MissingRight
+	8,  // 33: argosy.v1.PodUse.used:type_name -> argosy.v1.Amount
+	44, // 34: argosy.v1.PodUse.measured_at:type_name -> google.protobuf.Timestamp
+	32, // 35: argosy.v1.ListPendingResponse.pending:type_name -> argosy.v1.Pending
+	0,  // 36: argosy.v1.ListPendingResponse.missing:type_name -> argosy.v1.MissingRight
+	44, // 37: argosy.v1.ListPendingResponse.read_at:type_name -> google.protobuf.Timestamp
+	44, // 38: argosy.v1.Pending.since:type_name -> google.protobuf.Timestamp
+	17, // 39: argosy.v1.Pending.told_by:type_name -> argosy.v1.ObjectName
+	33, // 40: argosy.v1.Pending.resources:type_name -> argosy.v1.PendingResource
+	44, // 41: argosy.v1.Pending.until:type_name -> google.protobuf.Timestamp
+	9,  // 42: argosy.v1.ListQueuesResponse.queues:type_name -> argosy.v1.Queue
+	40, // 43: argosy.v1.CreateQueueRequest.capability:type_name -> argosy.v1.CreateQueueRequest.CapabilityEntry
+	41, // 44: argosy.v1.CreateQueueRequest.deserved:type_name -> argosy.v1.CreateQueueRequest.DeservedEntry
+	42, // 45: argosy.v1.SetQueueRequest.capability:type_name -> argosy.v1.SetQueueRequest.CapabilityEntry
+	43, // 46: argosy.v1.SetQueueRequest.deserved:type_name -> argosy.v1.SetQueueRequest.DeservedEntry
+	1,  // 47: argosy.v1.ClusterService.GetCluster:input_type -> argosy.v1.GetClusterRequest
+	12, // 48: argosy.v1.ClusterService.ListRunJobs:input_type -> argosy.v1.ListRunJobsRequest
+	23, // 49: argosy.v1.ClusterService.ListClusterJobs:input_type -> argosy.v1.ListClusterJobsRequest
+	25, // 50: argosy.v1.ClusterService.StopRunJob:input_type -> argosy.v1.StopRunJobRequest
+	27, // 51: argosy.v1.ClusterService.ListRunUse:input_type -> argosy.v1.ListRunUseRequest
+	30, // 52: argosy.v1.ClusterService.ListPending:input_type -> argosy.v1.ListPendingRequest
+	34, // 53: argosy.v1.ClusterService.ListQueues:input_type -> argosy.v1.ListQueuesRequest
+	36, // 54: argosy.v1.ClusterService.CreateQueue:input_type -> argosy.v1.CreateQueueRequest
+	37, // 55: argosy.v1.ClusterService.SetQueue:input_type -> argosy.v1.SetQueueRequest
+	38, // 56: argosy.v1.ClusterService.DeleteQueue:input_type -> argosy.v1.DeleteQueueRequest
+	18, // 57: argosy.v1.ClusterService.GetRunJobObject:input_type -> argosy.v1.GetRunJobObjectRequest
+	20, // 58: argosy.v1.ClusterService.ListRunEvents:input_type -> argosy.v1.ListRunEventsRequest
+	2,  // 59: argosy.v1.ClusterService.GetCluster:output_type -> argosy.v1.Cluster
+	13, // 60: argosy.v1.ClusterService.ListRunJobs:output_type -> argosy.v1.ListRunJobsResponse
+	24, // 61: argosy.v1.ClusterService.ListClusterJobs:output_type -> argosy.v1.ListClusterJobsResponse
+	26, // 62: argosy.v1.ClusterService.StopRunJob:output_type -> argosy.v1.StopRunJobResponse
+	28, // 63: argosy.v1.ClusterService.ListRunUse:output_type -> argosy.v1.ListRunUseResponse
+	31, // 64: argosy.v1.ClusterService.ListPending:output_type -> argosy.v1.ListPendingResponse
+	35, // 65: argosy.v1.ClusterService.ListQueues:output_type -> argosy.v1.ListQueuesResponse
+	9,  // 66: argosy.v1.ClusterService.CreateQueue:output_type -> argosy.v1.Queue
+	9,  // 67: argosy.v1.ClusterService.SetQueue:output_type -> argosy.v1.Queue
+	39, // 68: argosy.v1.ClusterService.DeleteQueue:output_type -> argosy.v1.DeleteQueueResponse
+	19, // 69: argosy.v1.ClusterService.GetRunJobObject:output_type -> argosy.v1.RunJobObject
+	21, // 70: argosy.v1.ClusterService.ListRunEvents:output_type -> argosy.v1.ListRunEventsResponse
+	59, // [59:71] is the sub-list for method output_type
+	47, // [47:59] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_cluster_proto_init() }
@@ -3233,18 +3303,18 @@ func file_argosy_v1_cluster_proto_init() {
 	if File_argosy_v1_cluster_proto != nil {
 		return
 	}
-	file_argosy_v1_cluster_proto_msgTypes[9].OneofWrappers = []any{}
-	file_argosy_v1_cluster_proto_msgTypes[13].OneofWrappers = []any{}
-	file_argosy_v1_cluster_proto_msgTypes[15].OneofWrappers = []any{}
-	file_argosy_v1_cluster_proto_msgTypes[32].OneofWrappers = []any{}
-	file_argosy_v1_cluster_proto_msgTypes[36].OneofWrappers = []any{}
+	file_argosy_v1_cluster_proto_msgTypes[10].OneofWrappers = []any{}
+	file_argosy_v1_cluster_proto_msgTypes[14].OneofWrappers = []any{}
+	file_argosy_v1_cluster_proto_msgTypes[16].OneofWrappers = []any{}
+	file_argosy_v1_cluster_proto_msgTypes[33].OneofWrappers = []any{}
+	file_argosy_v1_cluster_proto_msgTypes[37].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_argosy_v1_cluster_proto_rawDesc), len(file_argosy_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   43,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

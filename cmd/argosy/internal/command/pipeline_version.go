@@ -61,7 +61,7 @@ func (c pipelines) deleteVersion() *cobra.Command {
 	return cmd
 }
 
-// confirmVersion asks before a version is deleted, and says what becomes of the default.
+// confirmVersion asks before a version is deleted, and names the next default if it is the default.
 func (c pipelines) confirmVersion(ctx context.Context, cl *client.Client, p *client.Pipeline, v *client.PipelineVersion) error {
 	about := fmt.Sprintf("version %s of pipeline %s", v.Name, p.Name)
 	if p.Default != nil && p.Default.ID == v.ID {
