@@ -37,6 +37,7 @@ async function pages(page: Page): Promise<Record<string, string>> {
   const { runs = [] } = (await (await page.request.get('/apis/argosy/v1/runs?page_size=2')).json()) as Answer;
   const chosen = runs.map((one) => one.id);
   const version = run.pipeline.version_id;
+  const diff = `/diff?from=${version}&to=${await anotherVersion(page)}`;
   return {
     ...failedRun,
     ...schedule,
@@ -52,7 +53,9 @@ async function pages(page: Page): Promise<Record<string, string>> {
     scaling: `/scaling?runs=${[id, ...chosen.filter((one) => one !== id)].join('&runs=')}`,
     'scaling-choose': '/scaling',
     rules: '/metrics/test?rule=loss',
-    diff: `/diff?from=${version}&to=${await anotherVersion(page)}`,
+    diff,
+    'diff-graph': `${diff}&diff=graph`,
+    'diff-yaml': `${diff}&diff=yaml`,
     'diff-none': `/diff?from=${version}&to=${version}`,
     settings: '/settings',
     pipelines: '/pipelines',

@@ -16,6 +16,7 @@ export type Metric = Schema['argosy.v1.Metric'] & { name: string; value: number 
 export type Parameter = { name?: string; value?: string };
 export type GraphNode = Named<Schema['argosy.v1.GraphNode']>;
 export type Graph = Schema['argosy.v1.Graph'];
+export type PipelineChange = Schema['argosy.v1.PipelineChange'];
 
 /** One page of a list. */
 export interface Page<T> {

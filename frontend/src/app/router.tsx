@@ -19,6 +19,7 @@ import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
 import { withTexts } from '../i18n';
 import { readNewRunSearch } from '../newrun/newRunSearch';
+import { type DiffSearch, readDiffView } from '../pipelines/diffSearch';
 import { type PipelineSearch, readPipelineSearch } from '../pipelines/pipelineSearch';
 import { RunsPage } from '../runs/RunsPage';
 import { readRunSearch } from '../runs/runSearch';
@@ -60,7 +61,8 @@ async function followKFP({ location }: { location: { hash: string } }) {
   if (target) throw redirect({ ...target, hash: '', replace: true } as never);
 }
 
-const readDiffSearch = (raw: Record<string, unknown>): { from?: string; to?: string } => ({
+const readDiffSearch = (raw: Record<string, unknown>): DiffSearch => ({
+  ...readDiffView(raw),
   from: text(raw.from),
   to: text(raw.to),
 });

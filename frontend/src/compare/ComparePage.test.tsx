@@ -1,4 +1,4 @@
-import { fireEvent, screen, within } from '@testing-library/react';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
 import { expect, it, vi } from 'vitest';
@@ -239,4 +239,24 @@ it('draws the ROC curves of the runs over each other with their areas, and their
   const table = screen.getByRole('region', { name: 'Tables of evaluate' });
   expect(within(table).getByRole('row', { name: 'Run class f1' })).toBeTruthy();
   expect(within(table).getByRole('row', { name: '2 second cat 0.7' })).toBeTruthy();
+});
+
+it('shows what the pipeline of another run does differently, once it is asked for', async () => {
+  const diff = vi.fn();
+  server.use(
+    http.get('*/apis/argosy/v1/pipeline_versions\\:diff', ({ request }) => {
+      diff(Object.fromEntries(new URL(request.url).searchParams));
+      return HttpResponse.json({ changes: [{ step: 'train', path: 'container.image', from: '"x"', to: '"y"' }] });
+    }),
+    http.get('*/apis/argosy/v1/pipeline_versions/:id/graph', () => HttpResponse.json({ nodes: [] })),
+  );
+  const { router } = show('/compare?runs=a&runs=b');
+  await screen.findByRole('row', { name: /images\/sec/ });
+  const section = screen.getByRole('region', { name: 'Pipelines' });
+  expect(diff).not.toHaveBeenCalled();
+  await userEvent.click(within(section).getByRole('button', { name: 'Show the differences' }));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ diff: 'graph' }));
+  await userEvent.click(await within(section).findByRole('radio', { name: 'Differences' }));
+  expect(await within(section).findByRole('row', { name: /container\.image/ })).toBeTruthy();
+  expect(diff).toHaveBeenCalledExactlyOnceWith({ from: 'v1', to: 'v2' });
 });

@@ -18,6 +18,7 @@ import type { CompareSearch } from './compareSearch';
 import { MergedVisuals } from './MergedVisuals';
 import { axes } from './measure';
 import { Parallel } from './Parallel';
+import { PipelineDiff } from './PipelineDiff';
 import { Scatter } from './Scatter';
 
 const route = getRouteApi('/compare');
@@ -134,6 +135,9 @@ function Compared({ comparison, search }: { comparison: Comparison; search: Comp
         </Section>
       )}
       <MergedVisuals runs={runs} />
+      <Section title={t('compare.pipelines')}>
+        <PipelineDiff runs={runs} base={base} search={search} onShow={change} />
+      </Section>
     </>
   );
 }

@@ -1,7 +1,8 @@
 import { many } from '../api/url';
+import { type DiffView, readDiffView } from '../pipelines/diffSearch';
 
 /** What a comparison shows, as it stands in the URL. */
-export interface CompareSearch {
+export interface CompareSearch extends DiffView {
   /** Ids of the runs. */
   runs?: string[];
   /** The run that the others are measured by; the first unless said. */
@@ -18,6 +19,8 @@ export interface CompareSearch {
   x?: string;
   y?: string;
   align?: 'step' | 'time';
+  /** The run whose pipeline is compared with the baseline's. */
+  other?: string;
   /** The axes of the parallel coordinates, as x and y. */
   axes?: string[];
   /** The run that stands out among them. */
@@ -32,7 +35,9 @@ export function readCompareSearch(raw: Record<string, unknown>): CompareSearch {
   const runlist = text(raw.runlist)?.split(',').filter(Boolean);
   return {
     runs: many(raw.runs) ?? runlist,
+    ...readDiffView(raw),
     base: text(raw.base),
+    other: text(raw.other),
     all: raw.all === 'true' || raw.all === true ? true : undefined,
     rows: raw.rows === 'runs' ? 'runs' : undefined,
     q: text(raw.q),

@@ -34,6 +34,7 @@ function isWithin(element: Element, frame: Element | null): boolean {
 /** A step as a button, so that the keyboard reaches it. The button of a group opens and closes it. */
 export function StepCard({ id, data }: NodeProps<StepNode>) {
   const { step, onSelect, onToggle, onGo, chosen, faint, loose } = data;
+  const { t } = useTranslation();
   const sentence = useSentence();
   const flow = useReactFlow();
   const word = useStatusWord();
@@ -64,6 +65,7 @@ export function StepCard({ id, data }: NodeProps<StepNode>) {
         type="button"
         className={`nodrag ${classes.step}`}
         data-phase={phase}
+        data-change={step.change}
         data-faint={faint || undefined}
         data-stack={stack && (stack.open ? 'open' : 'closed')}
         data-chosen={chosen || undefined}
@@ -91,6 +93,7 @@ export function StepCard({ id, data }: NodeProps<StepNode>) {
             </span>
           )}
         </span>
+        {step.change && <span className={classes.change}>{t(`graph.change.${step.change}`)}</span>}
         {stack && (
           <span className={classes.turn}>
             {stack.open ? <IconChevronUp size={16} aria-hidden /> : <IconChevronDown size={16} aria-hidden />}

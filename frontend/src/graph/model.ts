@@ -18,11 +18,15 @@ export interface Step {
   loop?: boolean;
   /** In a graph that does not run: the condition under which it runs. */
   when?: string;
+  /** In the graph of two versions: what became of it. */
+  change?: StepChange;
   /** What it holds, when it is a group of steps. */
   stack?: Stack;
   /** The open group that it lies in. */
   group?: string;
 }
+
+export type StepChange = 'added' | 'removed' | 'changed';
 
 export type GroupKind = 'loop' | 'branch' | 'pipeline';
 

@@ -9,6 +9,7 @@ export const enRun = {
     zoomOut: 'Zoom out',
     fit: 'Show all of it',
     hideSucceeded: 'Hide what succeeded',
+    change: { added: 'added', removed: 'removed', changed: 'changed' },
     allHidden: 'Every step succeeded, and those are hidden.',
     loopOf_one: 'loop of {{count, number}} pass',
     loopOf_other: 'loop of {{count, number}} passes',

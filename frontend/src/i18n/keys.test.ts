@@ -48,7 +48,7 @@ describe('every text', () => {
       .join('\n');
     // Keys that are put together: t(`status.${status}`), t(`run.${liveness}`), t(`newRun.rule.${type}`), t(`pipeline.type.${type}`), t(`bulk.${action}Title`), t(`job.state.${state}`), and plurals.
     const composed =
-      /^status\.|^run\.(live|connecting|retrying)(Hint)?$|^metrics\.(axis\.|result$|last$|min$|max$|points$)|^timeline\.(waiting|pulling|running|earlier)$|^cause\.(do\.)?[a-zA-Z]+$|^newRun\.rule\.[A-Z]|^pipeline\.type\.|^bulk\.(terminate|retry|archive|unarchive|delete)(Title|Text)?$|^bulk\.(would|was)\.|^trigger\.units\.|^job\.state\.|^pending\.untilBy\.|^cluster\.(memory|pods)$|^term\./;
+      /^status\.|^graph\.change\.|^run\.(live|connecting|retrying)(Hint)?$|^metrics\.(axis\.|result$|last$|min$|max$|points$)|^timeline\.(waiting|pulling|running|earlier)$|^cause\.(do\.)?[a-zA-Z]+$|^newRun\.rule\.[A-Z]|^pipeline\.type\.|^bulk\.(terminate|retry|archive|unarchive|delete)(Title|Text)?$|^bulk\.(would|was)\.|^trigger\.units\.|^job\.state\.|^pending\.untilBy\.|^cluster\.(memory|pods)$|^term\./;
     const unused = leaves(en)
       .map(([key]) => key.replace(/_(one|other)$/, ''))
       .filter((key) => !composed.test(key) && !code.includes(`'${key}'`));

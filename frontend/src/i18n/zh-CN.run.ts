@@ -12,6 +12,7 @@ export const zhCNRun: Texts<typeof enRun> = {
     zoomOut: '缩小',
     fit: '显示全部',
     hideSucceeded: '隐藏已成功的步骤',
+    change: { added: '新增', removed: '已移除', changed: '有变化' },
     allHidden: '所有步骤都已成功，因此全部被隐藏。',
     loopOf_one: '循环 {{count, number}} 次',
     loopOf_other: '循环 {{count, number}} 次',

@@ -1,7 +1,7 @@
 import { yaml } from '@codemirror/lang-yaml';
 import { codeFolding, foldGutter, foldKeymap, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { type ChangeSpec, EditorState } from '@codemirror/state';
+import { type ChangeSpec, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import type { TFunction } from 'i18next';
@@ -76,10 +76,12 @@ const looks = EditorView.theme({
   },
 });
 
-/** An empty document whose text readers can search, fold and select, but not change. Screen readers call it by its label. */
-export function manifestState(label: string, t: TFunction): EditorState {
+/** A document whose text readers can search, fold and select, but not change. Screen readers call it by its label. */
+export function manifestState(label: string, t: TFunction, doc = '', more: Extension[] = []): EditorState {
   return EditorState.create({
+    doc,
     extensions: [
+      ...more,
       EditorState.readOnly.of(true),
       EditorState.phrases.of(phrases(t)),
       EditorView.contentAttributes.of({
@@ -134,5 +136,6 @@ function phrases(t: TFunction): Record<string, string> {
     to: t('yaml.to'),
     'Go to line': t('yaml.goToLine'),
     go: t('yaml.go'),
+    '$ unchanged lines': t('diff.unchanged'),
   };
 }
