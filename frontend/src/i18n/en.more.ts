@@ -115,6 +115,7 @@ export const enMore = {
     defaultEmpty: 'Default: empty',
     notNumber: 'The default is a number; this is not.',
     mustBe: 'It must be {{rule}}.',
+    badJSON: 'It is not JSON at line {{line}}, column {{column}}. It must be {{rule}}.',
     rule: {
       choices: 'one of {{choices}}',
       Integer: 'a whole number',

@@ -224,6 +224,7 @@ export const zhCN: Translation = {
     defaultEmpty: '默认值：空',
     notNumber: '默认值是数字，当前值不是。',
     mustBe: '必须是{{rule}}。',
+    badJSON: '第 {{line}} 行第 {{column}} 列不是 JSON。必须是{{rule}}。',
     rule: {
       choices: '以下之一：{{choices}}',
       Integer: '整数',

@@ -36,7 +36,11 @@ describe('problemOf', () => {
     [undefined, ['anything'], []],
   ])('%j', (rule, right, wrong) => {
     for (const value of right) expect(problemOf(rule, value, t)).toBeUndefined();
-    for (const value of wrong) expect(problemOf(rule, value, t)).toBe('newRun.mustBe');
+    for (const value of wrong) expect(problemOf(rule, value, t)).toMatch(/^newRun\.(mustBe|badJSON)$/);
+  });
+  it('tells a text that is no JSON from JSON of another kind', () => {
+    expect(problemOf({ type: 'JsonArray' }, '[1,]', t)).toBe('newRun.badJSON');
+    expect(problemOf({ type: 'JsonArray' }, '{}', t)).toBe('newRun.mustBe');
   });
   it('leaves what Argo fills in to Argo', () => {
     expect(problemOf({ type: 'Integer' }, '{{workflow.priority}}', t)).toBeUndefined();

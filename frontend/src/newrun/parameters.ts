@@ -1,6 +1,7 @@
 import type { TFunction } from 'i18next';
 import type { Parameter } from '../api/client';
 import type { ParameterRule } from '../pipelines/template';
+import { jsonFault } from './jsonFault';
 
 /** Values by name: what was typed, else what the cloned run had, else the default. */
 export function parameterValues(
@@ -26,7 +27,9 @@ type Checked = 'Integer' | 'Float' | 'Bool' | 'JsonArray' | 'JsonObject';
 /** Why a value is none that a parameter may have, in words; undefined when it is. The server checks the same. */
 export function problemOf(rule: ParameterRule | undefined, value: string, t: TFunction): string | undefined {
   if (!rule || value.includes('{{') || fits(rule, value)) return undefined;
-  return t('newRun.mustBe', { rule: ruleWords(rule, t) });
+  const place = /^Json/.test(rule.type ?? '') && !rule.choices?.length ? jsonFault(value) : undefined;
+  const words = { rule: ruleWords(rule, t) };
+  return place ? t('newRun.badJSON', { ...words, ...place }) : t('newRun.mustBe', words);
 }
 
 /** The field that suits a parameter. */
