@@ -117,6 +117,10 @@ type wireJob struct {
 	UpdatedAt      time.Time `json:"updated_at,omitzero"`
 }
 
+func (n NewSchedule) wire() wireJob {
+	return wireJob{wireRun: n.NewRun.wire(), Trigger: n.Trigger, MaxConcurrency: max(n.MaxConcurrency, 1), Enabled: !n.Disabled, NoCatchup: n.NoCatchup}
+}
+
 func (w wireJob) view() *Schedule {
 	r := w.wireRun.view()
 	return &Schedule{
@@ -128,9 +132,17 @@ func (w wireJob) view() *Schedule {
 
 // Create creates a schedule. If its trigger, parameters or manifest are wrong, IsInvalid(err) is true.
 func (s SchedulesService) Create(ctx context.Context, n NewSchedule) (*Schedule, error) {
-	in := wireJob{wireRun: n.wire(), Trigger: n.Trigger, MaxConcurrency: max(n.MaxConcurrency, 1), Enabled: !n.Disabled, NoCatchup: n.NoCatchup}
 	var out wireJob
-	if err := s.conn.send(ctx, http.MethodPost, kfpAPI+"/jobs", in, &out); err != nil {
+	if err := s.conn.send(ctx, http.MethodPost, kfpAPI+"/jobs", n.wire(), &out); err != nil {
+		return nil, err
+	}
+	return out.view(), nil
+}
+
+// Update makes a schedule what n says, as a whole. Its runs stay, and it stays enabled or disabled, whatever n.Disabled is.
+func (s SchedulesService) Update(ctx context.Context, id string, n NewSchedule) (*Schedule, error) {
+	var out wireJob
+	if err := s.conn.send(ctx, http.MethodPut, ownAPI+"/schedules/"+escape(id), n.wire(), &out); err != nil {
 		return nil, err
 	}
 	return out.view(), nil

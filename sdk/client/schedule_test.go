@@ -72,6 +72,14 @@ func TestJobsStartRuns(t *testing.T) {
 	enabled, err := c.Schedules.Get(ctx, made.ID)
 	require.NoError(t, err)
 	require.True(t, enabled.Enabled)
+	changed, err := c.Schedules.Update(ctx, made.ID, client.NewSchedule{
+		NewRun:  client.NewRun{Name: "each day", PipelineID: pipeline.ID, ExperimentID: experiment.ID},
+		Trigger: client.Trigger{Cron: "@daily"}, MaxConcurrency: 3, NoCatchup: true, Disabled: true,
+	})
+	require.NoError(t, err)
+	require.Equal(t, []any{made.ID, "each day", "cron @daily", 3, true, true}, []any{
+		changed.ID, changed.Name, changed.Trigger.String(), changed.MaxConcurrency, changed.NoCatchup, changed.Enabled,
+	}, "it stays enabled")
 	require.NoError(t, c.Schedules.Delete(ctx, made.ID))
 	_, err = c.Schedules.Get(ctx, made.ID)
 	require.True(t, client.IsNotFound(err), "%v", err)

@@ -66,15 +66,17 @@ type API struct {
 	restoring   *ownExperiments
 	clusters    *clusters
 	scalings    *scalings
+	schedules   *ownSchedules
 }
 
 // New makes the gRPC services.
 func New(s Services) *API {
+	jobs := &jobs{service: s.Schedules}
 	return &API{
 		pipelines:   &pipelines{service: s.Pipelines, fetcher: newFetcher(s.Sources)},
 		experiments: &experiments{service: s.Experiments},
 		runs:        &runs{service: s.Runs},
-		jobs:        &jobs{service: s.Schedules},
+		jobs:        jobs,
 		reports:     &reports{runs: s.Runs, schedules: s.Schedules},
 		tasks:       &tasks{service: s.Tasks},
 		healthz:     &healthz{version: s.Version, commit: s.Commit},
@@ -86,6 +88,7 @@ func New(s Services) *API {
 		restoring:   &ownExperiments{service: s.Experiments},
 		clusters:    &clusters{service: s.Cluster},
 		scalings:    &scalings{service: s.Benchmark},
+		schedules:   &ownSchedules{jobs: jobs},
 	}
 }
 
@@ -120,6 +123,7 @@ func (a *API) Server(log *slog.Logger, gate *access.Gate) *grpc.Server {
 	argosyv1.RegisterVisualServiceServer(s, a.visuals)
 	argosyv1.RegisterClusterServiceServer(s, a.clusters)
 	argosyv1.RegisterScalingServiceServer(s, a.scalings)
+	argosyv1.RegisterScheduleServiceServer(s, a.schedules)
 	registerHealth(s)
 	reflection.Register(s)
 	return s
@@ -146,5 +150,6 @@ func (a *API) Route(ctx context.Context, mux *runtime.ServeMux) error {
 		argosyv1.RegisterVisualServiceHandlerServer(ctx, mux, a.visuals),
 		argosyv1.RegisterClusterServiceHandlerServer(ctx, mux, a.clusters),
 		argosyv1.RegisterScalingServiceHandlerServer(ctx, mux, a.scalings),
+		argosyv1.RegisterScheduleServiceHandlerServer(ctx, mux, a.schedules),
 	)
 }

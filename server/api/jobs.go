@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	kfpv1 "github.com/argosy-ml/argosy/proto/api"
+	argosyv1 "github.com/argosy-ml/argosy/proto/argosy/v1"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/listing"
 	"github.com/argosy-ml/argosy/server/run"
@@ -74,6 +75,24 @@ func (s *jobs) DisableJob(ctx context.Context, r *kfpv1.DisableJobRequest) (*emp
 
 func (s *jobs) DeleteJob(ctx context.Context, r *kfpv1.DeleteJobRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, s.service.Delete(ctx, r.GetId())
+}
+
+// ownSchedules changes schedules.
+type ownSchedules struct {
+	argosyv1.UnimplementedScheduleServiceServer
+	jobs *jobs
+}
+
+func (s *ownSchedules) UpdateSchedule(ctx context.Context, r *argosyv1.UpdateScheduleRequest) (*kfpv1.Job, error) {
+	request, err := jobRequest(r.GetJob())
+	if err != nil {
+		return nil, err
+	}
+	changed, err := s.jobs.service.Update(ctx, r.GetId(), request)
+	if err != nil {
+		return nil, err
+	}
+	return s.jobs.detail(ctx, changed)
 }
 
 // detail adds the manifest that the job runs.

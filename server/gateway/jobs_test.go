@@ -103,6 +103,26 @@ func TestJobRefusals(t *testing.T) {
 	require.Contains(t, s.get(t, "/apis/v1beta1/jobs?resource_reference_key.type=UNKNOWN_RESOURCE_TYPE", 200), `"total_size":1`)
 }
 
+// TestScheduleIsChanged changes a job over REST: it keeps its id and stays disabled.
+func TestScheduleIsChanged(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	manifest, err := json.Marshal(hello)
+	require.NoError(t, err)
+	spec := `"pipeline_spec":{"workflow_manifest":` + string(manifest) + `}`
+	made := s.post(t, "/apis/v1beta1/jobs", `{"name":"nightly","max_concurrency":1,`+spec+`,"trigger":{"cron_schedule":{"cron":"0 0 3 * * *"}}}`, 200)
+	path := "/apis/argosy/v1/schedules/" + field(t, made, "id")
+	changed := s.put(t, path, `{"name":"weekly","max_concurrency":2,"enabled":true,`+spec+`,"trigger":{"cron_schedule":{"cron":"@weekly"}}}`, 200)
+	require.Equal(t, []string{field(t, made, "id"), "weekly", "2", "Disabled"}, []string{
+		field(t, changed, "id"), field(t, changed, "name"), field(t, changed, "max_concurrency"), field(t, changed, "status"),
+	})
+	kept := s.get(t, "/apis/v1beta1/jobs/"+field(t, made, "id"), 200)
+	require.JSONEq(t, changed, kept)
+	require.Contains(t, kept, `"cron":"@weekly"`)
+	require.Contains(t, s.put(t, path, `{"name":"weekly","max_concurrency":2,`+spec+`,"trigger":{"cron_schedule":{"cron":"often"}}}`, 400), "write five fields")
+	require.JSONEq(t, kept, s.get(t, "/apis/v1beta1/jobs/"+field(t, made, "id"), 200), "a change that is refused changes nothing")
+}
+
 // TestJobRuns lets a job without a trigger, which runs once, start its run.
 func TestJobRuns(t *testing.T) {
 	t.Parallel()

@@ -207,6 +207,7 @@ var refusals = []refusal{
 	{"argosy.v1.PipelineService/DiffPipelineVersions", `{"from":"$pipeline"}`, invalid, "from and to name the two versions"},
 	{"argosy.v1.PipelineService/DiffPipelineVersions", `{"from":"$pipeline","to":"none"}`, unknown, "version none not found"},
 	{"argosy.v1.ExperimentService/RestoreExperiment", `{"experiment":"none"}`, unknown, "deleted experiment none not found"},
+	{"argosy.v1.ScheduleService/UpdateSchedule", `{"id":"none","job":{"name":"j","max_concurrency":1}}`, unknown, "job none not found"},
 	{"argosy.v1.RetentionService/Prune", `{"keep_runs":"soon"}`, invalid, "keep_runs"},
 }
 

@@ -241,6 +241,13 @@ func (s *server) post(t *testing.T, path, body string, want int) string {
 	return got
 }
 
+func (s *server) put(t *testing.T, path, body string, want int) string {
+	t.Helper()
+	status, _, got := s.do(t, http.MethodPut, path, "application/json", strings.NewReader(body))
+	require.Equal(t, want, status, "PUT %s: %s", path, got)
+	return got
+}
+
 func (s *server) delete(t *testing.T, path string, want int) string {
 	t.Helper()
 	status, _, got := s.do(t, http.MethodDelete, path, "", nil)

@@ -115,6 +115,48 @@ func TestEveryHour(t *testing.T) {
 	})
 }
 
+// A changed schedule keeps its runs and their numbers; a new trigger makes up for nothing that lies before the change.
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	warm(t)
+	synctest.Test(t, func(t *testing.T) {
+		b := enginetest.New(t) // it is midnight
+		stop := start(t, b)
+		made, err := b.Schedules.Create(t.Context(), request(schedule.Trigger{Interval: 4 * time.Hour}, 10))
+		require.NoError(t, err)
+		time.Sleep(6*time.Hour + 30*time.Minute)
+		synctest.Wait()
+		require.Equal(t, []string{"1 04:00:00"}, greetings(t, b, made.ID))
+
+		asked := request(schedule.Trigger{Interval: time.Hour}, 3)
+		asked.Run.Name, asked.Enabled = "Tock", false
+		asked.Run.Parameters[0].Value = "[[Index]] tock [[ScheduledTime.15:04:05]]"
+		changed, err := b.Schedules.Update(t.Context(), made.ID, asked)
+		require.NoError(t, err)
+		kept, err := b.Schedules.Get(t.Context(), made.ID)
+		require.NoError(t, err)
+		require.Equal(t, []any{"Tock", int64(3), time.Hour, made.Resource, true}, []any{kept.Name, kept.MaxConcurrency, kept.Trigger.Interval, kept.Resource, kept.Enabled})
+		require.Equal(t, kept.Parameters, changed.Parameters)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, []string{"1 04:00:00", "2 tock 07:00:00"}, greetings(t, b, made.ID))
+
+		asked.Trigger = schedule.Trigger{Cron: "0 0 12 * * *"}
+		_, err = b.Schedules.Update(t.Context(), made.ID, asked)
+		require.NoError(t, err)
+		time.Sleep(5 * time.Hour)
+		synctest.Wait()
+		require.Equal(t, []string{"1 04:00:00", "2 tock 07:00:00", "3 tock 12:00:00"}, greetings(t, b, made.ID))
+
+		asked.MaxConcurrency = 11
+		_, err = b.Schedules.Update(t.Context(), made.ID, asked)
+		require.ErrorContains(t, err, "max_concurrency is 11")
+		_, err = b.Schedules.Update(t.Context(), "none", asked)
+		require.ErrorContains(t, err, "job none not found")
+		stop()
+	})
+}
+
 func TestNoCatchUp(t *testing.T) {
 	t.Parallel()
 	warm(t)

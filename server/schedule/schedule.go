@@ -9,7 +9,7 @@ import (
 	"github.com/argosy-ml/argosy/server/run"
 )
 
-// Schedule starts runs of one manifest, which is fixed when the schedule is made. Names of related resources are filled in on reading.
+// Schedule starts runs of one manifest, which is fixed when the schedule is made or changed. Names of related resources are filled in on reading.
 type Schedule struct {
 	ID, Name, Description        string
 	ExperimentID, ExperimentName string
@@ -41,6 +41,8 @@ type Store interface {
 	// ScheduleManifests gives the manifests of some schedules, each once, and the place of each schedule's in them.
 	ScheduleManifests(ctx context.Context, ids []string) (manifests [][]byte, of map[string]int, err error)
 	EnableSchedule(ctx context.Context, id string, enabled bool, now time.Time) error
+	// UpdateSchedule changes all of a schedule but Enabled, Resource, CreatedAt and LastIndex; LastAt only where retimed.
+	UpdateSchedule(ctx context.Context, s Schedule, manifest []byte, retimed bool) error
 	// AdvanceSchedule notes that the time at was dealt with, by a run of that index, or by none, as message says.
 	AdvanceSchedule(ctx context.Context, id string, at time.Time, index int64, message string) error
 	// OpenRuns counts the runs of a schedule that have not ended.

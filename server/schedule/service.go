@@ -49,32 +49,64 @@ func NewService(c Config) *Service {
 
 // Create stores a schedule whose manifest and parameters would make a run now.
 func (s *Service) Create(ctx context.Context, q Request) (Schedule, error) {
-	if strings.TrimSpace(q.Run.Name) == "" {
-		return Schedule{}, apierr.New(apierr.Invalid, "the job needs a name")
-	}
-	if q.MaxConcurrency < minConcurrency || q.MaxConcurrency > maxConcurrency {
-		return Schedule{}, apierr.New(apierr.Invalid, "max_concurrency is %d; it must be from %d to %d", q.MaxConcurrency, minConcurrency, maxConcurrency)
-	}
-	if err := q.Trigger.check(); err != nil {
-		return Schedule{}, err
-	}
-	r, manifest, err := s.c.Runs.Creator.Plan(ctx, q.Run)
+	made, manifest, err := s.plan(ctx, q)
 	if err != nil {
 		return Schedule{}, err
 	}
-	id, now := uuid.NewString(), s.c.Now()
-	made := Schedule{
-		ID: id, Name: r.Name, Description: r.Description, ExperimentID: r.ExperimentID, ExperimentName: r.ExperimentName,
-		PipelineID: r.PipelineID, PipelineName: r.PipelineName, VersionID: r.VersionID, VersionName: r.VersionName, ByVersion: r.ByVersion,
-		ServiceAccount: r.ServiceAccount, Resource: resourceName(r.Name, id), Trigger: q.Trigger,
-		MaxConcurrency: q.MaxConcurrency, Enabled: q.Enabled, NoCatchup: q.NoCatchup, Parameters: r.Parameters,
-		CreatedAt: now, UpdatedAt: now,
-	}
+	made.ID = uuid.NewString()
+	made.Resource, made.Enabled, made.CreatedAt = resourceName(made.Name, made.ID), q.Enabled, made.UpdatedAt
 	if err := s.c.Store.CreateSchedule(ctx, made, manifest); err != nil {
 		return Schedule{}, err
 	}
 	s.Nudge()
 	return made, nil
+}
+
+// Update makes a schedule what is asked for. It stays enabled or disabled, and its runs stay its own. Times before now that a changed
+// trigger has are not made up for.
+func (s *Service) Update(ctx context.Context, id string, q Request) (Schedule, error) {
+	old, err := s.c.Store.Schedule(ctx, id)
+	if err != nil {
+		return Schedule{}, err
+	}
+	changed, manifest, err := s.plan(ctx, q)
+	if err != nil {
+		return Schedule{}, err
+	}
+	changed.ID, changed.Resource, changed.Enabled, changed.CreatedAt = old.ID, old.Resource, old.Enabled, old.CreatedAt
+	changed.LastAt, changed.LastIndex = old.LastAt, old.LastIndex
+	retimed := !changed.Trigger.equal(old.Trigger)
+	if retimed {
+		changed.skipTo(changed.UpdatedAt)
+	}
+	if err := s.c.Store.UpdateSchedule(ctx, changed, manifest, retimed); err != nil {
+		return Schedule{}, err
+	}
+	s.Nudge()
+	return changed, nil
+}
+
+// plan is the schedule that is asked for, as of now, without what it has of its own.
+func (s *Service) plan(ctx context.Context, q Request) (planned Schedule, manifest []byte, err error) {
+	if strings.TrimSpace(q.Run.Name) == "" {
+		return Schedule{}, nil, apierr.New(apierr.Invalid, "the job needs a name")
+	}
+	if q.MaxConcurrency < minConcurrency || q.MaxConcurrency > maxConcurrency {
+		return Schedule{}, nil, apierr.New(apierr.Invalid, "max_concurrency is %d; it must be from %d to %d", q.MaxConcurrency, minConcurrency, maxConcurrency)
+	}
+	if err := q.Trigger.check(); err != nil {
+		return Schedule{}, nil, err
+	}
+	r, manifest, err := s.c.Runs.Creator.Plan(ctx, q.Run)
+	if err != nil {
+		return Schedule{}, nil, err
+	}
+	return Schedule{
+		Name: r.Name, Description: r.Description, ExperimentID: r.ExperimentID, ExperimentName: r.ExperimentName,
+		PipelineID: r.PipelineID, PipelineName: r.PipelineName, VersionID: r.VersionID, VersionName: r.VersionName, ByVersion: r.ByVersion,
+		ServiceAccount: r.ServiceAccount, Trigger: q.Trigger, MaxConcurrency: q.MaxConcurrency, NoCatchup: q.NoCatchup,
+		Parameters: r.Parameters, UpdatedAt: s.c.Now(),
+	}, manifest, nil
 }
 
 // Get gives a schedule by its id.

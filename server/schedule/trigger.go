@@ -38,6 +38,10 @@ func (t Trigger) check() error {
 	return nil
 }
 
+func (t Trigger) equal(u Trigger) bool {
+	return t.Cron == u.Cron && t.Interval == u.Interval && t.Start.Equal(u.Start) && t.End.Equal(u.End)
+}
+
 // after gives the first time after last that a run is due at; zero: none.
 func (t Trigger) after(last time.Time) time.Time {
 	var next time.Time
@@ -88,6 +92,19 @@ func (s Schedule) Next() time.Time {
 		}
 	}
 	return s.Trigger.after(last)
+}
+
+// skipTo passes over the times until now, as if they had been dealt with.
+func (s *Schedule) skipTo(now time.Time) {
+	s.LastAt = time.Time{}
+	next := s.Next()
+	switch {
+	case next.IsZero() || next.After(now):
+	case s.Trigger.Cron != "":
+		s.LastAt = now
+	default:
+		s.LastAt = s.Trigger.newest(next, now)
+	}
 }
 
 // Due gives the time whose run should start now; zero: none.

@@ -51,6 +51,7 @@ export interface NewSchedule {
   trigger: Trigger;
   maxConcurrency: number;
   catchUp: boolean;
+  serviceAccount?: string;
 }
 
 export const scheduleBody = (schedule: NewSchedule): Schema['api.Job'] => {
@@ -66,6 +67,7 @@ export const scheduleBody = (schedule: NewSchedule): Schema['api.Job'] => {
     ],
     max_concurrency: String(schedule.maxConcurrency),
     no_catchup: !schedule.catchUp,
+    service_account: schedule.serviceAccount,
     enabled: true,
     trigger: cron
       ? { cron_schedule: { cron, ...span } }
@@ -76,6 +78,10 @@ export const scheduleBody = (schedule: NewSchedule): Schema['api.Job'] => {
 /** Makes a schedule and gives its id. */
 export const createSchedule = async (schedule: NewSchedule): Promise<string> =>
   (await data(api.POST('/apis/v1beta1/jobs', { body: scheduleBody(schedule) }))).id ?? '';
+
+/** Makes a schedule what is given. It stays enabled or paused, and keeps its runs. */
+export const updateSchedule = (id: string, schedule: NewSchedule) =>
+  data(api.PUT('/apis/argosy/v1/schedules/{id}', { params: { path: { id } }, body: scheduleBody(schedule) }));
 
 export const enableSchedule = (id: string, enabled: boolean) =>
   data(

@@ -784,6 +784,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Changes a schedule as a whole: its name, description, trigger, parameters, version, experiment and limits become those of the
+         *     request. Its runs stay, and it stays enabled or disabled.
+         */
+        put: operations["Argosy_UpdateSchedule"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/v1alpha1/tasks": {
         parameters: {
             query?: never;
@@ -5128,6 +5148,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.ScalingExport"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_UpdateSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["api.Job"];
+            };
+        };
+        responses: {
+            /** @description Job starts runs of one manifest, which is fixed when the job is created. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.Job"];
                 };
             };
             /** @description An error. */

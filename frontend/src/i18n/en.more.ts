@@ -150,7 +150,9 @@ export const enMore = {
     refused: 'The server refused the run',
     titleRecurring: 'New schedule',
     changeSchedule: 'Change the schedule',
-    replaces: 'A schedule is fixed once it is made. This makes a new one, and pauses the old one, whose runs stay.',
+    changes:
+      'The schedule keeps its runs, and stays enabled or paused. Times of a new trigger that have passed are not made up for.',
+    saveSchedule: 'Save the schedule',
     runType: 'One run or many',
     once: 'One-off',
     recurring: 'Recurring',

@@ -226,19 +226,15 @@ it('shows the difference from the run that it copies, and the command', async ()
   expect((workers as HTMLInputElement).value).toBe('4');
 });
 
-it('makes a schedule, with the next five times written out, and pauses the one that it replaces', async () => {
+it('makes a schedule, with the next five times written out', async () => {
   const asked = vi.fn();
   server.use(
     http.post('*/apis/v1beta1/jobs', async ({ request }) => {
       asked(await request.json());
       return HttpResponse.json({ id: 's2' });
     }),
-    http.post('*/apis/v1beta1/jobs/s1/disable', () => {
-      asked('disabled');
-      return HttpResponse.json({});
-    }),
   );
-  const search = { pipeline: 'p1', experiment: 'e0', recurring: true, replace: true, schedule: 's1' };
+  const search = { pipeline: 'p1', experiment: 'e0', recurring: true };
   const router = renderAt('/', '/', () => <NewRunForm search={search} source={undefined} />);
   await screen.findByLabelText('workers');
   expect(within(screen.getByRole('region', { name: 'Next times' })).getAllByRole('listitem')).toHaveLength(5);
@@ -258,7 +254,41 @@ it('makes a schedule, with the next five times written out, and pauses the one t
     no_catchup: false,
     trigger: { cron_schedule: { cron: '@daily' } },
   });
-  expect(asked.mock.calls[1]?.[0]).toBe('disabled');
+});
+
+it('changes a schedule in place, by its own name', async () => {
+  const asked = vi.fn();
+  server.use(
+    http.put('*/apis/argosy/v1/schedules/s1', async ({ request }) => {
+      asked(await request.json());
+      return HttpResponse.json({ id: 's1' });
+    }),
+  );
+  const source = {
+    name: 'nightly',
+    description: '',
+    pipelineID: 'p1',
+    versionID: 'v1',
+    experimentID: 'e0',
+    parameters: [{ name: 'workers', value: '4' }],
+    trigger: { ...newTrigger, kind: 'cron' as const, cron: '@daily', maxConcurrency: 2, catchUp: false },
+    serviceAccount: 'trainer',
+  };
+  const search = { recurring: true, replace: true, schedule: 's1' };
+  const router = renderAt('/', '/', () => <NewRunForm search={search} source={source} />);
+  const cron = await screen.findByLabelText('Expression, in UTC');
+  await userEvent.clear(cron);
+  await userEvent.type(cron, '@weekly');
+  await userEvent.click(await ready('Save the schedule'));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/schedules/s1'));
+  expect(asked.mock.calls[0]?.[0]).toMatchObject({
+    name: 'nightly',
+    max_concurrency: '2',
+    no_catchup: true,
+    service_account: 'trainer',
+    pipeline_spec: { parameters: [{ name: 'workers', value: '4' }] },
+    trigger: { cron_schedule: { cron: '@weekly' } },
+  });
 });
 
 it('takes values from the address, and writes what is typed there', async () => {

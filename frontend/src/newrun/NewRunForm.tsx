@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { createExperiment, experimentQuery } from '../api/experiments';
 import { pipelineQuery, versionsQuery } from '../api/pipelines';
 import { createRun, type NewRun } from '../api/runs';
-import { createSchedule, enableSchedule, type NewSchedule } from '../api/schedules';
+import { createSchedule, type NewSchedule, updateSchedule } from '../api/schedules';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { useParameterRules } from '../pipelines/useParameterRules';
@@ -41,6 +41,7 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
   const pipeline = useQuery({ ...pipelineQuery(pipelineID ?? ''), enabled: Boolean(pipelineID) });
   const versions = useQuery({ ...versionsQuery(pipelineID ?? ''), enabled: Boolean(pipelineID) });
 
+  const changing = search.recurring && search.replace ? search.schedule : undefined;
   const [begun] = useState(() => new Date());
   const [typedName, setName] = useState<string>();
   const [description, setDescription] = useState(source?.description ?? '');
@@ -59,9 +60,11 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
     source?.parameters ?? [],
   );
   const rules = useParameterRules(pipelineID, versionID);
-  const suggested = source
-    ? suggestName(source.name.replace(stamp, ''), begun)
-    : pipeline.data && suggestName(pipeline.data.name, begun);
+  const suggested = changing
+    ? source?.name
+    : source
+      ? suggestName(source.name.replace(stamp, ''), begun)
+      : pipeline.data && suggestName(pipeline.data.name, begun);
   const name = typedName ?? suggested ?? '';
   const experiment = chosen ?? fallback.value;
   // What is being read fills the form in; until then it would be found incomplete.
@@ -88,7 +91,15 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
   });
   const scheduleOf = (run: NewRun): NewSchedule | undefined => {
     const trigger = search.recurring ? draftTrigger(draft) : undefined;
-    return trigger && { ...run, trigger, maxConcurrency: draft.maxConcurrency, catchUp: draft.catchUp };
+    return (
+      trigger && {
+        ...run,
+        trigger,
+        maxConcurrency: draft.maxConcurrency,
+        catchUp: draft.catchUp,
+        serviceAccount: source?.serviceAccount,
+      }
+    );
   };
 
   const start = useMutation({
@@ -96,13 +107,14 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
       const run = runOf(experiment?.id ?? (await makeExperiment(experiment?.newName ?? '')));
       const schedule = scheduleOf(run);
       if (!schedule) return { runId: await createRun(run) };
-      const scheduleId = await createSchedule(schedule);
-      if (search.replace && search.schedule) await enableSchedule(search.schedule, false);
-      return { scheduleId };
+      if (!changing) return { scheduleId: await createSchedule(schedule) };
+      await updateSchedule(changing, schedule);
+      return { scheduleId: changing };
     },
     onSuccess: async ({ runId, scheduleId }) => {
       void client.invalidateQueries({ queryKey: ['runs'] });
       void client.invalidateQueries({ queryKey: ['schedules'] });
+      void client.invalidateQueries({ queryKey: ['schedule'] });
       if (scheduleId) await navigate({ to: '/schedules/$scheduleId', params: { scheduleId } });
       else await navigate({ to: '/runs/$runId', params: { runId: runId ?? '' } });
     },
@@ -197,9 +209,9 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
       </Section>
       {search.recurring && (
         <Section title={t('schedules.when')}>
-          {search.replace && (
+          {changing && (
             <Text size="sm" c="dimmed">
-              {t('newRun.replaces')}
+              {t('newRun.changes')}
             </Text>
           )}
           <TriggerFields draft={draft} onChange={setDraft} />
@@ -238,7 +250,7 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
           loading={start.isPending}
           leftSection={<IconPlayerPlay size={16} aria-hidden />}
         >
-          {search.recurring ? t('newRun.startSchedule') : t('newRun.start')}
+          {changing ? t('newRun.saveSchedule') : search.recurring ? t('newRun.startSchedule') : t('newRun.start')}
         </Button>
         <Text size="sm" c="dimmed" role="status">
           {start.isPending
@@ -248,7 +260,7 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
               : versionID && (differing === 0 ? t('newRun.sendsNone') : t('newRun.sends', { count: differing }))}
         </Text>
       </Group>
-      {versionID && (
+      {versionID && !changing && (
         <Section title={t('newRun.same')}>
           <AsCommand
             command={commandLine(sketch, names, scheduleOf(sketch))}

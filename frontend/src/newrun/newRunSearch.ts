@@ -10,7 +10,7 @@ export interface NewRunSearch {
   schedule?: string;
   /** Runs again and again instead of one. */
   recurring?: boolean;
-  /** Pause the schedule whose values were taken, once the new one is there. */
+  /** Change the schedule whose values are taken over instead of making another. */
   replace?: boolean;
   /** The value of a parameter, by its name. */
   [value: `p.${string}`]: string | undefined;

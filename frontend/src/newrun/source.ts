@@ -12,6 +12,8 @@ export interface Source {
   experimentID?: string;
   parameters: Parameter[];
   trigger: TriggerDraft;
+  /** That of a schedule. */
+  serviceAccount?: string;
 }
 
 export const sourceOfRun = (run: Run): Source => ({
@@ -34,6 +36,7 @@ export function sourceOfSchedule(job: Job, pipelineID: string | undefined): Sour
     versionID: reference('PIPELINE_VERSION'),
     experimentID: reference('EXPERIMENT'),
     parameters: job.pipeline_spec?.parameters ?? [],
+    serviceAccount: job.service_account || undefined,
     trigger: {
       ...triggerDraft(triggerOf(job)),
       maxConcurrency: Number(job.max_concurrency ?? 1),

@@ -66,9 +66,11 @@ func schedules(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"s1", "nightly"}, []string{r.ScheduleID, r.ScheduleName})
 
+	scheduleChanges(t, s)
 	require.NoError(t, s.DeleteSchedule(ctx, "s1"))
 	for _, err := range []error{
 		s.DeleteSchedule(ctx, "s1"), s.EnableSchedule(ctx, "s1", true, at(0)), s.AdvanceSchedule(ctx, "s1", at(0), 1, ""),
+		s.UpdateSchedule(ctx, schedule.Schedule{ID: "s1", Name: "n"}, []byte("newer"), false),
 	} {
 		requireKind(t, apierr.NotFound, err)
 	}
@@ -107,4 +109,27 @@ func retry(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.True(t, changed, "the run may end anew")
 	requireKind(t, apierr.NotFound, s.Retry(ctx, "none", 1, run.Again{}))
+}
+
+// scheduleChanges changes the schedule s1.
+func scheduleChanges(t *testing.T, s Store) {
+	ctx := t.Context()
+	got, err := s.Schedule(ctx, "s1")
+	require.NoError(t, err)
+	changed := got
+	changed.Name, changed.Trigger, changed.MaxConcurrency, changed.NoCatchup = "weekly", schedule.Trigger{Cron: "@weekly"}, 5, false
+	changed.Parameters, changed.VersionID, changed.UpdatedAt, changed.LastAt = []run.Parameter{{Name: "a", Value: "c"}}, "v2", at(40), at(35)
+	require.NoError(t, s.UpdateSchedule(ctx, changed, []byte("newer"), false))
+	changed.Message, changed.LastAt = "", got.LastAt
+	got, err = s.Schedule(ctx, "s1")
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(changed, got))
+	changed.LastAt = at(35)
+	require.NoError(t, s.UpdateSchedule(ctx, changed, []byte("newer"), true))
+	got, err = s.Schedule(ctx, "s1")
+	require.NoError(t, err)
+	require.Equal(t, at(35), got.LastAt)
+	manifest, err := s.ScheduleManifest(ctx, "s1")
+	require.NoError(t, err)
+	require.Equal(t, "newer", string(manifest))
 }

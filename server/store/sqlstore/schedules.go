@@ -124,6 +124,39 @@ func (s *schedules) EnableSchedule(ctx context.Context, id string, enabled bool,
 	})
 }
 
+// UpdateSchedule implements schedule.Store.
+func (s *schedules) UpdateSchedule(ctx context.Context, c schedule.Schedule, manifest []byte, retimed bool) error {
+	if err := checkName("a job", c.Name); err != nil {
+		return err
+	}
+	return s.write(ctx, func(q *query.Queries) error {
+		row, err := q.ScheduleRow(ctx, c.ID)
+		if err != nil {
+			return missing("job", c.ID, err)
+		}
+		kept, err := keepManifest(ctx, q, manifest)
+		if err != nil {
+			return err
+		}
+		err = q.UpdateSchedule(ctx, query.UpdateScheduleParams{
+			ID: c.ID, Name: c.Name, Description: c.Description, ExperimentID: c.ExperimentID,
+			PipelineID: c.PipelineID, PipelineName: c.PipelineName, VersionID: c.VersionID, VersionName: c.VersionName,
+			ServiceAccount: c.ServiceAccount, Cron: c.Trigger.Cron, IntervalSeconds: int64(c.Trigger.Interval / time.Second),
+			StartsAt: micros(c.Trigger.Start), EndsAt: micros(c.Trigger.End), MaxConcurrency: c.MaxConcurrency, NoCatchup: c.NoCatchup,
+			Parameters: toJSON(c.Parameters), UpdatedAt: micros(c.UpdatedAt), Manifest: kept, ByVersion: c.ByVersion,
+		})
+		if err != nil {
+			return trouble("change schedule", err)
+		}
+		if retimed {
+			if err := q.SetScheduleLastAt(ctx, query.SetScheduleLastAtParams{ID: c.ID, LastAt: micros(c.LastAt)}); err != nil {
+				return trouble("change schedule", err)
+			}
+		}
+		return dropManifests(ctx, q, row.Manifest)
+	})
+}
+
 // AdvanceSchedule implements schedule.Store.
 func (s *schedules) AdvanceSchedule(ctx context.Context, id string, at time.Time, index int64, message string) error {
 	return s.write(ctx, func(q *query.Queries) error {

@@ -17,8 +17,8 @@ import (
 type schedules struct{ *cli }
 
 func (c schedules) command() *cobra.Command {
-	return group("schedule", "Schedules, which start runs again and again: list, create, get, enable, disable, delete",
-		c.list(), c.create(), c.get(),
+	return group("schedule", "Schedules, which start runs again and again: list, create, get, edit, enable, disable, delete",
+		c.list(), c.create(), c.get(), c.edit(),
 		c.change("enable", "Let schedules start runs again", "enabled schedule", client.SchedulesService.Enable),
 		c.change("disable", "Keep schedules from starting runs; those that go on are left alone", "disabled schedule", client.SchedulesService.Disable),
 		c.change("delete", "Delete schedules; their runs stay", "deleted schedule", client.SchedulesService.Delete))
@@ -74,19 +74,25 @@ func (c schedules) create() *cobra.Command {
 		},
 	}
 	flags.add(c.cli, cmd, "schedule")
+	scheduleFlags(cmd, &n, &start, &end)
+	f := cmd.Flags()
+	f.BoolVar(&once, "once", false, "start one run as soon as the schedule is enabled, which is at once unless --disabled is given")
+	f.BoolVar(&n.Disabled, "disabled", false, "start no runs until the schedule is enabled")
+	return cmd
+}
+
+// scheduleFlags say when runs start, and how many at once.
+func scheduleFlags(cmd *cobra.Command, n *client.NewSchedule, start, end *string) {
 	f := cmd.Flags()
 	f.StringVar(&n.Trigger.Cron, "cron", "", "when runs start, in UTC, as `'minute hour day month weekday'`, with seconds before them if there are six, or a word such as @daily")
 	f.DurationVar(&n.Trigger.Every, "every", 0, "start a run each `period`, such as 10m")
-	f.BoolVar(&once, "once", false, "start one run as soon as the schedule is enabled, which is at once unless --disabled is given")
-	f.StringVar(&start, "start", "", "no runs before this `time`, such as 2030-01-31T08:00:00Z")
-	f.StringVar(&end, "end", "", "no runs after this `time`")
+	f.StringVar(start, "start", "", "no runs before this `time`, such as 2030-01-31T08:00:00Z")
+	f.StringVar(end, "end", "", "no runs after this `time`")
 	f.IntVar(&n.MaxConcurrency, "max-concurrency", 1, "at most `n` of its runs at once, from 1 to 10")
 	f.BoolVar(&n.NoCatchup, "no-catchup", false, "of the times that the server missed, make up for the newest only")
-	f.BoolVar(&n.Disabled, "disabled", false, "start no runs until the schedule is enabled")
 	for _, flag := range []string{"cron", "every", "start", "end", "max-concurrency"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
-	return cmd
 }
 
 // trigger reads when runs start from the flags.

@@ -26,6 +26,15 @@ FROM schedules LEFT JOIN experiments ON experiments.id = schedules.experiment_id
     LEFT JOIN deleted_experiments ON deleted_experiments.id = schedules.experiment_id
 WHERE schedules.enabled = 1 ORDER BY schedules.seq;
 
+-- name: UpdateSchedule :exec
+UPDATE schedules SET name = ?, description = ?, experiment_id = ?, pipeline_id = ?, pipeline_name = ?, version_id = ?, version_name = ?,
+    service_account = ?, cron = ?, interval_seconds = ?, starts_at = ?, ends_at = ?, max_concurrency = ?, no_catchup = ?, parameters = ?,
+    message = '', updated_at = ?, manifest = ?, by_version = ?
+WHERE id = ?;
+
+-- name: SetScheduleLastAt :exec
+UPDATE schedules SET last_at = ? WHERE id = ?;
+
 -- name: SetScheduleEnabled :execrows
 UPDATE schedules SET enabled = ?, updated_at = ? WHERE id = ?;
 

@@ -421,3 +421,71 @@ func (q *Queries) SetScheduleEnabled(ctx context.Context, arg SetScheduleEnabled
 	}
 	return result.RowsAffected()
 }
+
+const setScheduleLastAt = `-- name: SetScheduleLastAt :exec
+UPDATE schedules SET last_at = ? WHERE id = ?
+`
+
+type SetScheduleLastAtParams struct {
+	LastAt int64
+	ID     string
+}
+
+func (q *Queries) SetScheduleLastAt(ctx context.Context, arg SetScheduleLastAtParams) error {
+	_, err := q.db.ExecContext(ctx, setScheduleLastAt, arg.LastAt, arg.ID)
+	return err
+}
+
+const updateSchedule = `-- name: UpdateSchedule :exec
+UPDATE schedules SET name = ?, description = ?, experiment_id = ?, pipeline_id = ?, pipeline_name = ?, version_id = ?, version_name = ?,
+    service_account = ?, cron = ?, interval_seconds = ?, starts_at = ?, ends_at = ?, max_concurrency = ?, no_catchup = ?, parameters = ?,
+    message = '', updated_at = ?, manifest = ?, by_version = ?
+WHERE id = ?
+`
+
+type UpdateScheduleParams struct {
+	Name            string
+	Description     string
+	ExperimentID    string
+	PipelineID      string
+	PipelineName    string
+	VersionID       string
+	VersionName     string
+	ServiceAccount  string
+	Cron            string
+	IntervalSeconds int64
+	StartsAt        int64
+	EndsAt          int64
+	MaxConcurrency  int64
+	NoCatchup       bool
+	Parameters      string
+	UpdatedAt       int64
+	Manifest        int64
+	ByVersion       bool
+	ID              string
+}
+
+func (q *Queries) UpdateSchedule(ctx context.Context, arg UpdateScheduleParams) error {
+	_, err := q.db.ExecContext(ctx, updateSchedule,
+		arg.Name,
+		arg.Description,
+		arg.ExperimentID,
+		arg.PipelineID,
+		arg.PipelineName,
+		arg.VersionID,
+		arg.VersionName,
+		arg.ServiceAccount,
+		arg.Cron,
+		arg.IntervalSeconds,
+		arg.StartsAt,
+		arg.EndsAt,
+		arg.MaxConcurrency,
+		arg.NoCatchup,
+		arg.Parameters,
+		arg.UpdatedAt,
+		arg.Manifest,
+		arg.ByVersion,
+		arg.ID,
+	)
+	return err
+}
