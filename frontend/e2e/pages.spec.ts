@@ -262,7 +262,7 @@ test('any run is reached by the keyboard alone, and no page is wider than a phon
   }
 });
 
-test('a schedule is made with the form, paused, and deleted', async ({ page }) => {
+test('a schedule is made with the form, paused, changed, and deleted', async ({ page }) => {
   await prefer(page, {});
   const run = await (await page.request.get(`/apis/argosy/v1/runs/${required('RUN_ID')}`)).json();
   const name = `nightly ${Date.now()}`;
@@ -277,6 +277,15 @@ test('a schedule is made with the form, paused, and deleted', async ({ page }) =
   await page.getByRole('button', { name: `Pause: ${name}` }).click();
   await expect(page.getByRole('button', { name: `Enable: ${name}` })).toBeVisible();
   await picture(page, 'schedule-made');
+  const address = page.url();
+  await page.getByRole('button', { name: `Actions: ${name}` }).click();
+  await page.getByRole('menuitem', { name: 'Change…' }).click();
+  await expect(page.getByLabel('Schedule name')).toHaveValue(name);
+  await page.getByLabel('Expression, in UTC').fill('0 4 1 1 *');
+  await page.getByRole('button', { name: 'Save the schedule' }).click();
+  await expect(page).toHaveURL(address);
+  await expect(page.getByText('0 4 1 1 *')).toBeVisible();
+  await expect(page.getByRole('button', { name: `Enable: ${name}` })).toBeVisible();
   await page.getByRole('button', { name: `Actions: ${name}` }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
