@@ -46,8 +46,11 @@ func (s ArtifactsService) ReadFile(ctx context.Context, runID, nodeID, name stri
 	return content.Bytes(), nil
 }
 
-// CopyFile writes the content of an artifact that is a single file, extracted from its archive, to w as it comes. A folder is an error,
-// which may come after its first file was written.
+// ErrFolder is why CopyFile and ReadFile refuse an artifact.
+var ErrFolder = errors.New("it is a folder: read the archive with Open")
+
+// CopyFile writes the content of an artifact that is a single file, extracted from its archive, to w as it comes. A folder as Argo
+// stores it is an error before anything is written; an archive of several files without their folder is one after its first file.
 func (s ArtifactsService) CopyFile(ctx context.Context, w io.Writer, runID, nodeID, name string) error {
 	stored, err := s.Open(ctx, runID, nodeID, name)
 	if err != nil {
@@ -97,10 +100,10 @@ func onlyFile(w io.Writer, stored io.Reader) error {
 			return errors.New("its archive holds no file")
 		case err != nil:
 			return fmt.Errorf("its archive cannot be read: %w", err)
+		case header.Typeflag == tar.TypeDir, found && header.Typeflag == tar.TypeReg:
+			return ErrFolder
 		case header.Typeflag != tar.TypeReg:
 			continue
-		case found:
-			return errors.New("it is a folder: read the archive with Open")
 		}
 		if _, err := io.Copy(w, archive); err != nil { //nolint:gosec // CopyFile has no limit on purpose, and ReadFile's buffer has one
 			return fmt.Errorf("its file cannot be copied: %w", err)

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -109,6 +110,10 @@ func TestArtifactFile(t *testing.T) {
 		zw := gzip.NewWriter(&b)
 		tw := tar.NewWriter(zw)
 		for _, name := range names {
+			if strings.HasSuffix(name, "/") {
+				require.NoError(t, tw.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeDir}))
+				continue
+			}
 			require.NoError(t, tw.WriteHeader(&tar.Header{Name: name, Size: 1, Typeflag: tar.TypeReg}))
 			_, err := tw.Write([]byte("x"))
 			require.NoError(t, err)
@@ -122,22 +127,24 @@ func TestArtifactFile(t *testing.T) {
 		want string
 		err  string
 	}{
-		"a file":    {pack("a"), "x", ""},
-		"a folder":  {pack("a", "b"), "", "it is a folder"},
-		"nothing":   {pack(), "", "holds no file"},
-		"as it is":  {[]byte("plain"), "plain", ""},
-		"cut short": {pack("a")[:20], "", "cannot be read"},
+		"a file":          {pack("a"), "x", ""},
+		"a folder":        {pack("model/", "model/a", "model/b"), "", "it is a folder"},
+		"files":           {pack("a", "b"), "x", "it is a folder"},
+		"an empty folder": {pack("model/"), "", "it is a folder"},
+		"nothing":         {pack(), "", "holds no file"},
+		"as it is":        {[]byte("plain"), "plain", ""},
+		"cut short":       {pack("a")[:20], "", "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got bytes.Buffer
 			err := onlyFile(&got, bytes.NewReader(c.data))
+			require.Equal(t, c.want, got.String())
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, c.want, got.String())
 		})
 	}
 }

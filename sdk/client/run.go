@@ -138,6 +138,8 @@ func (n *Node) Done() bool { return n.Phase != "" && n.Phase != Pending && n.Pha
 type Artifact struct {
 	Name string `json:"name"`
 	Key  string `json:"key,omitempty"`
+	// Size is in bytes, as stored, and of all files of a folder; nil where it is not known: before the node's end, and of older runs.
+	Size *int64 `json:"size,string,omitempty"`
 }
 
 // Metric is one number that a node reported.

@@ -215,6 +215,8 @@ func TestAgainstARealServer(t *testing.T) {
 	report, err := c.Artifacts.ReadFile(ctx, r.ID, node, "report")
 	require.NoError(t, err)
 	require.Equal(t, "all is well\n", string(report))
+	require.Equal(t, "report", r.Nodes[0].Artifacts[1].Name)
+	require.Equal(t, int64(len(archive(t, "report.txt", "all is well\n"))), *r.Nodes[0].Artifacts[1].Size)
 	packed, err := c.Artifacts.Read(ctx, r.ID, node, "report")
 	require.NoError(t, err)
 	require.Equal(t, archive(t, "report.txt", "all is well\n"), packed)

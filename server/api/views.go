@@ -171,7 +171,7 @@ func ownNode(r run.Run, n run.Node) *argosyv1.Node {
 		node.Message = cmp.Or(n.Message, fmt.Sprintf("taken from the cache: step %s of run %s", from.NodeID, from.RunID))
 	}
 	for _, a := range n.Artifacts {
-		node.Artifacts = append(node.Artifacts, &argosyv1.Artifact{Name: a.Name, Key: a.Key})
+		node.Artifacts = append(node.Artifacts, &argosyv1.Artifact{Name: a.Name, Key: a.Key, Size: a.Size})
 	}
 	return node
 }

@@ -149,7 +149,7 @@ func (s *server) harvest(t *testing.T, runID, nodeID string) {
 	s.cluster.End("pod-" + nodeID)
 	key, err := s.archive.Finish(t.Context(), logs.Step{RunID: runID, NodeID: nodeID, Namespace: "kubeflow", Pod: "pod-" + nodeID})
 	require.NoError(t, err)
-	require.NoError(t, s.store.SetHarvested(t.Context(), runID, nodeID, key))
+	require.NoError(t, s.store.SetHarvested(t.Context(), runID, nodeID, key, nil))
 	s.feed.Publish(runID)
 }
 

@@ -83,7 +83,7 @@ func TestMergeLogs(t *testing.T) {
 	s.record(t, id, run.State{Status: run.Succeeded, Workflow: []byte(`{}`), Nodes: []run.Node{
 		{ID: "n1", Name: "n1", DisplayName: "n1", Type: "Pod", Phase: run.Succeeded, PodName: "pod-1"},
 	}})
-	require.NoError(t, s.store.SetHarvested(t.Context(), id, "n1", key))
+	require.NoError(t, s.store.SetHarvested(t.Context(), id, "n1", key, nil))
 	_, err = lines.ReadByte()
 	require.ErrorIs(t, err, io.EOF, "the step has ended")
 

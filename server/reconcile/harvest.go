@@ -103,11 +103,31 @@ func (r *Reconciler) harvestNode(ctx context.Context, of run.Run, n run.Node, at
 	if err := r.tolerate(ctx, of, n, attempt, "curve", r.harvestCurves(ctx, of, n, key)); err != nil {
 		return err
 	}
-	if err := r.c.Store.SetHarvested(ctx, of.ID, n.ID, key); err != nil {
+	sizes, err := r.sizes(ctx, n)
+	if err != nil {
+		return err
+	}
+	if err := r.c.Store.SetHarvested(ctx, of.ID, n.ID, key, sizes); err != nil {
 		return err
 	}
 	r.c.Feed.Publish(of.ID)
 	return nil
+}
+
+// sizes measures what a step left, by key. It omits what is gone or cannot be measured, as nothing depends on it; it waits for a store that
+// does not answer.
+func (r *Reconciler) sizes(ctx context.Context, n run.Node) (map[string]int64, error) {
+	sizes := map[string]int64{}
+	for _, a := range n.Artifacts {
+		size, err := r.c.Artifacts.Size(ctx, a.Key)
+		switch {
+		case err == nil:
+			sizes[a.Key] = size
+		case ctx.Err() != nil, apierr.KindOf(err) == apierr.Unavailable:
+			return nil, err
+		}
+	}
+	return sizes, nil
 }
 
 // tolerate turns what trying again would not help into a warning on the run.

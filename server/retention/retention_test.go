@@ -78,7 +78,7 @@ func (b bench) ended(t *testing.T, ago time.Duration) run.Run {
 	for key, text := range map[string]string{n.Artifacts[0].Key: "12345", n.Artifacts[1].Key + "/a": "1", n.Artifacts[1].Key + "/b/c": "22", "models/latest": "m", b.log(r): "log"} {
 		require.NoError(t, b.Artifacts.Put(t.Context(), key, strings.NewReader(text), int64(len(text))))
 	}
-	require.NoError(t, b.Store.SetHarvested(t.Context(), r.ID, "n", b.log(r)))
+	require.NoError(t, b.Store.SetHarvested(t.Context(), r.ID, "n", b.log(r), nil))
 	require.NoError(t, b.Store.Settle(t.Context(), r.ID))
 	return r
 }

@@ -80,6 +80,7 @@ type Waits struct {
 type Artifact struct {
 	Name string `json:"name"`
 	Key  string `json:"key"`
+	Size *int64 `json:"size,omitempty"` // in bytes, as stored; nil until the node is harvested
 }
 
 // Node is one node of the run's Workflow.
@@ -210,8 +211,9 @@ type Store interface {
 	// passes over what was seen of an earlier attempt, and tells whether anything changed.
 	Record(ctx context.Context, id string, s State) (changed bool, err error)
 	SetStatus(ctx context.Context, id, status, message string) error
-	// SetHarvested marks an ended node whose metrics are in; logKey is that of its main container's log, empty when it has none.
-	SetHarvested(ctx context.Context, id, nodeID, logKey string) error
+	// SetHarvested marks an ended node whose metrics are in; logKey is that of its main container's log, empty when it has none, and
+	// sizes are those of its artifacts by their keys. Record keeps the sizes.
+	SetHarvested(ctx context.Context, id, nodeID, logKey string, sizes map[string]int64) error
 	// AddMetrics stores metrics; a metric already there keeps its value and is returned in duplicates.
 	AddMetrics(ctx context.Context, id string, ms []Metric) (duplicates []Metric, err error)
 	// AddWarning keeps a warning once.

@@ -229,7 +229,7 @@ func TestDelete(t *testing.T) {
 	require.NoError(t, b.Artifacts.Put(t.Context(), "runs/"+r.ID+"/n/main.log.gz", strings.NewReader("x"), 1))
 	_, err := b.Store.Record(t.Context(), r.ID, run.State{Status: run.Running, Nodes: []run.Node{{ID: "n"}}})
 	require.NoError(t, err)
-	require.NoError(t, b.Store.SetHarvested(t.Context(), r.ID, "n", "runs/"+r.ID+"/n/main.log.gz"))
+	require.NoError(t, b.Store.SetHarvested(t.Context(), r.ID, "n", "runs/"+r.ID+"/n/main.log.gz", nil))
 
 	b.Argo.PrependReactor("delete", "workflows", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewServiceUnavailable("away")

@@ -1861,6 +1861,11 @@ export interface components {
         "argosy.v1.Artifact": {
             key?: string;
             name?: string;
+            /**
+             * Format: int64
+             * @description In bytes, as stored; of all files of a folder. Absent where it is not known: before the node's end, and of older runs.
+             */
+            size?: string;
         };
         /** @description BulkResponse tells what became of each run. Asking again is harmless. */
         "argosy.v1.BulkResponse": {

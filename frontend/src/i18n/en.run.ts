@@ -98,6 +98,7 @@ export const enRun = {
       'Files that a step declares as outputs appear here, and what it writes to mlpipeline-ui-metadata is drawn: tables, text, ROC curves, confusion matrices and web pages.',
     reportOf: 'Report of {{step}}',
     artifact: 'Artifact',
+    size: 'Size',
     artifactOf: '{{name}} of {{step}}',
     file: 'File of the artifact',
     sizes: '{{size}} ({{stored}} as stored)',

@@ -99,6 +99,7 @@ export const zhCNRun: Texts<typeof enRun> = {
       '步骤声明为输出的文件会出现在这里；写入 mlpipeline-ui-metadata 的内容会被画出：表格、文本、ROC 曲线、混淆矩阵和网页。',
     reportOf: '{{step}} 的报告',
     artifact: '产物',
+    size: '大小',
     artifactOf: '{{step}} 的 {{name}}',
     file: '产物中的文件',
     sizes: '{{size}}（存储为 {{stored}}）',

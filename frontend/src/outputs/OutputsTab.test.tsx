@@ -22,9 +22,9 @@ const run = {
 
 const hostile = '<script>parent.stolen = 1</script><img src="/apis/v1beta1/runs"><form action="/apis/x"></form>';
 
-function show(search: RunSearch, visuals: Visual[]) {
+function show(search: RunSearch, visuals: Visual[], of = run) {
   server.use(http.get('*/apis/argosy/v1/runs/r1/visuals', () => HttpResponse.json({ visuals })));
-  renderAt('/', '/', () => <OutputsTab run={run} search={search} onShow={() => undefined} />);
+  renderAt('/', '/', () => <OutputsTab run={of} search={search} onShow={() => undefined} />);
 }
 
 const draw = (visual: Visual) => renderAt('/', '/', () => <VisualView visual={visual} />);
@@ -62,6 +62,18 @@ it('shows the HTML of an artifact in the same way, out of its archive', async ()
     /^<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy"/,
   );
   expect(screen.getByRole('button', { name: 'Download' })).toBeTruthy();
+});
+
+it('tells how large artifacts are, where that is known', async () => {
+  const artifacts = [
+    { name: 'report', key: 'k/report.tgz', size: '1700000' },
+    { name: 'older', key: 'k/older.tgz' },
+  ];
+  show({}, [], { ...run, nodes: [{ id: 'n', name: 'n', type: 'Pod', artifacts }] });
+  const row = (await screen.findByText('report')).closest('tr') as HTMLElement;
+  expect(within(row).getByText('1.7 MB')).toBeTruthy();
+  const older = screen.getByText('older').closest('tr') as HTMLElement;
+  expect(within(older).getByText('—')).toBeTruthy();
 });
 
 it('says why an artifact cannot be read', async () => {

@@ -8,6 +8,7 @@ import { artifactURL, nodeVisualsQuery, visualsQuery } from '../api/outputs';
 import { Awaiting } from '../feedback/Awaiting';
 import { Empty } from '../feedback/Empty';
 import { Failure } from '../feedback/Failure';
+import { formatBytes } from '../format/format';
 import { stepLabels } from '../graph/model';
 import { useTerm } from '../i18n/useTerm';
 import { useInView } from '../metrics/useInView';
@@ -28,6 +29,8 @@ interface Kept {
   node: RunNode;
   name: string;
   key: string;
+  /** In bytes, as stored. */
+  size: number | undefined;
 }
 
 /** What the steps left: what is meant to be looked at, and every file. */
@@ -38,7 +41,13 @@ export function OutputsTab({ run, search, onShow }: OutputsTabProps) {
   const nameOf = (id: string) => labels.get(id) ?? id;
   const { data: visuals, error, refetch } = useQuery(visualsQuery(run));
   const kept: Kept[] = nodes.flatMap((node) =>
-    (node.artifacts ?? []).map(({ name = '', key = '' }) => ({ id: `${node.id}/${name}`, node, name, key })),
+    (node.artifacts ?? []).map(({ name = '', key = '', size }) => ({
+      id: `${node.id}/${name}`,
+      node,
+      name,
+      key,
+      size: size === undefined ? undefined : Number(size),
+    })),
   );
   const chosen = kept.find(({ id }) => id === search.artifact);
   const what = t('await.visuals');
@@ -102,7 +111,7 @@ interface ArtifactTableProps {
 }
 
 function ArtifactTable({ run, kept, chosen, nameOf, onChoose }: ArtifactTableProps) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   return (
     <section className={`panel ${classes.list}`} aria-label={t('node.artifacts')} tabIndex={0}>
       <Table verticalSpacing={5} horizontalSpacing="sm">
@@ -110,12 +119,15 @@ function ArtifactTable({ run, kept, chosen, nameOf, onChoose }: ArtifactTablePro
           <Table.Tr>
             <Table.Th scope="col">{t('outputs.artifact')}</Table.Th>
             <Table.Th scope="col">{t('field.step')}</Table.Th>
+            <Table.Th scope="col" ta="right">
+              {t('outputs.size')}
+            </Table.Th>
             <Table.Th scope="col">{t('action.download')}</Table.Th>
             <Table.Th scope="col">{t('node.key')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {kept.map(({ id, node, name, key }) => (
+          {kept.map(({ id, node, name, key, size }) => (
             <Table.Tr key={id} data-selected={id === chosen || undefined} className={classes.row}>
               <Table.Td>
                 <UnstyledButton className={classes.open} aria-pressed={id === chosen} onClick={() => onChoose(id)}>
@@ -123,6 +135,9 @@ function ArtifactTable({ run, kept, chosen, nameOf, onChoose }: ArtifactTablePro
                 </UnstyledButton>
               </Table.Td>
               <Table.Td>{nameOf(node.id)}</Table.Td>
+              <Table.Td ta="right" className="whole">
+                {size === undefined ? t('field.none') : formatBytes(size, i18n.language)}
+              </Table.Td>
               <Table.Td>
                 <ActionIcon
                   component="a"

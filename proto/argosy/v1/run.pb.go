@@ -3006,9 +3006,11 @@ func (x *Origin) GetNodeId() string {
 
 // Artifact is a file that a node left in the artifact store.
 type Artifact struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Key   string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	// In bytes, as stored; of all files of a folder. Absent where it is not known: before the node's end, and of older runs.
+	Size          *int64 `protobuf:"varint,3,opt,name=size,proto3,oneof" json:"size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3055,6 +3057,13 @@ func (x *Artifact) GetKey() string {
 		return x.Key
 	}
 	return ""
+}
+
+func (x *Artifact) GetSize() int64 {
+	if x != nil && x.Size != nil {
+		return *x.Size
+	}
+	return 0
 }
 
 // Metric is one number that a node measured.
@@ -3728,10 +3737,12 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\awaiting\x18\x13 \x01(\tR\awaiting\"8\n" +
 	"\x06Origin\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x17\n" +
-	"\anode_id\x18\x02 \x01(\tR\x06nodeId\"0\n" +
+	"\anode_id\x18\x02 \x01(\tR\x06nodeId\"R\n" +
 	"\bArtifact\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\"r\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\x12\x17\n" +
+	"\x04size\x18\x03 \x01(\x03H\x00R\x04size\x88\x01\x01B\a\n" +
+	"\x05_size\"r\n" +
 	"\x06Metric\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x19\n" +
@@ -3914,6 +3925,7 @@ func file_argosy_v1_run_proto_init() {
 	file_argosy_v1_run_proto_msgTypes[18].OneofWrappers = []any{}
 	file_argosy_v1_run_proto_msgTypes[19].OneofWrappers = []any{}
 	file_argosy_v1_run_proto_msgTypes[25].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[35].OneofWrappers = []any{}
 	file_argosy_v1_run_proto_msgTypes[36].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

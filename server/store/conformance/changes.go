@@ -60,7 +60,7 @@ func changes(t *testing.T, s Store) {
 			return err
 		}},
 		{"Record", func() error { _, err := s.Record(ctx, "run-001", newState(run.Running)); return err }},
-		{"SetHarvested", func() error { return s.SetHarvested(ctx, "run-001", "step", "k") }},
+		{"SetHarvested", func() error { return s.SetHarvested(ctx, "run-001", "step", "k", nil) }},
 		{"Settle", func() error { return s.Settle(ctx, "run-001") }},
 		{"Retry", func() error { return s.Retry(ctx, "run-001", 1, run.Again{Workflow: []byte("{}")}) }},
 	} {
@@ -109,7 +109,7 @@ func changesOfNodes(t *testing.T, s Store) {
 	require.Empty(t, cmp.Diff(state.Nodes[1:], second.Nodes, ignoreOrder()))
 	require.Equal(t, []string{"later"}, second.Removed)
 
-	require.NoError(t, s.SetHarvested(ctx, "run-001", "step", "k"))
+	require.NoError(t, s.SetHarvested(ctx, "run-001", "step", "k", nil))
 	third, err := s.Delta(ctx, "run-001", second.Run.Revision, 0)
 	require.NoError(t, err)
 	require.Len(t, third.Nodes, 1)
@@ -128,7 +128,7 @@ func nodesOfARetry(t *testing.T, s Store) {
 	state := newState(run.Failed)
 	_, err := s.Record(ctx, "run-001", state)
 	require.NoError(t, err)
-	require.NoError(t, s.SetHarvested(ctx, "run-001", "step", "k"))
+	require.NoError(t, s.SetHarvested(ctx, "run-001", "step", "k", nil))
 	before, err := s.Run(ctx, "run-001")
 	require.NoError(t, err)
 	require.NoError(t, s.Retry(ctx, "run-001", 1, run.Again{Workflow: []byte("{}"), Dropped: []string{"later", "none"}}))

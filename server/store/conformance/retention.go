@@ -27,7 +27,7 @@ func prunable(t *testing.T, s Store) {
 			Status: run.Succeeded, FinishedAt: at(i), Nodes: []run.Node{{ID: "n", Name: "n", Type: "Pod", Phase: run.Succeeded}},
 		})
 		require.NoError(t, err)
-		require.NoError(t, s.SetHarvested(ctx, r.ID, "n", "log"))
+		require.NoError(t, s.SetHarvested(ctx, r.ID, "n", "log", nil))
 		require.NoError(t, s.Settle(ctx, r.ID))
 	}
 	all := retention.Cut{Newest: math.MaxInt64}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/store/sqlstore/internal/query"
@@ -104,6 +105,11 @@ func recordNodes(ctx context.Context, q *query.Queries, of query.Run, nodes []ru
 		if p.Revision, err = tick(); err != nil {
 			return false, err
 		}
+		if ok {
+			if err := keepSizes(ctx, q, &p, n.Artifacts); err != nil {
+				return false, err
+			}
+		}
 		if err := q.PutNode(ctx, p); err != nil {
 			return false, trouble("record node", err)
 		}
@@ -183,16 +189,52 @@ func nodeOf(row query.Node) (run.Node, error) {
 }
 
 // SetHarvested implements run.Store.
-func (s *nodes) SetHarvested(ctx context.Context, id, nodeID, logKey string) error {
+func (s *nodes) SetHarvested(ctx context.Context, id, nodeID, logKey string, sizes map[string]int64) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
+		artifacts, err := artifactsOf(ctx, q, row.Seq, nodeID)
+		if err != nil {
+			return err
+		}
+		for i, a := range artifacts {
+			if size, known := sizes[a.Key]; known {
+				artifacts[i].Size = &size
+			}
+		}
 		revision, err := bump(ctx, q, row)
 		if err != nil {
 			return err
 		}
-		n, err := q.SetNodeHarvested(ctx, query.SetNodeHarvestedParams{Run: row.Seq, ID: nodeID, LogKey: logKey, Revision: revision})
-		if err != nil || n == 0 {
-			return orNotFound("step", nodeID, err)
-		}
-		return nil
+		_, err = q.SetNodeHarvested(ctx, query.SetNodeHarvestedParams{
+			Run: row.Seq, ID: nodeID, LogKey: logKey, Artifacts: toJSON(artifacts), Revision: revision,
+		})
+		return trouble("mark a node as harvested", err)
 	})
+}
+
+// artifactsOf reads what a node left.
+func artifactsOf(ctx context.Context, q *query.Queries, seq int64, nodeID string) (artifacts []run.Artifact, err error) {
+	stored, err := q.NodeArtifacts(ctx, query.NodeArtifactsParams{Run: seq, ID: nodeID})
+	if err != nil {
+		return nil, missing("step", nodeID, err)
+	}
+	return artifacts, fromJSON(stored, &artifacts)
+}
+
+// keepSizes takes over the sizes that artifacts of a node had when it was harvested; the Workflow does not tell them.
+func keepSizes(ctx context.Context, q *query.Queries, p *query.PutNodeParams, artifacts []run.Artifact) error {
+	if len(artifacts) == 0 {
+		return nil
+	}
+	before, err := artifactsOf(ctx, q, p.Run, p.ID)
+	if err != nil {
+		return err
+	}
+	artifacts = slices.Clone(artifacts)
+	for i, a := range artifacts {
+		if j := slices.IndexFunc(before, func(b run.Artifact) bool { return b.Key == a.Key }); j >= 0 {
+			artifacts[i].Size = before[j].Size
+		}
+	}
+	p.Artifacts = toJSON(artifacts)
+	return nil
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -247,7 +248,11 @@ func (c runs) artifact() *cobra.Command {
 				return err
 			}
 			if !archive {
-				return cl.Artifacts.CopyFile(ctx, c.out, r.ID, n.ID, args[2])
+				err := cl.Artifacts.CopyFile(ctx, c.out, r.ID, n.ID, args[2])
+				if errors.Is(err, client.ErrFolder) {
+					return exit.With(exit.Refused, fmt.Errorf("artifact %s is a folder; print its archive with --archive", args[2]))
+				}
+				return err
 			}
 			stored, err := cl.Artifacts.Open(ctx, r.ID, n.ID, args[2])
 			if err != nil {
@@ -262,6 +267,14 @@ func (c runs) artifact() *cobra.Command {
 	return cmd
 }
 
+// sizeOf is the size of an artifact for people; empty where it is not known.
+func sizeOf(a client.Artifact) string {
+	if a.Size == nil {
+		return ""
+	}
+	return plural(*a.Size, "byte")
+}
+
 func (c runs) completeArtifacts(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if len(args) != 2 {
 		return c.completeSteps(cmd, args, toComplete)
@@ -272,7 +285,7 @@ func (c runs) completeArtifacts(cmd *cobra.Command, args []string, toComplete st
 			return nil
 		}
 		for _, a := range n.Artifacts {
-			words = append(words, a.Name)
+			words = append(words, cobra.CompletionWithDesc(a.Name, sizeOf(a)))
 		}
 		return words
 	})

@@ -33,8 +33,11 @@ ON CONFLICT (run, id) DO UPDATE SET
 DELETE FROM nodes WHERE run = ? AND id = ?;
 
 -- name: SetNodeHarvested :execrows
-UPDATE nodes SET harvested = 1, log_key = sqlc.arg(log_key), revision = sqlc.arg(revision), log_revision = sqlc.arg(revision)
+UPDATE nodes SET harvested = 1, log_key = sqlc.arg(log_key), artifacts = sqlc.arg(artifacts), revision = sqlc.arg(revision), log_revision = sqlc.arg(revision)
 WHERE run = sqlc.arg(run) AND id = sqlc.arg(id);
+
+-- name: NodeArtifacts :one
+SELECT artifacts FROM nodes WHERE run = ? AND id = ?;
 
 -- name: NodePod :one
 SELECT pod_name FROM nodes WHERE run = ? AND id = ?;

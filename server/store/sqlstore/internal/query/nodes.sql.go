@@ -71,6 +71,22 @@ func (q *Queries) Node(ctx context.Context, arg NodeParams) (Node, error) {
 	return i, err
 }
 
+const nodeArtifacts = `-- name: NodeArtifacts :one
+SELECT artifacts FROM nodes WHERE run = ? AND id = ?
+`
+
+type NodeArtifactsParams struct {
+	Run int64
+	ID  string
+}
+
+func (q *Queries) NodeArtifacts(ctx context.Context, arg NodeArtifactsParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, nodeArtifacts, arg.Run, arg.ID)
+	var artifacts string
+	err := row.Scan(&artifacts)
+	return artifacts, err
+}
+
 const nodeDigests = `-- name: NodeDigests :many
 SELECT id, digest FROM nodes WHERE run = ?
 `
@@ -299,20 +315,22 @@ func (q *Queries) PutNode(ctx context.Context, arg PutNodeParams) error {
 }
 
 const setNodeHarvested = `-- name: SetNodeHarvested :execrows
-UPDATE nodes SET harvested = 1, log_key = ?1, revision = ?2, log_revision = ?2
-WHERE run = ?3 AND id = ?4
+UPDATE nodes SET harvested = 1, log_key = ?1, artifacts = ?2, revision = ?3, log_revision = ?3
+WHERE run = ?4 AND id = ?5
 `
 
 type SetNodeHarvestedParams struct {
-	LogKey   string
-	Revision int64
-	Run      int64
-	ID       string
+	LogKey    string
+	Artifacts string
+	Revision  int64
+	Run       int64
+	ID        string
 }
 
 func (q *Queries) SetNodeHarvested(ctx context.Context, arg SetNodeHarvestedParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, setNodeHarvested,
 		arg.LogKey,
+		arg.Artifacts,
 		arg.Revision,
 		arg.Run,
 		arg.ID,
