@@ -40,9 +40,11 @@ type Curves interface {
 	Scanned(ctx context.Context, id, nodeID, pod string) (state []byte, err error)
 	// Points gives up to so many points of a run, or of all runs for an empty id, that came after a number.
 	Points(ctx context.Context, id string, after int64, most int) ([]Point, error)
-	// Series lists the series of a run; PointsOf gives all points of one of them.
+	// Series lists the series of a run.
 	Series(ctx context.Context, id string) ([]Series, error)
-	PointsOf(ctx context.Context, id, nodeID, name string, rank int, each func(Point)) error
+	// PointsOf gives the points of a series in their order. With a stretch of 1 it gives all of them; with another one of those of
+	// Stretches it may leave out all but the first, the last and the Extremes of each stretch of so many points.
+	PointsOf(ctx context.Context, id, nodeID, name string, rank int, stretch int64, each func(Point)) error
 	// StepNames returns the display names of some nodes of a run, by id.
 	StepNames(ctx context.Context, id string, nodeIDs []string) (map[string]string, error)
 }

@@ -80,7 +80,7 @@ func (r *Reader) Curves(ctx context.Context, id string, q Query) ([]Curve, error
 
 func (r *Reader) fill(ctx context.Context, id string, c *Curve, points int) error {
 	s := NewSampler(c.Size, points)
-	err := r.store.PointsOf(ctx, id, c.NodeID, c.Name, c.Rank, s.Add)
+	err := r.store.PointsOf(ctx, id, c.NodeID, c.Name, c.Rank, s.Needs(), s.Add)
 	c.Sampled = s.Done()
 	return err
 }

@@ -1,10 +1,6 @@
 package series
 
-import (
-	"math"
-
-	"github.com/argosy-ml/argosy/server/run"
-)
+import "github.com/argosy-ml/argosy/server/run"
 
 // Methods of thinning out.
 const (
@@ -19,86 +15,68 @@ type Sampled struct {
 	Of     int64  // points there are
 }
 
-// Sampler thins a curve out while it is read: of each stretch of equally many points the least and the greatest stay, in
-// their order, so that no peak is lost and none is made up; and the curve's first and last point stay. Of values that are not
-// finite, which have no place among the others, the first of each stretch stays.
+// Sampler thins a curve out while it is read: of each stretch of equally many points the extremes stay, and the curve's first and
+// last point.
 type Sampler struct {
-	of, each int64
-	first    *run.Point // of all
-	last     run.Point
-	low, top *run.Point // of the stretch
-	odd      *run.Point // not finite
-	sampled  Sampled
+	kept, each  int64
+	first, last run.Point // of all
+	stretch     run.Extremes
+	sampled     Sampled
 }
 
 // NewSampler makes a sampler that reduces a curve of so many points to at most so many, more than 4.
 func NewSampler(of int64, most int) *Sampler {
-	s := &Sampler{of: of, each: 1, sampled: Sampled{Method: Whole}}
+	s := &Sampler{kept: 1, each: 1, sampled: Sampled{Method: Whole}}
 	if of > int64(most) {
 		stretches := int64(max(most-2, 2) / 2)
-		s.each, s.sampled.Method = (of+stretches-1)/stretches, MinMax
+		s.kept, s.each = run.StretchFor((of + stretches - 1) / stretches)
+		s.sampled.Method = MinMax
 	}
 	return s
 }
 
+// Needs returns how much of the curve the sampler has to be given: of each stretch of so many points, the extremes.
+func (s *Sampler) Needs() (stretch int64) { return s.kept }
+
 // Add takes the next point of the curve.
 func (s *Sampler) Add(p run.Point) {
-	if s.sampled.Of++; s.each == 1 {
-		s.sampled.Points = append(s.sampled.Points, p)
-		return
-	}
-	if s.last = p; s.first == nil {
-		s.first = &p
-	}
 	switch {
-	case math.IsNaN(p.Value) || math.IsInf(p.Value, 0):
-		if s.odd == nil {
-			s.odd = &p
-		}
-	default:
-		if s.low == nil || p.Value < s.low.Value {
-			s.low = &p
-		}
-		if s.top == nil || p.Value > s.top.Value {
-			s.top = &p
-		}
-	}
-	if s.sampled.Of%s.each == 0 {
+	case s.each == 1:
+		s.sampled.Points = append(s.sampled.Points, p)
+	case s.sampled.Of == 0:
+		s.first = p
+	case p.Index/s.each != s.last.Index/s.each:
 		s.close()
 	}
+	if s.each > 1 {
+		s.stretch.Add(p)
+	}
+	s.last, s.sampled.Of = p, p.Index+1
 }
 
 // close keeps what stays of a stretch.
 func (s *Sampler) close() {
-	kept := []*run.Point{s.low, s.top}
-	if s.low == nil {
-		kept = []*run.Point{s.odd}
-	} else if s.top.Index < s.low.Index {
-		kept = []*run.Point{s.top, s.low}
-	}
-	for _, p := range kept {
+	for _, p := range s.stretch.Points() {
 		s.keep(p)
 	}
-	s.low, s.top, s.odd = nil, nil, nil
+	s.stretch = run.Extremes{}
 }
 
 // keep adds a point after those that are kept, once.
-func (s *Sampler) keep(p *run.Point) {
-	if n := len(s.sampled.Points); p != nil && (n == 0 || s.sampled.Points[n-1].Index < p.Index) {
-		s.sampled.Points = append(s.sampled.Points, *p)
+func (s *Sampler) keep(p run.Point) {
+	if n := len(s.sampled.Points); n == 0 || s.sampled.Points[n-1].Index < p.Index {
+		s.sampled.Points = append(s.sampled.Points, p)
 	}
 }
 
 // Done gives what stays.
 func (s *Sampler) Done() Sampled {
-	if s.each > 1 && s.first != nil {
-		if s.low != nil || s.odd != nil {
-			s.close()
-		}
+	if s.each > 1 && s.sampled.Of > 0 {
+		s.close()
 		if s.sampled.Points[0].Index != s.first.Index {
-			s.sampled.Points = append([]run.Point{*s.first}, s.sampled.Points...)
+			s.sampled.Points = append([]run.Point{s.first}, s.sampled.Points...)
 		}
-		s.keep(&s.last)
+		s.keep(s.last)
 	}
 	return s.sampled
 }

@@ -4741,7 +4741,7 @@ export interface operations {
                 align?: string;
                 /** @description At most so many points of each series: 0 means 200; otherwise as in GetSeries. */
                 points?: number;
-                /** @description The series without their points: which there are, and how long. Reading the points of many long series takes seconds. */
+                /** @description The series without their points: which there are, and how long. A client can then ask for the curves that it shows. */
                 without_points?: boolean;
             };
             header?: never;

@@ -427,7 +427,7 @@ type CompareRunsRequest struct {
 	Align string `protobuf:"bytes,3,opt,name=align,proto3" json:"align,omitempty"`
 	// At most so many points of each series: 0 means 200; otherwise as in GetSeries.
 	Points int32 `protobuf:"varint,4,opt,name=points,proto3" json:"points,omitempty"`
-	// The series without their points: which there are, and how long. Reading the points of many long series takes seconds.
+	// The series without their points: which there are, and how long. A client can then ask for the curves that it shows.
 	WithoutPoints bool `protobuf:"varint,5,opt,name=without_points,json=withoutPoints,proto3" json:"without_points,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

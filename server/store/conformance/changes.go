@@ -186,7 +186,7 @@ func series(t *testing.T, s Store) {
 		{NodeID: "step", Name: "acc", Rank: run.Unranked, Format: run.Raw, Size: 1},
 	}, all)
 	var steps []int64
-	require.NoError(t, s.PointsOf(ctx, "run-001", "step", "loss", 0, func(p run.Point) {
+	require.NoError(t, s.PointsOf(ctx, "run-001", "step", "loss", 0, 1, func(p run.Point) {
 		steps = append(steps, p.Step)
 		require.Equal(t, p.Step == 20, math.IsNaN(p.Value))
 	}))

@@ -76,6 +76,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Changes":               changes,
 		"ChangesOfNodes":        changesOfNodes,
 		"Series":                series,
+		"SeriesExtremes":        seriesExtremes,
 		"NodesOfARetry":         nodesOfARetry,
 		"Scans":                 scans,
 		"Visuals":               visuals,

@@ -33,6 +33,44 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// TestSeriesFromBeforeExtremes: a series that an older Argosy began keeps all its peaks when this one goes on with it.
+func TestSeriesFromBeforeExtremes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "argosy.db")
+	s := open(t, file)
+	state := run.State{Status: run.Running, Nodes: []run.Node{{ID: "n", PodName: "p"}}}
+	require.NoError(t, s.Accept(t.Context(), run.Run{ID: "r"}, []byte("m"), []byte("{}")))
+	_, err := s.Record(t.Context(), "r", state)
+	require.NoError(t, err)
+	add := func(from, to int64) {
+		var points []run.Point
+		for i := from; i < to; i++ {
+			points = append(points, run.Point{Name: "loss", Index: i, Value: float64(i % 37 * i)})
+		}
+		_, err := s.AddPoints(t.Context(), "r", "n", "p", points)
+		require.NoError(t, err)
+	}
+	add(0, 337)
+	db, err := sql.Open(sqlite.Driver, file)
+	require.NoError(t, err)
+	_, err = db.Exec("DELETE FROM extremes")
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	add(337, 1500)
+	for _, stretch := range run.Stretches(1500) {
+		var given int
+		var greatest [1500]float64 // of each stretch
+		require.NoError(t, s.PointsOf(t.Context(), "r", "n", "loss", 0, stretch, func(p run.Point) {
+			given++
+			greatest[p.Index/stretch] = max(greatest[p.Index/stretch], p.Value)
+		}))
+		require.Less(t, given, 1500)
+		for i := range int64(1500) {
+			require.GreaterOrEqual(t, greatest[i/stretch], float64(i%37*i), "point %d, stretches of %d", i, stretch)
+		}
+	}
+}
+
 func TestDataSurvivesReopening(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "with space?and#marks.db")

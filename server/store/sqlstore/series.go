@@ -77,13 +77,17 @@ func insertPoints(ctx context.Context, q *query.Queries, points []run.Point, kno
 	}
 	first := last - int64(len(points)) + 1
 	for i, p := range points {
-		finite := !math.IsNaN(p.Value) && !math.IsInf(p.Value, 0)
 		err := q.InsertPoint(ctx, query.InsertPointParams{
 			N: first + int64(i), Series: known[seriesKey{p.Name, int64(p.Rank)}].Seq, Step: p.Step, PrintedAt: micros(p.PrintedAt),
-			Value: sql.NullFloat64{Float64: p.Value, Valid: finite},
+			Value: nullable(p.Value),
 		})
 		if err != nil {
 			return trouble("insert point", err)
+		}
+	}
+	for k, series := range known {
+		if err := keepExtremes(ctx, q, series.Seq, before[k], series.Size); err != nil {
+			return trouble("keep the extremes of a series", err)
 		}
 	}
 	return nil
@@ -152,21 +156,6 @@ func (s *points) Series(ctx context.Context, id string) ([]run.Series, error) {
 	return series, trouble("read series", err)
 }
 
-// PointsOf implements run.Curves.
-func (s *points) PointsOf(ctx context.Context, id, nodeID, name string, rank int, each func(run.Point)) error {
-	row, err := s.read().RunRow(ctx, id)
-	if err != nil {
-		return missing("run", id, err)
-	}
-	rows, err := s.read().PointsOfSeries(ctx, query.PointsOfSeriesParams{Run: row.Seq, NodeID: nodeID, Name: name, Rank: int64(rank)})
-	for i, p := range rows {
-		each(run.Point{
-			N: p.N, RunID: id, NodeID: nodeID, Name: name, Rank: rank, Index: int64(i), Step: p.Step, PrintedAt: timeOf(p.PrintedAt), Value: number(p.Value),
-		})
-	}
-	return trouble("read points", err)
-}
-
 // StepNames implements run.Curves.
 func (s *points) StepNames(ctx context.Context, id string, nodeIDs []string) (map[string]string, error) {
 	if len(nodeIDs) == 0 {
@@ -178,6 +167,11 @@ func (s *points) StepNames(ctx context.Context, id string, nodeIDs []string) (ma
 		names[row.ID] = row.DisplayName
 	}
 	return names, trouble("read the names of nodes", err)
+}
+
+// nullable is NULL for a value that is not finite: not every database keeps these.
+func nullable(value float64) sql.NullFloat64 {
+	return sql.NullFloat64{Float64: value, Valid: !math.IsNaN(value) && !math.IsInf(value, 0)}
 }
 
 func number(v sql.NullFloat64) float64 {

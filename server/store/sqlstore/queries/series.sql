@@ -30,11 +30,24 @@ UPDATE clock SET point = point + sqlc.arg(count) WHERE id = 1 RETURNING point;
 -- name: InsertPoint :exec
 INSERT INTO points (n, series, step, printed_at, value) VALUES (?, ?, ?, ?, ?);
 
--- name: PointsOfSeries :many
-SELECT points.n, points.step, points.printed_at, points.value
-FROM series JOIN points ON points.series = series.seq
-WHERE series.run = ? AND series.node_id = ? AND series.name = ? AND series.rank = ?
-ORDER BY points.n;
+-- name: SeriesOfRank :one
+SELECT seq FROM series WHERE run = ? AND node_id = ? AND name = ? AND rank = ?;
+
+-- name: PointsBetween :many
+SELECT n, step, printed_at, value FROM points
+WHERE series = sqlc.arg(series) AND n > sqlc.arg(above) AND n < sqlc.arg(below)
+ORDER BY n;
+
+-- name: LastPoints :many
+SELECT n, step, printed_at, value FROM points WHERE series = ? ORDER BY n DESC LIMIT ?;
+
+-- name: InsertExtreme :exec
+INSERT INTO extremes (series, stretch, place, n, step, printed_at, value) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: ExtremesBetween :many
+SELECT place, n, step, printed_at, value FROM extremes
+WHERE series = sqlc.arg(series) AND stretch = sqlc.arg(stretch) AND place >= sqlc.arg(first) AND place < sqlc.arg(below)
+ORDER BY place;
 
 -- name: PointsOfRun :many
 SELECT points.n, points.step, points.printed_at, points.value, series.node_id, series.name, series.rank

@@ -50,6 +50,16 @@ type Experiment struct {
 	StorageState string
 }
 
+type Extreme struct {
+	Series    int64
+	Stretch   int64
+	Place     int64
+	N         int64
+	Step      int64
+	PrintedAt int64
+	Value     sql.NullFloat64
+}
+
 type Log struct {
 	Seq       int64
 	Run       int64

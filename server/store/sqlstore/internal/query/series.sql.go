@@ -38,6 +38,61 @@ func (q *Queries) DeleteSeriesOfNode(ctx context.Context, arg DeleteSeriesOfNode
 	return err
 }
 
+const extremesBetween = `-- name: ExtremesBetween :many
+SELECT place, n, step, printed_at, value FROM extremes
+WHERE series = ?1 AND stretch = ?2 AND place >= ?3 AND place < ?4
+ORDER BY place
+`
+
+type ExtremesBetweenParams struct {
+	Series  int64
+	Stretch int64
+	First   int64
+	Below   int64
+}
+
+type ExtremesBetweenRow struct {
+	Place     int64
+	N         int64
+	Step      int64
+	PrintedAt int64
+	Value     sql.NullFloat64
+}
+
+func (q *Queries) ExtremesBetween(ctx context.Context, arg ExtremesBetweenParams) ([]ExtremesBetweenRow, error) {
+	rows, err := q.db.QueryContext(ctx, extremesBetween,
+		arg.Series,
+		arg.Stretch,
+		arg.First,
+		arg.Below,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ExtremesBetweenRow
+	for rows.Next() {
+		var i ExtremesBetweenRow
+		if err := rows.Scan(
+			&i.Place,
+			&i.N,
+			&i.Step,
+			&i.PrintedAt,
+			&i.Value,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const growSeries = `-- name: GrowSeries :exec
 UPDATE series SET size = ? WHERE seq = ?
 `
@@ -49,6 +104,33 @@ type GrowSeriesParams struct {
 
 func (q *Queries) GrowSeries(ctx context.Context, arg GrowSeriesParams) error {
 	_, err := q.db.ExecContext(ctx, growSeries, arg.Size, arg.Seq)
+	return err
+}
+
+const insertExtreme = `-- name: InsertExtreme :exec
+INSERT INTO extremes (series, stretch, place, n, step, printed_at, value) VALUES (?, ?, ?, ?, ?, ?, ?)
+`
+
+type InsertExtremeParams struct {
+	Series    int64
+	Stretch   int64
+	Place     int64
+	N         int64
+	Step      int64
+	PrintedAt int64
+	Value     sql.NullFloat64
+}
+
+func (q *Queries) InsertExtreme(ctx context.Context, arg InsertExtremeParams) error {
+	_, err := q.db.ExecContext(ctx, insertExtreme,
+		arg.Series,
+		arg.Stretch,
+		arg.Place,
+		arg.N,
+		arg.Step,
+		arg.PrintedAt,
+		arg.Value,
+	)
 	return err
 }
 
@@ -98,6 +180,97 @@ func (q *Queries) InsertSeries(ctx context.Context, arg InsertSeriesParams) (int
 	var seq int64
 	err := row.Scan(&seq)
 	return seq, err
+}
+
+const lastPoints = `-- name: LastPoints :many
+SELECT n, step, printed_at, value FROM points WHERE series = ? ORDER BY n DESC LIMIT ?
+`
+
+type LastPointsParams struct {
+	Series int64
+	Limit  int64
+}
+
+type LastPointsRow struct {
+	N         int64
+	Step      int64
+	PrintedAt int64
+	Value     sql.NullFloat64
+}
+
+func (q *Queries) LastPoints(ctx context.Context, arg LastPointsParams) ([]LastPointsRow, error) {
+	rows, err := q.db.QueryContext(ctx, lastPoints, arg.Series, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LastPointsRow
+	for rows.Next() {
+		var i LastPointsRow
+		if err := rows.Scan(
+			&i.N,
+			&i.Step,
+			&i.PrintedAt,
+			&i.Value,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const pointsBetween = `-- name: PointsBetween :many
+SELECT n, step, printed_at, value FROM points
+WHERE series = ?1 AND n > ?2 AND n < ?3
+ORDER BY n
+`
+
+type PointsBetweenParams struct {
+	Series int64
+	Above  int64
+	Below  int64
+}
+
+type PointsBetweenRow struct {
+	N         int64
+	Step      int64
+	PrintedAt int64
+	Value     sql.NullFloat64
+}
+
+func (q *Queries) PointsBetween(ctx context.Context, arg PointsBetweenParams) ([]PointsBetweenRow, error) {
+	rows, err := q.db.QueryContext(ctx, pointsBetween, arg.Series, arg.Above, arg.Below)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PointsBetweenRow
+	for rows.Next() {
+		var i PointsBetweenRow
+		if err := rows.Scan(
+			&i.N,
+			&i.Step,
+			&i.PrintedAt,
+			&i.Value,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const pointsOfAll = `-- name: PointsOfAll :many
@@ -209,60 +382,6 @@ func (q *Queries) PointsOfRun(ctx context.Context, arg PointsOfRunParams) ([]Poi
 	return items, nil
 }
 
-const pointsOfSeries = `-- name: PointsOfSeries :many
-SELECT points.n, points.step, points.printed_at, points.value
-FROM series JOIN points ON points.series = series.seq
-WHERE series.run = ? AND series.node_id = ? AND series.name = ? AND series.rank = ?
-ORDER BY points.n
-`
-
-type PointsOfSeriesParams struct {
-	Run    int64
-	NodeID string
-	Name   string
-	Rank   int64
-}
-
-type PointsOfSeriesRow struct {
-	N         int64
-	Step      int64
-	PrintedAt int64
-	Value     sql.NullFloat64
-}
-
-func (q *Queries) PointsOfSeries(ctx context.Context, arg PointsOfSeriesParams) ([]PointsOfSeriesRow, error) {
-	rows, err := q.db.QueryContext(ctx, pointsOfSeries,
-		arg.Run,
-		arg.NodeID,
-		arg.Name,
-		arg.Rank,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []PointsOfSeriesRow
-	for rows.Next() {
-		var i PointsOfSeriesRow
-		if err := rows.Scan(
-			&i.N,
-			&i.Step,
-			&i.PrintedAt,
-			&i.Value,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const scan = `-- name: Scan :one
 SELECT scans.state FROM scans JOIN runs ON runs.seq = scans.run
 WHERE runs.id = ? AND scans.node_id = ? AND scans.pod = ?
@@ -354,6 +473,29 @@ func (q *Queries) SeriesOfNode(ctx context.Context, arg SeriesOfNodeParams) ([]S
 		return nil, err
 	}
 	return items, nil
+}
+
+const seriesOfRank = `-- name: SeriesOfRank :one
+SELECT seq FROM series WHERE run = ? AND node_id = ? AND name = ? AND rank = ?
+`
+
+type SeriesOfRankParams struct {
+	Run    int64
+	NodeID string
+	Name   string
+	Rank   int64
+}
+
+func (q *Queries) SeriesOfRank(ctx context.Context, arg SeriesOfRankParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, seriesOfRank,
+		arg.Run,
+		arg.NodeID,
+		arg.Name,
+		arg.Rank,
+	)
+	var seq int64
+	err := row.Scan(&seq)
+	return seq, err
 }
 
 const setScan = `-- name: SetScan :exec
