@@ -93,7 +93,7 @@ func (c schedules) edit() *cobra.Command {
 	return cmd
 }
 
-// merged are values of which some are changed, or new.
+// merged returns the values with some of them changed and others added.
 func merged(values, changed []client.Parameter) []client.Parameter {
 	all := slices.Clone(values)
 	for _, p := range changed {
