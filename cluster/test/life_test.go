@@ -3,6 +3,7 @@ package test
 import (
 	"bufio"
 	"context"
+	"debug/buildinfo"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/argosy-ml/argosy/cluster/control/bootstrap"
+	"github.com/argosy-ml/argosy/cluster/control/versions"
 	"github.com/argosy-ml/argosy/cluster/host/home"
 )
 
@@ -102,7 +104,7 @@ func (c *cluster) testObjects(t *testing.T) {
 }
 
 func (c *cluster) testBootstrap(t *testing.T) {
-	versions := func() map[string]string {
+	resourceVersions := func() map[string]string {
 		v := map[string]string{}
 		for _, r := range []schema.GroupVersionResource{
 			{Version: "v1", Resource: "secrets"},
@@ -123,10 +125,12 @@ func (c *cluster) testBootstrap(t *testing.T) {
 		}
 		return v
 	}
-	before := versions()
+	before := resourceVersions()
 	require.Greater(t, len(before), 20)
-	require.NoError(t, bootstrap.Apply(t.Context(), c.config, c.info(t).S3, nil))
-	require.Equal(t, before, versions())
+	build, err := buildinfo.ReadFile(filepath.Join(binaries, "argosy-controlplane"))
+	require.NoError(t, err)
+	require.NoError(t, bootstrap.Apply(t.Context(), c.config, c.info(t).S3, versions.Of(build)))
+	require.Equal(t, before, resourceVersions())
 }
 
 // The keys come to a namespace even if they cannot be copied when it is made.
