@@ -8,7 +8,7 @@ const markup = (what: string) => `<img src=x onerror="window.stolen='${what}'"><
 
 /** A page that does all it can to make an experiment on the server, and to be noticed by the page around it. */
 const attack = (origin: string, experiment: string) => `<!doctype html><h1>Attack</h1>
-<iframe name="inner" src="${origin}/?attack"></iframe><img src="${origin}/favicon.ico?attack" onerror="parent.stolen = 1">
+<iframe src="${origin}/?attack"></iframe><iframe name="inner"></iframe><img src="${origin}/favicon.ico?attack" onerror="parent.stolen = 1">
 <form id="form" action="${origin}/apis/v1beta1/experiments" method="post" enctype="text/plain" target="inner">
 <input name='{"name":"${experiment} by form","description":"' value='"}'></form>
 <script>
@@ -136,18 +136,20 @@ test('a page of another site cannot act or read, and cannot frame the UI', async
     response.setHeader('Content-Type', 'text/html').end(attack(baseURL as string, name)),
   );
   await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
-  const posted: number[] = [];
-  page.on('response', (answer) => answer.request().method() === 'POST' && posted.push(answer.status()));
+  const sent = new Set<string>();
+  page.on('request', (request) => request.method() === 'POST' && sent.add(request.resourceType()));
   // The server is at 127.0.0.1: localhost is another site to the browser.
   await page.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
   await expect(page).toHaveTitle('refused,refused');
-  await expect.poll(() => posted).toEqual([403]); // the form; the browser withholds the answer to the script
-  await expect(page.frameLocator('iframe').locator('#root')).toHaveCount(0);
+  await expect.poll(() => [...sent].sort()).toEqual(['document', 'fetch']); // the form and the script
+  await expect(page.frameLocator('iframe[src]').locator('#root')).toHaveCount(0);
   expect(await experiments(page)).not.toContain(name);
   other.close();
 
-  const headers = { 'Content-Type': 'text/plain' }; // from the server's own page the same request acts
+  const headers = { 'Content-Type': 'text/plain' }; // without another site's origin the same request acts
   const own = await page.request.post('/apis/v1beta1/experiments', { headers, data: JSON.stringify({ name }) });
   expect(own.ok(), await own.text()).toBe(true);
-  expect(await experiments(page)).toContain(name);
+  const made = await experiments(page);
+  expect(made).toContain(name);
+  expect(made).not.toContain(`${name} by form`);
 });
