@@ -92,7 +92,7 @@ test('what a step left is drawn, what is wrong in it is said, and its pages reac
   const unguarded = await context.newPage(); // where the same page is heard, after all that the guarded ones would have sent
   await unguarded.setContent(hostile(`${at}/unguarded`), { waitUntil: 'commit' });
   await expect.poll(() => heard).toContain('/unguarded/image');
-  await unguarded.waitForURL(`${at}/unguarded/refresh`); // a tab that is closed on its way there may never close
+  await unguarded.waitForURL(`${at}/unguarded/refresh`); // the tab is closed once it has arrived, not on its way
   await unguarded.close();
   server.close();
   // The unguarded page leads its tab here, and the browser asks for the icon of that tab.
