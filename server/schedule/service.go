@@ -86,7 +86,7 @@ func (s *Service) Update(ctx context.Context, id string, q Request) (Schedule, e
 	return changed, nil
 }
 
-// plan is the schedule that is asked for, as of now, without what it has of its own.
+// plan checks what is asked for and returns it as a schedule without an id, a resource and a history.
 func (s *Service) plan(ctx context.Context, q Request) (planned Schedule, manifest []byte, err error) {
 	if strings.TrimSpace(q.Run.Name) == "" {
 		return Schedule{}, nil, apierr.New(apierr.Invalid, "the job needs a name")

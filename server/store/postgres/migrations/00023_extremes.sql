@@ -1,6 +1,6 @@
 -- +goose Up
 
--- The points that stand for stretches of long series, so that a chart of a million points reads some hundreds: the least and
+-- The points that stand for stretches of long series, so that a chart of a million points reads some thousands: the least and
 -- the greatest of each complete stretch, or its first where none is finite. A series from before this table has none for its
 -- first points; these are read whole.
 CREATE TABLE extremes (
