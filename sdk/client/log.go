@@ -13,6 +13,7 @@ import (
 // Log is the complete output of one container: of a step's pod, or of its distributed job.
 type Log struct {
 	NodeID    string    `json:"node_id"`
+	Step      string    `json:"step,omitempty"` // its name, in logs of a whole run
 	Attempt   int64     `json:"attempt"` // of the run, from 1
 	Pod       string    `json:"pod"`
 	Container string    `json:"container"`
@@ -88,12 +89,12 @@ func (s LogsService) open(ctx context.Context, path string, query url.Values) (i
 	return resp.Body, nil
 }
 
-// MergeOptions select the logs of a step to read as one. The zero value reads all logs of the newest attempt up to their current end.
+// MergeOptions select the logs of a step, or of a run, to read as one. The zero value reads all logs up to their current end.
 type MergeOptions struct {
-	Logs       []Log // as List returns them; empty: all of the step
+	Logs       []Log // as List returns them; empty: all
 	Attempt    int64 // of the run, from 1
 	Ranks      bool  // without the step's own pod, which repeats what the ranks of its distributed job print
-	Follow     bool  // go on until the step ends; logs that begin later join
+	Follow     bool  // go on until the step, or the run, ends; logs that begin later join
 	Timestamps bool  // in front of each line
 }
 
@@ -112,6 +113,12 @@ func (o MergeOptions) query() url.Values {
 // name. The caller must close it.
 func (s LogsService) Merge(ctx context.Context, runID, nodeID string, o MergeOptions) (io.ReadCloser, error) {
 	return s.open(ctx, nodePath(runID, nodeID)+"/log:merge", o.query())
+}
+
+// MergeRun returns the logs of all steps of a run as one text in the order of time. Each line begins with the step, and where there are
+// several with the role and rank or the container: [train worker 3]. Steps that begin later join. The caller must close it.
+func (s LogsService) MergeRun(ctx context.Context, runID string, o MergeOptions) (io.ReadCloser, error) {
+	return s.open(ctx, ownAPI+"/runs/"+escape(runID)+"/log:merge", o.query())
 }
 
 // List lists the logs of a node, in the order in which they began.

@@ -196,6 +196,12 @@ func TestAgainstARealServer(t *testing.T) {
 		require.NoError(t, merged.Close())
 		require.Equal(t, "["+all[0].Container+"] fake logs\n", string(text))
 	}
+	whole, err := c.Logs.MergeRun(ctx, r.ID, client.MergeOptions{Follow: true})
+	require.NoError(t, err)
+	text, err := io.ReadAll(whole)
+	require.NoError(t, err)
+	require.NoError(t, whole.Close())
+	require.Contains(t, string(text), "] fake logs\n")
 	_, err = c.Logs.Merge(ctx, r.ID, node, client.MergeOptions{Logs: []client.Log{{Attempt: 9, Pod: "gone", Container: "main"}}})
 	require.True(t, client.IsNotFound(err), "%v", err)
 

@@ -80,6 +80,8 @@ func New(c Config) (http.Handler, error) {
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/logs", g.listLogs)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/nodes/{node}/artifacts/{artifact}", g.downloadArtifact) // NAME:download
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/logs", g.listLogs)
+	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/log:search", g.searchLog)
+	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/log:merge", g.mergeLogs)
 	top.HandleFunc("GET /apis/argosy/v1/runs/{run}/events", g.runEvents)
 	top.HandleFunc("GET /apis/argosy/v1/events", g.allEvents)
 	top.HandleFunc("GET /apis/openapi.yaml", serve("application/yaml", proto.OpenAPI))

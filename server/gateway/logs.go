@@ -211,7 +211,7 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 		p.refuse("q", what.Text, "a text of 1 to 1000 bytes")
 	}
 	q.Ranks = p.truth("ranks")
-	all := p.truth("all") || q.Ranks
+	all := p.truth("all") || q.Ranks || q.NodeID == ""
 	merged := p.logs(q)
 	if most == 0 || most > mostFound {
 		most = mostFound
@@ -241,6 +241,7 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 // logView is a log as the API shows it.
 type logView struct {
 	NodeID    string    `json:"node_id"`
+	Step      string    `json:"step,omitempty"` // its name, where logs of all steps are meant
 	Attempt   int64     `json:"attempt"` // from 1
 	Pod       string    `json:"pod"`
 	Container string    `json:"container"`
@@ -257,7 +258,7 @@ type logView struct {
 
 func viewOf(l logs.Log) logView {
 	return logView{
-		l.NodeID, l.Attempt + 1, l.Pod, l.Container, l.Restart, l.Role, l.Rank, l.StartedAt, l.LastAt, l.Lines, l.Bytes, l.State, l.Message,
+		l.NodeID, "", l.Attempt + 1, l.Pod, l.Container, l.Restart, l.Role, l.Rank, l.StartedAt, l.LastAt, l.Lines, l.Bytes, l.State, l.Message,
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 const mostMerged = 1024
 
 // logs reads the names of the logs to merge.
-func (p *parameters) logs(node logs.Query) []logs.Query {
+func (p *parameters) logs(of logs.Query) []logs.Query {
 	names := p.values["log"]
 	if len(names) > mostMerged {
-		p.refuse("log", fmt.Sprintf("%d logs", len(names)), "at most 1024 logs; without it all logs of the step are meant")
+		p.refuse("log", fmt.Sprintf("%d logs", len(names)), "at most 1024 logs; without it all logs of the step, or of the run, are meant")
 		return nil
 	}
 	queries := make([]logs.Query, len(names))
@@ -31,7 +31,7 @@ func (p *parameters) logs(node logs.Query) []logs.Query {
 			p.refuse("log", name, "ATTEMPT/POD/CONTAINER, as in 1/train-worker-0/main, or with /RESTART behind it, each once")
 			return nil
 		}
-		queries[i] = logs.Query{RunID: node.RunID, NodeID: node.NodeID, Attempt: attempt, Pod: part[1], Container: part[2]}
+		queries[i] = logs.Query{RunID: of.RunID, NodeID: of.NodeID, Attempt: attempt, Pod: part[1], Container: part[2]}
 		if len(part) < 4 {
 			continue
 		}
@@ -46,8 +46,8 @@ func (p *parameters) logs(node logs.Query) []logs.Query {
 }
 
 // searchMerged tells which lines are wanted in several logs, in the order of the lines' times.
-func (g *gateway) searchMerged(ctx context.Context, w http.ResponseWriter, r *http.Request, node logs.Query, queries []logs.Query, what logs.Wanted, skip, most int64) {
-	found, of, err := g.Runs.Logs.FindIn(ctx, node, queries, what, skip, most)
+func (g *gateway) searchMerged(ctx context.Context, w http.ResponseWriter, r *http.Request, q logs.Query, queries []logs.Query, what logs.Wanted, skip, most int64) {
+	found, read, err := g.Runs.Logs.FindIn(ctx, q, queries, what, skip, most)
 	if err != nil {
 		g.refuse(ctx, nil, nil, w, r, err)
 		return
@@ -66,19 +66,48 @@ func (g *gateway) searchMerged(ctx context.Context, w http.ResponseWriter, r *ht
 		answer.Places[i] = place(p)
 	}
 	if len(queries) == 0 { // else the caller knows
-		for _, l := range of {
-			answer.Logs = append(answer.Logs, viewOf(l))
+		steps := g.stepsOf(q)
+		for _, l := range read {
+			view := viewOf(l)
+			view.Step = steps.name(ctx, l)
+			answer.Logs = append(answer.Logs, view)
 		}
 	}
 	g.answer(w, r, answer)
 }
 
-// mergeLogs gives several logs of a step as one, in the order of the lines' times.
+// steps names the steps of logs, where logs of all steps of a run are meant.
+type steps struct {
+	g     *gateway
+	names map[string]string // by node; nil: not wanted
+}
+
+func (g *gateway) stepsOf(q logs.Query) steps {
+	s := steps{g: g}
+	if q.NodeID == "" {
+		s.names = map[string]string{}
+	}
+	return s
+}
+
+func (s steps) name(ctx context.Context, l logs.Log) string {
+	if s.names == nil {
+		return ""
+	}
+	name, known := s.names[l.NodeID]
+	if !known {
+		name = s.g.Runs.Logs.StepName(ctx, l)
+		s.names[l.NodeID] = name
+	}
+	return name
+}
+
+// mergeLogs gives several logs of a step, or of a run, as one, in the order of the lines' times.
 func (g *gateway) mergeLogs(w http.ResponseWriter, r *http.Request) {
 	p := parameters{values: r.URL.Query()}
 	q := logs.Query{RunID: r.PathValue("run"), NodeID: r.PathValue("node"), Attempt: p.number("attempt"), Ranks: p.truth("ranks"), Follow: p.truth("follow")}
 	queries := p.logs(q)
-	body := &mergedBody{}
+	body := &mergedBody{steps: g.stepsOf(q)}
 	kind := "text/plain; charset=utf-8"
 	body.times = p.truth("timestamps")
 	switch format := p.take("format"); format {
@@ -109,6 +138,7 @@ type mergedBody struct {
 	ctx         context.Context //nolint:containedctx // io.Reader passes none
 	merged      *logs.Merged
 	json, times bool
+	steps       steps
 	names       []string // of the logs that have joined
 	ready       []byte
 }
@@ -137,17 +167,30 @@ func (b *mergedBody) Read(p []byte) (int, error) {
 // join says which logs have joined.
 func (b *mergedBody) join() {
 	for _, l := range b.merged.Logs(len(b.names)) {
-		name := l.Container
-		if l.Role != "" {
-			name = fmt.Sprintf("%s %d", l.Role, l.Rank)
-		}
-		b.names = append(b.names, name)
+		view := viewOf(l)
+		view.Step = b.steps.name(b.ctx, l)
+		b.names = append(b.names, nameOf(view))
 		if b.json {
 			b.object(struct {
 				Log logView `json:"log"`
-			}{viewOf(l)})
+			}{view})
 		}
 	}
+}
+
+// nameOf is what stands in front of a log's lines: the role and rank or the container, and of a run's the step before it.
+func nameOf(l logView) string {
+	name := l.Container
+	if l.Role != "" {
+		name = fmt.Sprintf("%s %d", l.Role, l.Rank)
+	}
+	switch {
+	case l.Step == "":
+		return name
+	case name == logs.Main:
+		return l.Step
+	}
+	return l.Step + " " + name
 }
 
 // mergedLine is a line as the API shows it.

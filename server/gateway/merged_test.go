@@ -146,3 +146,59 @@ func TestMergeEnds(t *testing.T) {
 	require.Error(t, err)
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 }
+
+// TestMergeRunLogs: one answer gives the logs of all steps of a run with their names, follows them, takes in steps that begin later, and ends
+// with the run.
+func TestMergeRunLogs(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	id := strings.Split(s.live(t), "/")[5]
+	path := "/apis/argosy/v1/runs/" + id + "/log"
+	s.cluster.Print("pod-1", "main", "loaded\n")
+	answer, _ := s.stream(t, path+":merge?follow=true&ranks=true")
+	text := bufio.NewReader(answer.Body)
+	next := func() string {
+		line, err := text.ReadString('\n')
+		require.NoError(t, err)
+		return line
+	}
+	require.Equal(t, "[n1] loaded\n", next())
+	node := func(id, phase string) run.Node {
+		return run.Node{ID: "n" + id, Name: "n" + id, DisplayName: "train(" + id + ")", Type: "Pod", Phase: phase, PodName: "pod-" + id}
+	}
+	s.record(t, id, run.State{Status: run.Running, Workflow: []byte(`{}`), Nodes: []run.Node{node("1", run.Succeeded), node("2", run.Running)}})
+	s.print("2", "late\n", false)
+	require.Equal(t, "[train(2)] late\n", next())
+	s.cluster.Start(logs.Pod{RunID: id, NodeID: "n2", Namespace: "kubeflow", Name: "w", UID: "w", Role: "worker", Rank: 3}, "worker")
+	s.cluster.Print("w", "worker", "of a rank\n")
+	require.Equal(t, "[train(2) worker 3] of a rank\n", next())
+
+	var found struct {
+		Total, Searched int64
+		Places          []struct{ Log, Line int64 }
+		Logs            []struct{ Pod, Step string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(s.get(t, path+":search?q=AT", 200)), &found))
+	require.Equal(t, []int64{1, 3, 1}, []int64{found.Total, found.Searched, int64(len(found.Places))})
+	require.Equal(t, "train(2)", found.Logs[found.Places[0].Log].Step)
+
+	s.cluster.End("w")
+	for _, n := range []string{"1", "2"} {
+		s.cluster.End("pod-" + n)
+		key, err := s.archive.Finish(t.Context(), logs.Step{RunID: id, NodeID: "n" + n, Namespace: "kubeflow", Pod: "pod-" + n})
+		require.NoError(t, err)
+		require.NoError(t, s.store.SetHarvested(t.Context(), id, "n"+n, key, nil))
+	}
+	s.record(t, id, run.State{Status: run.Succeeded, Workflow: []byte(`{}`), Nodes: []run.Node{node("1", run.Succeeded), node("2", run.Succeeded)}})
+	require.NoError(t, s.store.Settle(t.Context(), id))
+	_, err := text.ReadByte()
+	require.ErrorIs(t, err, io.EOF, "the run has ended")
+
+	require.Equal(t, "[train(1)] loaded\n[train(2)] late\n[train(2) worker 3] of a rank\n", s.get(t, path+":merge", 200))
+	require.Equal(t, "[train(1)] loaded\n[train(2) worker 3] of a rank\n", s.get(t, path+":merge?ranks=true&follow=true", 200))
+	require.Contains(t, s.get(t, path+":merge?format=json&log=1/pod-2/main", 200), `"step":"train(2)"`)
+	require.Contains(t, s.get(t, path+":merge?log=1/none/main", 404), "has no log of container main of pod none")
+	require.Contains(t, s.get(t, path+":merge?attempt=2", 404), "none of its steps has started a container")
+	s.get(t, "/apis/argosy/v1/runs/none/log:merge", 404)
+	s.get(t, "/apis/argosy/v1/runs/none/log:search?q=x", 404)
+}

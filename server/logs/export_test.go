@@ -6,3 +6,6 @@ func (a *Archive) Busy() int {
 	defer a.mu.Unlock()
 	return len(a.runs)
 }
+
+// Held is how many logs of a merge are open.
+func (m *Merged) Held() int { return len(m.ready) + len(m.idle) }

@@ -59,17 +59,25 @@ func TestFind(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// opened are logs that wait to be read.
+func opened(all ...logs.Lines) (openings []logs.Opening) {
+	for _, log := range all {
+		openings = append(openings, logs.Opening{Open: func(context.Context) (logs.Lines, error) { return log, nil }})
+	}
+	return openings
+}
+
 func TestFindIn(t *testing.T) {
 	t.Parallel()
 	line := func(n, second int64, text string) logs.Line {
 		return logs.Line{Number: n, At: time.Unix(second, 0), Text: []byte(text)}
 	}
 	all := func() *logs.Merged {
-		return logs.Merge([]logs.Lines{
+		return logs.Merge(opened(
 			&script{{line(1, 10, "loss 3"), line(2, 40, "step")}, {line(3, 40, "loss 1")}},
 			&script{},
 			&script{{line(1, 5, "LOSS 4"), line(2, 10, "loss 2")}, {{Number: 3, At: time.Unix(20, 0), Text: []byte("loss"), Partial: true, Growing: true}}},
-		}, nil)
+		), nil)
 	}
 	found, err := logs.FindIn(t.Context(), all(), logs.Wanted{Text: "loss"}, 0, 10)
 	require.NoError(t, err)

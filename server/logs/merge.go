@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -26,29 +27,37 @@ type MergedLine struct {
 	Line
 }
 
+// Opening is a log that a merge opens when it comes to the time at which the log began.
+type Opening struct {
+	From time.Time                                // zero: not known, so it is opened at once
+	Open func(ctx context.Context) (Lines, error) // ErrNone: not now
+}
+
 // Joining finds the logs that join a merge while it goes on.
 type Joining interface {
-	// Join opens the logs that have come since the last call. It gives a channel that is closed when it is worth another call, and
+	// Join gives the logs that have come since the last call. It gives a channel that is closed when it is worth another call, and
 	// nil when no more logs will come.
-	Join(ctx context.Context) (logs []Lines, changed <-chan struct{}, err error)
+	Join(ctx context.Context) (logs []Opening, changed <-chan struct{}, err error)
 	Close()
 }
 
 // Merged gives several logs as one, in the order of time. The lines of a log stay in their order. Of logs that are followed, a line
 // that comes later than one of another log with a later time keeps its place behind that; a line without an end comes when it has
-// one. A Merged holds a chunk of each log and starts no goroutine. It is for one goroutine, and must be closed.
+// one. A log is open from the time at which it began to its end, so a run of many steps that follow each other has few open at once.
+// A Merged holds a chunk of each open log and starts no goroutine. It is for one goroutine, and must be closed.
 type Merged struct {
-	all     []Lines // by index, also those that have ended
-	ready   heads   // with a line to give
-	idle    []*head // that wait for one
+	all     []Lines   // by index, also those that have ended
+	ready   heads     // with a line to give
+	idle    []*head   // that wait for one
+	pending []Opening // not open yet, by time
 	joining Joining
 	changed <-chan struct{} // of joining; nil: no more logs will come
 }
 
-// Merge reads logs as one. joining may be nil; index 0 is that of the first log of all, and so on.
-func Merge(all []Lines, joining Joining) *Merged {
+// Merge reads logs as one. joining may be nil. Logs have indexes in the order in which they are opened, from 0.
+func Merge(all []Opening, joining Joining) *Merged {
 	m := &Merged{joining: joining}
-	m.add(all)
+	m.queue(all)
 	if joining != nil {
 		m.changed = closed
 	}
@@ -62,19 +71,39 @@ var closed = func() chan struct{} {
 	return c
 }()
 
-func (m *Merged) add(all []Lines) {
-	for _, log := range all {
-		m.idle = append(m.idle, &head{of: len(m.all), log: log, changed: closed})
-		m.all = append(m.all, log)
+func (m *Merged) queue(all []Opening) {
+	m.pending = append(m.pending, all...)
+	slices.SortStableFunc(m.pending, func(a, b Opening) int { return a.From.Compare(b.From) })
+}
+
+// open opens the first of the logs that are not open yet.
+func (m *Merged) open(ctx context.Context) error {
+	first := m.pending[0]
+	m.pending = m.pending[1:]
+	log, err := first.Open(ctx)
+	if errors.Is(err, ErrNone) {
+		if m.joining != nil && m.changed == nil { // it comes again
+			m.changed = make(chan struct{})
+		}
+		return nil
 	}
-	if len(m.all) > leanAbove {
-		for _, log := range m.all {
-			if d, ok := log.(*Reader); ok {
+	if err != nil {
+		return err
+	}
+	m.idle = append(m.idle, &head{of: len(m.all), log: log, changed: closed})
+	m.all = append(m.all, log)
+	if len(m.idle)+len(m.ready) > leanAbove {
+		for _, h := range slices.Concat(m.idle, m.ready) {
+			if d, ok := h.log.(*Reader); ok {
 				d.lean, d.cached = true, nil
 			}
 		}
 	}
+	return nil
 }
+
+// due tells whether the merge has come to the time at which the next log began, where at is the time of the next line.
+func (m *Merged) due(at time.Time) bool { return len(m.pending) > 0 && !m.pending[0].From.After(at) }
 
 // Logs tells which logs there are by their index, from one on, as far as they have joined.
 func (m *Merged) Logs(from int) (all []Log) {
@@ -126,11 +155,26 @@ func (m *Merged) Next(ctx context.Context) ([]MergedLine, error) {
 func (m *Merged) look(ctx context.Context) error {
 	if m.changed != nil && isClosed(m.changed) {
 		joined, changed, err := m.joining.Join(ctx)
-		m.add(joined)
+		m.queue(joined)
 		if m.changed = changed; err != nil {
 			return err
 		}
 	}
+	for {
+		if err := m.readIdle(ctx); err != nil {
+			return err
+		}
+		if len(m.pending) == 0 || len(m.ready) > 0 && !m.due(m.ready[0].lines[0].At) {
+			return nil
+		}
+		if err := m.open(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// readIdle reads the logs that wait for a line and may have one.
+func (m *Merged) readIdle(ctx context.Context) error {
 	idle := m.idle[:0]
 	for _, h := range m.idle {
 		if !isClosed(h.changed) {
@@ -198,6 +242,9 @@ func (m *Merged) take(ctx context.Context) ([]MergedLine, error) {
 	for len(m.ready) > 0 && len(batch) < mergeBatch {
 		h := m.ready[0]
 		line := h.lines[0]
+		if m.due(line.At) {
+			break // look opens it; it is not due before the first line of a batch
+		}
 		batch = append(batch, MergedLine{h.of, line})
 		more := !line.Growing // only one that is not followed ends so
 		if h.lines = h.lines[1:]; len(h.lines) == 0 && more {

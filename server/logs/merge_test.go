@@ -26,17 +26,17 @@ func (b *bench) joining(follow bool) *joining {
 	return &joining{b, b.Several(logs.Query{RunID: "r", NodeID: "step", Follow: follow}, nil), make(chan struct{}), func() {}}
 }
 
-func (j *joining) Join(ctx context.Context) ([]logs.Lines, <-chan struct{}, error) {
+func (j *joining) Join(ctx context.Context) ([]logs.Opening, <-chan struct{}, error) {
 	j.stop()
 	changed, stop := j.Watch("r")
 	j.stop = stop
-	opened, err := j.several.Open(ctx)
+	found, err := j.several.Find(ctx)
 	select {
 	case <-j.last:
 		changed = nil
 	default:
 	}
-	return opened, changed, err
+	return found, changed, err
 }
 
 func (j *joining) Close() { j.stop() }
@@ -122,9 +122,9 @@ func TestMergeOfAThousand(t *testing.T) {
 		list, err := b.List(t.Context(), "r", "step")
 		return err == nil && len(list) == ranks
 	}, 5*time.Minute, 10*time.Millisecond)
-	opened, err := b.Several(logs.Query{RunID: "r", NodeID: "step", Follow: true}, nil).Open(t.Context())
+	found, err := b.Several(logs.Query{RunID: "r", NodeID: "step", Follow: true}, nil).Find(t.Context())
 	require.NoError(t, err)
-	m := logs.Merge(opened, nil)
+	m := logs.Merge(found, nil)
 	defer m.Close()
 	last, count := time.Time{}, 0
 	for {
@@ -168,7 +168,7 @@ func TestMergeIsFair(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestSeveral: logs are chosen by name, also one life of a container, and each is opened once.
+// TestSeveral: logs are chosen by name, also one life of a container, and each is found once.
 func TestSeveral(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -183,20 +183,20 @@ func TestSeveral(t *testing.T) {
 		return b.Several(logs.Query{RunID: "r", NodeID: "step"}, queries)
 	}
 	s := of(logs.Query{Pod: "w1", Container: "main", Restart: &zero}, logs.Query{Pod: "none"})
-	opened, err := s.Open(t.Context())
+	found, err := s.Find(t.Context())
 	require.NoError(t, err)
-	require.Len(t, opened, 1)
+	require.Len(t, found, 1)
 	require.Equal(t, "none", s.Missing.Pod)
 	require.False(t, s.All())
-	again, err := s.Open(t.Context())
+	again, err := s.Find(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, again)
-	m := logs.Merge(opened, nil)
+	m := logs.Merge(found, nil)
 	require.Equal(t, []string{"w1:1 b"}, heard(t, m, 1))
 	m.Close()
 	s = of(logs.Query{Pod: "w1", Restart: &one})
-	opened, err = s.Open(t.Context())
+	found, err = s.Find(t.Context())
 	require.NoError(t, err)
-	require.Empty(t, opened)
+	require.Empty(t, found)
 	require.NotNil(t, s.Missing)
 }

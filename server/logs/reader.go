@@ -92,6 +92,7 @@ type Reader struct {
 	log    Log
 	r      *recording // nil: the log is in
 	parts  []Part
+	asks   bool // its recording follows it at once
 	follow bool
 	next   int64 // number of the line to be given next
 	end    int64 // and that of the one before which it ends; 0: none
@@ -125,6 +126,7 @@ func (a *Archive) Open(ctx context.Context, q Query) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.ask()
 	if !d.follow {
 		limit := time.NewTimer(catchPatience)
 		defer limit.Stop()
@@ -137,14 +139,21 @@ func (a *Archive) Open(ctx context.Context, q Query) (*Reader, error) {
 	return d, nil
 }
 
-// reader makes one, and has the log recorded on if it is live.
+// reader makes one.
 func (a *Archive) reader(ctx context.Context, l Log, r *recording, q Query) (*Reader, error) {
 	d := &Reader{a: a, log: l, r: r, follow: q.Follow, since: q.Since, next: 1}
 	if r == nil {
 		return d, d.load(ctx)
 	}
-	r.see(func() { r.wanted++ })
 	return d, nil
+}
+
+// ask has a log that is live recorded on at once, and not in its turn.
+func (d *Reader) ask() {
+	if r := d.r; r != nil && !d.asks {
+		d.asks = true
+		r.see(func() { r.wanted++ })
+	}
 }
 
 // load reads the state of a log that is not being recorded. A live one continues: the server has just begun,
@@ -241,9 +250,12 @@ func (d *Reader) Log() Log {
 
 // Close lets go of the log; it may be called twice.
 func (d *Reader) Close() {
+	d.cached = nil
 	if r := d.r; r != nil {
 		d.log, d.r = r.now(), nil
-		r.see(func() { r.wanted-- })
+		if d.asks {
+			r.see(func() { r.wanted-- })
+		}
 	}
 }
 

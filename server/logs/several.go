@@ -2,21 +2,25 @@ package logs
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 )
 
-// Several finds logs of one node that are read together, each one once.
+// mostAsked is how many live logs that are read together are followed at once because of that. More are recorded in their turn.
+const mostAsked = 64
+
+// Several finds logs of one node, or of all nodes of a run, that are read together, each one once.
 type Several struct {
 	a       *Archive
-	node    Query   // RunID, NodeID, Attempt, Ranks and Follow
-	wanted  []Query // empty: every log of the node
-	opened  map[logID]bool
-	Missing *Query // one of wanted that the last call of Open did not find
+	of      Query   // RunID, NodeID (empty: the run), Attempt, Ranks and Follow
+	wanted  []Query // empty: every log
+	found   map[logID]bool
+	readers []*Reader
+	until   time.Time // until when the opening of logs waits for their lines; zero: none has been opened
+	Missing *Query    // one of wanted that the last call of Find did not find
 }
 
-// logID tells the logs of a node apart.
+// logID tells the logs of a run apart.
 type logID struct {
 	pod, container string
 	restart        int64
@@ -24,58 +28,78 @@ type logID struct {
 
 func idOf(l Log) logID { return logID{l.PodUID, l.Container, l.Restart} }
 
-// Several prepares the reading of the logs that queries choose, or of all logs of the node where there are none.
-func (a *Archive) Several(node Query, queries []Query) *Several {
-	return &Several{a: a, node: node, wanted: queries, opened: map[logID]bool{}}
+// Several prepares the reading of the logs that queries choose, or of all logs of the node or run where there are none.
+func (a *Archive) Several(of Query, queries []Query) *Several {
+	return &Several{a: a, of: of, wanted: queries, found: map[logID]bool{}}
 }
 
-// Open opens the logs that exist now, each once over all calls, and waits until they hold what was printed so far.
-func (s *Several) Open(ctx context.Context) (opened []Lines, err error) {
-	var readers []*Reader
-	defer func() {
-		if err != nil {
-			for _, d := range readers {
-				d.Close()
-			}
-		}
-	}()
-	list, recordings, err := s.a.list(ctx, s.node.RunID, s.node.NodeID)
+// Find finds the logs that exist now, each once over all calls. Opened, a log holds what was printed so far.
+func (s *Several) Find(ctx context.Context) (found []Opening, err error) {
+	list, recordings, err := s.a.list(ctx, s.of.RunID, s.of.NodeID)
 	if err != nil {
 		return nil, err
 	}
+	s.readers = slices.DeleteFunc(s.readers, func(d *Reader) bool { return d.r == nil })
+	s.askOn()
+	if s.of.Ranks {
+		s.endRepeats(list)
+	}
 	for _, i := range s.choose(list) {
-		d, err := s.a.reader(ctx, list[i], recordings[i], s.node)
-		if errors.Is(err, ErrNone) { // it is recorded on soon
-			continue
-		}
-		readers = append(readers, d)
-		if err != nil {
-			return nil, err
-		}
+		l, r := list[i], recordings[i]
+		s.found[idOf(l)] = true
+		found = append(found, Opening{l.StartedAt, func(ctx context.Context) (Lines, error) { return s.open(ctx, l, r) }})
 	}
-	limit := time.NewTimer(catchPatience)
-	defer limit.Stop()
-	for _, d := range readers {
-		if err := d.catchUp(ctx, limit.C); err != nil && (ctx.Err() != nil || !s.node.Follow) {
-			return nil, err
-		}
-	}
-	for _, d := range readers {
-		s.opened[idOf(d.log)] = true
-		opened = append(opened, d)
-	}
-	return opened, nil
+	return found, nil
 }
 
-// All tells whether the logs that queries choose are open; of all logs of a node it is never known.
-func (s *Several) All() bool { return len(s.wanted) > 0 && len(s.opened) >= len(s.wanted) }
+// open opens a log that was found. ErrNone: it is recorded on soon, and found again then.
+func (s *Several) open(ctx context.Context, l Log, r *recording) (Lines, error) {
+	d, err := s.a.reader(ctx, l, r, s.of)
+	if err != nil {
+		delete(s.found, idOf(l))
+		return nil, err
+	}
+	if r == nil {
+		return d, nil
+	}
+	s.readers = append(s.readers, d)
+	s.askOn()
+	if !d.asks {
+		return d, nil
+	}
+	if s.until.IsZero() {
+		s.until = time.Now().Add(catchPatience)
+	}
+	limit := time.NewTimer(time.Until(s.until))
+	defer limit.Stop()
+	if err := d.catchUp(ctx, limit.C); err != nil && (ctx.Err() != nil || !s.of.Follow) {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
 
-// choose gives the indexes of the wanted logs that are not open yet.
+// askOn has as many of the live logs followed at once as may be.
+func (s *Several) askOn() {
+	asked := 0
+	for _, d := range s.readers {
+		if d.r != nil && asked < mostAsked {
+			d.ask()
+			asked++
+		}
+	}
+}
+
+// All tells whether the logs that queries choose have been found; of all logs of a node it is never known.
+func (s *Several) All() bool { return len(s.wanted) > 0 && len(s.found) >= len(s.wanted) }
+
+// choose gives the indexes of the wanted logs that have not been found yet.
 func (s *Several) choose(list []Log) (fits []int) {
 	s.Missing = nil
 	if len(s.wanted) == 0 {
+		repeats := s.repeats(list)
 		for i, l := range list {
-			if (s.node.Attempt == 0 || l.Attempt == s.node.Attempt-1) && (l.Role != "" || !s.node.Ranks) && !s.opened[idOf(l)] {
+			if (s.of.Attempt == 0 || l.Attempt == s.of.Attempt-1) && !repeats(l) && !s.found[idOf(l)] {
 				fits = append(fits, i)
 			}
 		}
@@ -85,9 +109,40 @@ func (s *Several) choose(list []Log) (fits []int) {
 		i := s.wanted[n].choose(list)
 		if i < 0 {
 			s.Missing = &s.wanted[n]
-		} else if !s.opened[idOf(list[i])] && !slices.Contains(fits, i) {
+		} else if !s.found[idOf(list[i])] && !slices.Contains(fits, i) {
 			fits = append(fits, i)
 		}
 	}
 	return fits
+}
+
+// repeats tells the logs that are left out as they repeat what the ranks of a job print: those of the own pod of a step that has ranks.
+func (s *Several) repeats(list []Log) func(Log) bool {
+	if !s.of.Ranks {
+		return func(Log) bool { return false }
+	}
+	if s.of.NodeID != "" { // before the ranks begin too
+		return func(l Log) bool { return l.Role == "" }
+	}
+	type step struct {
+		node    string
+		attempt int64
+	}
+	ranked := map[step]bool{}
+	for _, l := range list {
+		if l.Role != "" {
+			ranked[step{l.NodeID, l.Attempt}] = true
+		}
+	}
+	return func(l Log) bool { return l.Role == "" && ranked[step{l.NodeID, l.Attempt}] }
+}
+
+// endRepeats ends the logs that are open and repeat, as ranks have begun to print, what these print.
+func (s *Several) endRepeats(list []Log) {
+	repeats := s.repeats(list)
+	for _, d := range s.readers {
+		if repeats(d.log) {
+			d.end = d.next
+		}
+	}
 }

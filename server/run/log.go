@@ -192,3 +192,12 @@ func (s *Logs) List(ctx context.Context, id, nodeID string) ([]logs.Log, error) 
 	_, err = s.reader.node(ctx, id, nodeID)
 	return list, err
 }
+
+// StepName is how the step of a log is called; one that is not known by the id of its node.
+func (s *Logs) StepName(ctx context.Context, l logs.Log) string {
+	n, err := s.reader.node(ctx, l.RunID, l.NodeID)
+	if err != nil || n.DisplayName == "" {
+		return l.NodeID
+	}
+	return n.DisplayName
+}

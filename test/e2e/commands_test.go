@@ -83,9 +83,9 @@ func (a *argosy) readsLogs(t *testing.T) {
 	require.Contains(t, errs, `run good has no step "nothing"; it has: `)
 	for _, follow := range [][]string{nil, {"-f"}} {
 		out, errs = a.says(t, 0, append([]string{"run", "logs", "good"}, follow...)...)
-		require.Contains(t, out, "three\n", "the next log begins a line")
-		require.Contains(t, out, "item x\n")
-		require.Contains(t, errs, "==> each(0:x) <==\n", "apart from the logs themselves")
+		require.Contains(t, out, "[work] three\n")
+		require.Contains(t, out, "[each(0:x)] item x\n", "each line has its step in front")
+		require.Empty(t, errs)
 	}
 	out, _ = a.says(t, 0, "run", "logs", "good", "work", "--list", "-o", "json")
 	var logs []client.Log

@@ -2,10 +2,10 @@ import { queryOptions } from '@tanstack/react-query';
 import { api, data } from './client';
 import type { NodeLog } from './runs';
 
-/** One log of a step, its own or one of its pods', or several that are read as one. */
+/** One log of a step, its own or one of its pods', or several that are read as one; without a step, those of the whole run. */
 export interface LogSource {
   runID: string;
-  nodeID: string;
+  nodeID?: string;
   log?: NodeLog;
   /** Some of them, all, or all of the pods of a distributed job. */
   merged?: NodeLog[] | 'all' | 'ranks';
@@ -24,17 +24,18 @@ export interface Place {
 }
 
 /** What names several logs in a request; all are meant when none is named. */
-const named = ({ merged }: LogSource) => (Array.isArray(merged) ? merged.map(logKey) : undefined);
+const named = ({ merged }: Pick<LogSource, 'merged'>) => (Array.isArray(merged) ? merged.map(logKey) : undefined);
 
 /** Where a step's log is read, or several as one. With follow it goes on until the containers end. */
 export function logURL({ runID, nodeID, log, merged }: LogSource, follow = false): string {
-  const path = `/apis/argosy/v1/runs/${encodeURIComponent(runID)}/nodes/${encodeURIComponent(nodeID)}/log`;
+  const step = nodeID === undefined ? '' : `/nodes/${encodeURIComponent(nodeID)}`;
+  const path = `/apis/argosy/v1/runs/${encodeURIComponent(runID)}${step}/log`;
   const query = new URLSearchParams();
   if (follow) query.set('follow', 'true');
   if (merged) {
     query.set(...((follow ? ['format', 'json'] : ['timestamps', 'true']) as [string, string]));
     if (merged === 'ranks') query.set('ranks', 'true');
-    for (const key of named({ runID, nodeID, merged }) ?? []) query.append('log', key);
+    for (const key of named({ merged }) ?? []) query.append('log', key);
     return `${path}:merge?${query}`;
   }
   if (log) {
@@ -72,7 +73,10 @@ async function search(
     ranks: merged === 'ranks' || undefined,
   };
   const params = { path, query: { ...query, ...several, ...what } };
-  const answer = await data(api.GET('/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log:search', { params, signal }));
+  const answer =
+    source && source.nodeID === undefined
+      ? await data(api.GET('/apis/argosy/v1/runs/{run_id}/log:search', { params, signal }))
+      : await data(api.GET('/apis/argosy/v1/runs/{run_id}/nodes/{node_id}/log:search', { params, signal }));
   const logs = Array.isArray(source?.merged) ? source.merged : ((answer.logs ?? []) as NodeLog[]);
   const keys = logs.map(lineKey);
   const places = source?.merged

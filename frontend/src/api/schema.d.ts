@@ -378,6 +378,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/runs/{run_id}/log:merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gives the logs of all nodes of a run as one in the order of time, and with follow goes on until the run ends.
+         * @description As that of a node. Nodes that begin later join. As text each line has the name of its node in front, and the role and rank of its pod or the name of its container where that is not main; in JSON the name is the log's step.
+         */
+        get: operations["MergeRunLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/runs/{run_id}/log:search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Finds the lines of the logs of all nodes of a run that hold a text, whatever its case, and counts all of them.
+         * @description The logs are read as one in the order of time, and the answer has places. Terminal colours are passed over, and of a line that was written over the last state counts.
+         */
+        get: operations["SearchRunLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/runs/{run_id}/logs": {
         parameters: {
             query?: never;
@@ -2254,6 +2294,8 @@ export interface components {
              * @enum {string}
              */
             state?: "live" | "whole" | "cut";
+            /** @description Name of the node, where the logs of a whole run are merged or searched. */
+            step?: string;
         };
         /** @description LogLines are lines of a node's log that follow each other. */
         "argosy.v1.LogLines": {
@@ -2275,7 +2317,7 @@ export interface components {
         "argosy.v1.LogMatches": {
             /** @description The numbers of lines that hold it, from 1, without those that were skipped. */
             lines?: number[];
-            /** @description Where all logs of the node are searched: those that places count. */
+            /** @description Where all logs of the node or run are searched: those that places count. */
             logs?: components["schemas"]["argosy.v1.Log"][];
             /** @description Instead of lines, where several logs are searched: the log by its place among them, from 0, and the number of the line. */
             places?: {
@@ -4157,6 +4199,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.RunView"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    MergeRunLogs: {
+        parameters: {
+            query?: {
+                /** @description Several logs, read as one in the order of time, each as ATTEMPT/POD/CONTAINER, or with /RESTART behind it; at most 1024. A search then answers with places. */
+                log?: string[];
+                /** @description Of a node with a distributed job the logs of the job's pods alone: its own pod repeats them. */
+                ranks?: boolean;
+                /** @description Of all logs those of one attempt of the run, from 1. */
+                attempt?: number;
+                follow?: boolean;
+                /** @description The time in front of each line of text. */
+                timestamps?: boolean;
+                /** @description text unless said. */
+                format?: "text" | "json";
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["argosy.v1.MergedLine"];
+                    "text/plain": string;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    SearchRunLog: {
+        parameters: {
+            query?: {
+                /** @description The text, at most 1000 bytes. */
+                q?: string;
+                /** @description Finds lines that tell of an error, such as ValueError, instead of a text. */
+                errors?: boolean;
+                /** @description So many of the first matches are only counted. */
+                skip?: number;
+                /** @description At most so many places: 1000 unless said, and no more. */
+                most?: number;
+                /** @description Several logs, read as one in the order of time, each as ATTEMPT/POD/CONTAINER, or with /RESTART behind it; at most 1024. A search then answers with places. */
+                log?: string[];
+                /** @description Of a node with a distributed job the logs of the job's pods alone: its own pod repeats them. */
+                ranks?: boolean;
+                /** @description Of all logs those of one attempt of the run, from 1. */
+                attempt?: number;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where the text is. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.LogMatches"];
                 };
             };
             /** @description An error. */

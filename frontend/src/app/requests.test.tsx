@@ -219,6 +219,7 @@ const pages: [name: string, path: string, shows: RegExp][] = [
   ['Run', '/runs/r0', /step-1/],
   ['Run, steps', '/runs/r0?tab=steps', /step-1/],
   ['Run, timeline', '/runs/r0?tab=timeline', /step-1/],
+  ['Run, logs', '/runs/r0?tab=logs', /End of the log/],
   ['Run, metrics', '/runs/r0?tab=metrics', /^rank 1$|mean of 40 ranks/],
   ['Run, outputs', '/runs/r0?tab=outputs', /row-1|step-1/],
   ['Run, job', '/runs/r0?tab=job', /row-1/],

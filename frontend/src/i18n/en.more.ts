@@ -205,6 +205,7 @@ export const enMore = {
   run: {
     graph: 'Graph',
     steps: 'Steps',
+    logs: 'Logs',
     parameters: 'Parameters',
     yaml: 'YAML',
     job: 'Job',
@@ -304,6 +305,10 @@ export const enMore = {
     ended: 'End of the log',
     empty: 'Connected. The step has printed nothing yet.',
     emptyEnded: 'The step ended without printing anything.',
+    emptyRun: 'Connected. No step has printed anything yet.',
+    emptyRunEnded: 'The run ended without printing anything.',
+    wholeRun: 'Whole run',
+    step: 'Whole run or a step',
     failed: 'The log could not be read',
     dropped: 'The first {{count, number}} lines are not kept here. Download the log to see them.',
     lines_one: '{{count, number}} line',

@@ -5,6 +5,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { VList } from 'virtua';
 import { type LogSource, lineKey, logPartQuery, logURL, type Place } from '../api/logs';
+import type { NodeLog } from '../api/runs';
 import { Failure } from '../feedback/Failure';
 import { LogBar } from './LogBar';
 import { LogColumns } from './LogColumns';
@@ -32,21 +33,32 @@ export interface LogChoice {
 const mostColumns = 6;
 
 export interface LogViewProps extends LogChoice {
-  /** Name of the step, for labels. */
+  /** Name of the step, or of the run, for labels. */
   step: string;
   /** Where the log is, or several, which are merged by time. */
   source: LogSource;
-  /** The names of logs. */
-  nameOf?: (log: string) => string;
+  /** The names of logs, by their keys; also by the logs themselves, where they have joined. */
+  nameOf?: (key: string, log?: NodeLog) => string;
   onShow: (patch: LogChoice) => void;
 }
 
 /** A log that follows its step: it scrolls along until the reader scrolls up, and can be searched and linked by line. */
-export default function LogView({ step, source, nameOf = String, find = '', wrap, side, onShow }: LogViewProps) {
+export default function LogView({
+  step,
+  source,
+  nameOf: naming = String,
+  find = '',
+  wrap,
+  side,
+  onShow,
+}: LogViewProps) {
   const { t } = useTranslation();
   const log = useLog(logURL(source, true), source.merged !== undefined);
   const { lines, of, numbers, logs, dropped, phase, problem, restart } = log;
   const ended = phase === 'ended';
+  const wholeRun = source.nodeID === undefined;
+  const byKey = useMemo(() => new Map(logs?.map((each) => [lineKey(each), each])), [logs]);
+  const nameOf = (key: string) => naming(key, byKey.get(key));
   // Of several logs the lines that are not held here have no place.
   const single = source.merged ? undefined : source;
   const list = useRef<Scroller>(null);
@@ -145,7 +157,13 @@ export default function LogView({ step, source, nameOf = String, find = '', wrap
         toEnd={toEnd}
         download={logURL(source)}
       />
-      {lost && <LostLine place={lost} name={nameOf(lost.log ?? '')} onAlone={alone} />}
+      {lost && (
+        <LostLine
+          place={lost}
+          name={nameOf(lost.log ?? '')}
+          onAlone={() => alone(lost, byKey.get(lost.log ?? '')?.node_id)}
+        />
+      )}
       {problem && <Failure title={t('log.failed')} error={problem} onRetry={restart} />}
       {part.error && <Failure title={t('log.failed')} error={part.error} onRetry={() => void part.refetch()} />}
       {away ? (
@@ -165,12 +183,21 @@ export default function LogView({ step, source, nameOf = String, find = '', wrap
       )}
       {shown.length === 0 && !problem ? (
         <Text size="sm" c="dimmed" p="md" role="status" className={classes.none}>
-          {t(phase === 'waiting' || away ? 'await.why' : phase === 'open' ? 'log.empty' : 'log.emptyEnded', {
-            what: t('await.log'),
-          })}
+          {t(
+            phase === 'waiting' || away
+              ? 'await.why'
+              : phase === 'open'
+                ? wholeRun
+                  ? 'log.emptyRun'
+                  : 'log.empty'
+                : wholeRun
+                  ? 'log.emptyRunEnded'
+                  : 'log.emptyEnded',
+            { what: t('await.log') },
+          )}
         </Text>
       ) : (
-        <div className={classes.text} data-wrap={wrap}>
+        <div className={classes.text} data-wrap={wrap} data-run={wholeRun || undefined}>
           {columns ? (
             <LogColumns ref={list} log={log} name={(which) => nameAt(which)} onScroll={onScroll}>
               {draw}

@@ -9,8 +9,12 @@ export function useLineLink() {
   // The log scrolls to the line itself.
   const at = { to: '.', replace: true, resetScroll: false } as const;
   const link = (place: Place) => void navigate({ ...at, search: true as never, hash: hashOf(place) });
-  /** Shows the log of a line without the others. */
-  const alone = ({ log, line }: Place) =>
-    void navigate({ to: '.', search: ((old: object) => ({ ...old, logs: [log] })) as never, hash: hashOf({ line }) });
+  /** Shows the log of a line without the others, also those of other steps. */
+  const alone = ({ log, line }: Place, node?: string) =>
+    void navigate({
+      to: '.',
+      search: ((old: object) => ({ ...old, ...(node && { node }), logs: [log] })) as never,
+      hash: hashOf({ line }),
+    });
   return { linked: placeOfHash(hash), link, alone };
 }

@@ -13,7 +13,7 @@ import { isFinal } from '../status/status';
 import { useChosen } from '../table/useTyped';
 import type { RunSearch, ShowPatch } from './runSearch';
 
-interface NodeLogsProps {
+export interface NodeLogsProps {
   run: Run;
   node: RunNode;
   search: RunSearch;

@@ -13,7 +13,7 @@ import { StatusBadge } from '../status/StatusBadge';
 import { isFinal } from '../status/status';
 import { useSentence } from '../waiting/useSentence';
 import { runsSomething } from './focusNode';
-import { NodeLogs } from './NodeLogs';
+import { NodeLog } from './NodeLog';
 import { RetryDialog } from './RetryDialog';
 import classes from './RunPage.module.css';
 import type { NodeTab, RunSearch, ShowPatch } from './runSearch';
@@ -132,32 +132,6 @@ function useOpener() {
 
 /** The step's name, with the items of the loops that it is in. */
 const labelOf = (run: Run, node: RunNode) => stepLabels((run.nodes ?? []) as RunNode[]).get(node.id) ?? stepName(node);
-
-/** Why a step has no log, by its type; the others group steps. */
-const noLog = new Map([
-  ['Suspend', 'node.noLogSuspend'],
-  ['HTTP', 'node.noLogHTTP'],
-  ['Plugin', 'node.noLogPlugin'],
-  ['Container', 'node.noLogContainer'],
-] as const) as ReadonlyMap<string, 'node.noLogSuspend'>;
-
-function NodeLog({ run, node, search, onShow }: Pick<NodePanelProps, 'run' | 'node' | 'search' | 'onShow'>) {
-  const { t } = useTranslation();
-  const kind = useTerm('stepKind');
-  const explain = (text: string) => (
-    <Text c="dimmed" size="sm" p="md" role="status" style={{ whiteSpace: 'pre-wrap' }}>
-      {text}
-    </Text>
-  );
-  if (node.phase === 'Skipped' || node.phase === 'Omitted') return explain(t('node.notRun'));
-  if (!runsSomething(node))
-    return explain(t(noLog.get(node.type ?? '') ?? 'node.noLogKind', { type: kind(node.type) }));
-  if (!node.has_log && (node.phase === 'Pending' || !node.phase)) {
-    const why = node.message && !node.waiting ? `\n${t('node.pendingWhy', { message: node.message })}` : '';
-    return explain(t('node.pending') + why);
-  }
-  return <NodeLogs run={run} node={node} search={search} onShow={onShow} />;
-}
 
 function InputsOutputs({ node }: { node: RunNode }) {
   const { t } = useTranslation();

@@ -31,6 +31,7 @@ import { WorkflowYAML } from './WorkflowYAML';
 const MetricsTab = lazy(() => import('../metrics/MetricsTab').then((module) => ({ default: module.MetricsTab })));
 const OutputsTab = lazy(() => import('../outputs/OutputsTab').then((module) => ({ default: module.OutputsTab })));
 
+const LogsTab = lazy(() => import('./LogsTab').then((module) => ({ default: module.LogsTab })));
 const JobTab = lazy(() => import('../cluster/JobTab').then((module) => ({ default: module.JobTab })));
 const EventsTab = lazy(() => import('../cluster/EventsTab').then((module) => ({ default: module.EventsTab })));
 
@@ -97,6 +98,7 @@ function RunBody({ run, onRetried }: { run: Run; onRetried: () => void }) {
     graph: t('run.graph'),
     timeline: t('run.timeline'),
     steps: t('run.steps'),
+    logs: t('run.logs'),
     metrics: t('run.metrics'),
     outputs: t('run.outputs'),
     job: t('run.job'),
@@ -134,6 +136,11 @@ function RunBody({ run, onRetried }: { run: Run; onRetried: () => void }) {
           <WithStep {...withStep}>
             {(chosen, choose) => <StepsTable {...page} selected={chosen} onSelect={choose} />}
           </WithStep>
+        </Sheet>
+        <Sheet tab="logs">
+          <Suspense fallback={<Awaiting what={t('await.log')} rows={8} />}>
+            <LogsTab {...page} />
+          </Suspense>
         </Sheet>
         <Sheet tab="metrics">
           <Suspense fallback={<Awaiting what={t('await.series')} rows={8} />}>

@@ -48,6 +48,7 @@ export const runTabs = [
   'graph',
   'timeline',
   'steps',
+  'logs',
   'metrics',
   'outputs',
   'job',

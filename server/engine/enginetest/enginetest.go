@@ -189,6 +189,7 @@ func (b *Bundle) Until(t *testing.T, id string, is func(run.Run) bool) run.Run {
 type Objects struct {
 	mu      sync.Mutex
 	objects map[string][]byte
+	reads   int
 	err     error
 }
 
@@ -204,6 +205,13 @@ func (o *Objects) Keys() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.objects)
+}
+
+// Reads counts how often an object was read.
+func (o *Objects) Reads() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.reads
 }
 
 // Put implements artifact.Store.
@@ -234,6 +242,7 @@ func (o *Objects) Get(_ context.Context, key string) (io.ReadCloser, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
+	o.reads++
 	data, ok := o.objects[key]
 	if !ok {
 		return nil, apierr.New(apierr.NotFound, "the artifact store has no %s", key)

@@ -70,7 +70,7 @@ func (c *Cluster) tell(p *pod) {
 func (c *Cluster) Start(p logs.Pod, containers ...string) {
 	c.change(func() {
 		for _, name := range containers {
-			p.Containers = append(p.Containers, logs.Container{Name: name, Begun: true, Started: time.Now()})
+			p.Containers = append(p.Containers, logs.Container{Name: name, Begun: true, Started: c.clock().Truncate(time.Second)})
 		}
 		c.put(p)
 	})
@@ -163,16 +163,21 @@ func (c *Cluster) Print(name, container, text string) {
 				continue
 			}
 			if !o.mid {
-				c.now = c.now.Add(Tick)
-				if c.now.Year() < 2000 {
-					c.now = time.Date(2026, 11, 21, 12, 0, 0, 123456789, time.UTC)
-				}
+				c.now = c.clock()
 				o.text = append(c.now.AppendFormat(o.text, time.RFC3339Nano), ' ')
 			}
 			o.text = append(o.text, line...)
 			o.mid = line[len(line)-1] != '\n'
 		}
 	})
+}
+
+// clock is the time of the next line; mu is held.
+func (c *Cluster) clock() time.Time {
+	if c.now.IsZero() {
+		return time.Date(2026, 11, 21, 12, 0, 0, 123456789, time.UTC)
+	}
+	return c.now.Add(Tick)
 }
 
 // Break breaks all streams off.

@@ -11,14 +11,15 @@ import (
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
+	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 	"github.com/argosy-ml/argosy/sdk/client"
 )
 
 func (c runs) logs() *cobra.Command {
 	var f logFlags
 	cmd := &cobra.Command{
-		Use: "logs RUN [STEP]", Short: "Print the logs of a run, or of one of its steps",
-		Example: "  argosy run logs mpi_run train -f --tail 20\n  argosy run logs mpi_run train --list\n  argosy run logs mpi_run train --pod train-5f1c-worker-1",
+		Use: "logs RUN [STEP]", Short: "Print the logs of a run by time, each line with its step, or the log of a step alone",
+		Example: "  argosy run logs mpi_run -f\n  argosy run logs mpi_run train -f --tail 20\n  argosy run logs mpi_run train --list\n  argosy run logs mpi_run train --pod train-5f1c-worker-1",
 		Args:    args(cobra.RangeArgs(1, 2), "a run and perhaps a step"), ValidArgsFunction: c.completeSteps,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.client()
@@ -49,10 +50,7 @@ func (c runs) logs() *cobra.Command {
 			if err := f.needStep(cmd); err != nil {
 				return err
 			}
-			if f.follow {
-				return c.followLogs(cmd.Context(), cl, r.ID)
-			}
-			return c.allLogs(cmd.Context(), cl, r)
+			return c.copyRun(cmd.Context(), cl, r.ID, client.MergeOptions{Attempt: f.attempt, Ranks: true, Follow: f.follow, Timestamps: f.timestamps})
 		},
 	}
 	f.add(cmd)
@@ -74,7 +72,7 @@ func (f *logFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.list, "list", false, "list the logs that a step has: containers, pods, roles, attempts")
 	flags.StringVarP(&f.container, "container", "c", "", "`name` of the container (default main)")
 	flags.StringVar(&f.pod, "pod", "", "`name` of a pod of the step's distributed job (default: the step's own)")
-	flags.BoolVar(&f.allPods, "all-pods", false, "all logs of the step in the order of time, each line with its role and rank or container")
+	flags.BoolVar(&f.allPods, "all-pods", false, "all logs of the step by time, each line with its role and rank or container")
 	flags.StringVar(&f.since, "since", "", "only lines since a `time`, or for so long: 2026-11-21T12:00:00Z, 10m")
 	flags.Int64Var(&f.tail, "tail", 0, "only so many of the last `lines`")
 	flags.Int64Var(&f.attempt, "attempt", 0, "`number` of the run's attempt, from 1 (default: the newest)")
@@ -88,7 +86,7 @@ func (f *logFlags) add(cmd *cobra.Command) {
 
 // needStep refuses what can only be asked of one step.
 func (f *logFlags) needStep(cmd *cobra.Command) error {
-	for _, name := range []string{"timestamps", "previous", "list", "container", "pod", "all-pods", "since", "tail", "attempt"} {
+	for _, name := range []string{"previous", "list", "container", "pod", "all-pods", "since", "tail"} {
 		if cmd.Flags().Changed(name) {
 			return exit.Usagef("--%s needs a step: argosy run logs RUN STEP --%s", name, name)
 		}
@@ -166,38 +164,20 @@ func copyText(ctx context.Context, to io.Writer, log io.ReadCloser) error {
 	return err
 }
 
-func (c runs) allLogs(ctx context.Context, cl *client.Client, r *client.Run) error {
-	for _, n := range runview.Steps(r) {
-		if !n.HasLog {
-			continue
-		}
-		c.header(n)
-		lines := &lineEnder{out: c.out}
-		if err := c.copyLog(ctx, cl, lines, r.ID, n, client.LogOptions{}); err != nil {
-			return err
-		}
-		lines.end()
+// copyRun prints the logs of all steps, on a terminal with the source of each line in a colour of its own.
+func (c runs) copyRun(ctx context.Context, cl *client.Client, run string, o client.MergeOptions) error {
+	log, err := cl.Logs.MergeRun(ctx, run, o)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// lineEnder knows whether the log it passes on ended with a whole line; the next log is to begin with one.
-type lineEnder struct {
-	out  io.Writer
-	last byte
-}
-
-func (l *lineEnder) Write(p []byte) (int, error) {
-	if len(p) > 0 {
-		l.last = p[len(p)-1]
+	if !terminal.Color(c.out) {
+		return copyText(ctx, c.out, log)
 	}
-	return l.out.Write(p)
-}
-
-func (l *lineEnder) end() {
-	if l.last != 0 && l.last != '\n' {
-		fmt.Fprintln(l.out)
+	sources := &runview.Sources{Out: c.out}
+	if err := copyText(ctx, sources, log); err != nil {
+		return err
 	}
+	return sources.Close()
 }
 
 // followLogs prints the lines of all steps as they come.
