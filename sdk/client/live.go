@@ -148,12 +148,25 @@ func (s SeriesService) List(ctx context.Context, runID string) ([]Series, error)
 	return wire.Series, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/metrics", nil, &wire)
 }
 
-// Get returns the curves of a metric, one for each rank of a step that printed it, with at most this many points each; 0 means the server's
-// default.
-func (s SeriesService) Get(ctx context.Context, runID, metric string, points int) ([]Series, error) {
+// SeriesOptions choose the points of curves.
+type SeriesOptions struct {
+	// Points is the most points that each curve has: 0 means the server's default, more than 10000 means 10000.
+	Points int
+	// FromStep and ToStep, if they are not nil, limit the curves to a part, with one point before it and one after it. A small part of
+	// a long curve has all its points.
+	FromStep, ToStep *int64
+}
+
+// Get returns the curves of a metric, one for each rank of a step that printed it.
+func (s SeriesService) Get(ctx context.Context, runID, metric string, o SeriesOptions) ([]Series, error) {
 	q := url.Values{}
-	if points != 0 {
-		q.Set("points", strconv.Itoa(points))
+	if o.Points != 0 {
+		q.Set("points", strconv.Itoa(o.Points))
+	}
+	for name, step := range map[string]*int64{"from_step": o.FromStep, "to_step": o.ToStep} {
+		if step != nil {
+			q.Set(name, strconv.FormatInt(*step, 10))
+		}
 	}
 	var wire struct{ Series []Series }
 	return wire.Series, s.conn.get(ctx, ownAPI+"/runs/"+escape(runID)+"/metrics/"+escape(metric)+"/series", q, &wire)

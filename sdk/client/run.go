@@ -62,6 +62,8 @@ type Run struct {
 	Nodes       []Node      `json:"nodes,omitempty"`
 	Metrics     []Metric    `json:"metrics,omitempty"`
 	Warnings    []string    `json:"warnings,omitempty"`
+	// Curves has one entry for each metric that the run printed while it ran.
+	Curves []RunCurve `json:"curves,omitempty"`
 	// Labels are set with SetLabels; runs can be searched by them.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Waiting is the reason why the run waits while none of its steps runs; nil when it does not wait.
@@ -74,6 +76,15 @@ type Waiting struct {
 	Step   string `json:"step"`
 	Why    string `json:"why"`   // in a sentence
 	Steps  int    `json:"steps"` // that wait, for this or for something else
+}
+
+// RunCurve says how a metric went over all that the run's steps and ranks printed of it.
+type RunCurve struct {
+	Name   string   `json:"name"`
+	Format string   `json:"format,omitempty"` // RAW or PERCENTAGE
+	Last   *float64 `json:"last,omitempty"`   // the value that came last; nil if it is not finite
+	Min    *float64 `json:"min,omitempty"`    // of the finite values; nil if there is none
+	Max    *float64 `json:"max,omitempty"`
 }
 
 // Done tells whether the run has ended, well or not.

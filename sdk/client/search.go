@@ -40,6 +40,9 @@ type RunFields struct {
 	Parameters []string `json:"parameters,omitempty"`
 	Labels     []string `json:"labels,omitempty"`
 	Metrics    []string `json:"metrics,omitempty"`
+	// Curves are the metrics that runs printed while they ran. last(NAME), min(NAME) and max(NAME) filter and sort runs as a
+	// metric's name does.
+	Curves []string `json:"curves,omitempty"`
 }
 
 // Fields returns the names of the parameters, labels and metrics of existing runs.

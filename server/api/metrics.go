@@ -35,6 +35,10 @@ func (s *metrics) ListSeries(ctx context.Context, r *argosyv1.ListSeriesRequest)
 
 func (s *metrics) GetSeries(ctx context.Context, r *argosyv1.GetSeriesRequest) (*argosyv1.GetSeriesResponse, error) {
 	q := series.Query{Name: r.GetName(), NodeID: r.GetNodeId(), Points: int(r.GetPoints())}
+	var err error
+	if q.Part, err = partOf(r); err != nil {
+		return nil, err
+	}
 	if q.Points == 0 {
 		q.Points = defaultPoints
 	}
@@ -51,6 +55,17 @@ func (s *metrics) GetSeries(ctx context.Context, r *argosyv1.GetSeriesRequest) (
 		answer.Series = append(answer.Series, ownSeries(c, nil))
 	}
 	return answer, nil
+}
+
+func partOf(r *argosyv1.GetSeriesRequest) (series.Part, error) {
+	part := series.Part{FromStep: r.FromStep, ToStep: r.ToStep, FromTime: timeOf(r.GetFromTime()), ToTime: timeOf(r.GetToTime())}
+	switch {
+	case part.FromStep != nil && part.ToStep != nil && *part.FromStep > *part.ToStep:
+		return part, apierr.New(apierr.Invalid, "from_step %d is after to_step %d", *part.FromStep, *part.ToStep)
+	case !part.ToTime.IsZero() && part.FromTime.After(part.ToTime):
+		return part, apierr.New(apierr.Invalid, "from_time %s is after to_time %s", part.FromTime.Format(time.RFC3339), part.ToTime.Format(time.RFC3339))
+	}
+	return part, nil
 }
 
 func (s *metrics) CompareRuns(ctx context.Context, r *argosyv1.CompareRunsRequest) (*argosyv1.Comparison, error) {

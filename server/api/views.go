@@ -65,7 +65,7 @@ func (s *views) ListRunFields(ctx context.Context, _ *argosyv1.ListRunFieldsRequ
 	if err != nil {
 		return nil, err
 	}
-	return &argosyv1.ListRunFieldsResponse{Statuses: knownStatuses, Parameters: found.Parameters, Labels: found.Labels, Metrics: found.Metrics}, nil
+	return &argosyv1.ListRunFieldsResponse{Statuses: knownStatuses, Parameters: found.Parameters, Labels: found.Labels, Metrics: found.Metrics, Curves: found.Curves}, nil
 }
 
 // Sizes of pages of nodes.
@@ -151,6 +151,9 @@ func RunView(r run.Run, nodes []run.Node) *argosyv1.RunView {
 	}
 	for _, m := range r.Metrics {
 		view.Metrics = append(view.Metrics, &argosyv1.Metric{Name: m.Name, NodeId: m.NodeID, Value: &m.Value, Format: m.Format})
+	}
+	for _, c := range r.Curves {
+		view.Curves = append(view.Curves, &argosyv1.RunCurve{Name: c.Name, Format: c.Format, Last: finite(c.Last), Min: finite(c.Least), Max: finite(c.Greatest)})
 	}
 	for _, n := range nodes {
 		view.Nodes = append(view.Nodes, ownNode(r, n))

@@ -1,8 +1,10 @@
 package gateway_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +70,64 @@ func TestSeries(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got.GetSeries(), 2)
 	require.LessOrEqual(t, len(got.GetSeries()[0].GetPoints()), 4)
+}
+
+// TestPartOfASeries: a part of a long curve has all its points, however small it is.
+func TestPartOfASeries(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	id := s.trained(t)
+	s.curve(t, id, id[:8], "loss", 0, 20_000, func(i int) float64 { return float64(i) })
+	get := func(query string) (values []float64, answer string) {
+		answer = s.get(t, "/apis/argosy/v1/runs/"+id+"/metrics/loss/series?points=100&"+query, 200)
+		var got struct {
+			Series []struct{ Points []struct{ Value float64 } }
+		}
+		require.NoError(t, json.Unmarshal([]byte(answer), &got))
+		for _, p := range got.Series[0].Points {
+			values = append(values, p.Value)
+		}
+		return values, answer
+	}
+	// The step of point i is 10*(i+1), its time 1000+i seconds since 1970.
+	want := []float64{12_344, 12_345, 12_346, 12_347, 12_348}
+	values, answer := get("from_step=123460&to_step=123480")
+	require.Equal(t, want, values, "with one point beyond each end")
+	require.Contains(t, answer, `"total":"20000","sampling":"none"`)
+	values, _ = get("from_step=123461&to_step=123469")
+	require.Equal(t, []float64{12_345, 12_346}, values, "between two points")
+	values, _ = get("from_time=1970-01-01T03:42:25Z&to_time=1970-01-01T03:42:27Z")
+	require.Equal(t, want, values)
+	values, _ = get("to_step=20")
+	require.Equal(t, []float64{0, 1, 2}, values)
+	values, _ = get("from_step=199990")
+	require.Equal(t, []float64{19_997, 19_998, 19_999}, values)
+	values, answer = get("from_step=50000&to_step=150000")
+	require.Contains(t, answer, `"sampling":"min/max"`)
+	require.InDelta(t, 80, len(values), 20)
+	values, _ = get("from_step=900000")
+	require.Equal(t, []float64{19_999}, values)
+	s.get(t, "/apis/argosy/v1/runs/"+id+"/metrics/loss/series?from_step=2&to_step=1", 400)
+}
+
+// TestCurvesInLists: lists show how each curve went, and find and sort runs by it.
+func TestCurvesInLists(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	a, b := s.trained(t), s.trained(t)
+	s.curve(t, a, a[:8], "loss", 0, 3, func(i int) float64 { return []float64{3, 0.5, 1}[i] })
+	s.curve(t, b, b[:8], "loss", 0, 2, func(i int) float64 { return []float64{2, math.NaN()}[i] })
+	require.Contains(t, s.get(t, "/apis/argosy/v1/runs/"+a+"?nodes=none", 200), `"curves":[{"name":"loss","format":"RAW","last":1,"min":0.5,"max":3}]`)
+	require.Contains(t, s.get(t, "/apis/argosy/v1/runs/"+b+"?nodes=none", 200), `"curves":[{"name":"loss","format":"RAW","min":2,"max":2}]`)
+	require.Contains(t, s.get(t, "/apis/argosy/v1/runs:fields", 200), `"curves":["loss"]`)
+
+	found := s.get(t, "/apis/argosy/v1/runs?metric="+url.QueryEscape("min(loss)<1"), 200)
+	require.Contains(t, found, a)
+	require.NotContains(t, found, b)
+	sorted := s.get(t, "/apis/argosy/v1/runs?sort_by="+url.QueryEscape("metric:max(loss) desc"), 200)
+	require.Less(t, strings.Index(sorted, a), strings.Index(sorted, b))
+	sorted = s.get(t, "/apis/argosy/v1/runs?sort_by="+url.QueryEscape("metric:max(loss)"), 200)
+	require.Less(t, strings.Index(sorted, b), strings.Index(sorted, a))
 }
 
 func TestCompareRuns(t *testing.T) {

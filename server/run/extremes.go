@@ -2,16 +2,16 @@ package run
 
 import "math"
 
-// The store keeps the extremes of stretches of shortest, 4*shortest, 16*shortest... points.
+// The store keeps the extremes of stretches of ShortestStretch, 4*ShortestStretch, 16*ShortestStretch... points.
 const (
-	shortest = 16
-	longer   = 4
+	ShortestStretch = 16
+	longer          = 4
 )
 
 // Stretches lists the lengths of stretches that a series of so many points has, the shortest first; each is a multiple of the
 // one before.
 func Stretches(points int64) (lengths []int64) {
-	for n := int64(shortest); n <= points; n *= longer {
+	for n := int64(ShortestStretch); n <= points; n *= longer {
 		lengths = append(lengths, n)
 	}
 	return lengths

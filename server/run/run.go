@@ -62,6 +62,7 @@ type Run struct {
 	Defaults                     []Parameter       // the manifest's own values of parameters that the request left alone
 	Labels                       map[string]string // the manifest's, unless the request sets others
 	Metrics                      []Metric
+	Curves                       []Curve // one for each metric that the run printed while it ran
 	Warnings                     []string
 	Waits                        *Waits // nil: a step runs, or none says what it waits for
 	Settled                      bool   // final, with its logs and metrics in: nothing more will come
@@ -156,8 +157,9 @@ type Scope struct {
 	ScheduleID   string
 }
 
-// Fields are the names of the parameters, labels and metrics that runs have.
-type Fields struct{ Parameters, Labels, Metrics []string }
+// Fields are the names of the parameters, labels and metrics that runs have. Curves are the metrics with a curve: their Figures
+// can be asked for as well.
+type Fields struct{ Parameters, Labels, Metrics, Curves []string }
 
 // NodeQuery asks for one page of a run's nodes: those that began first first, and last those that did not begin.
 type NodeQuery struct {

@@ -96,7 +96,7 @@ func (r *Reader) compareSeries(ctx context.Context, c *Comparison, i int, names 
 			continue
 		}
 		if points != NoPoints {
-			if err := r.fill(ctx, c.Runs[i].ID, &curve, points); err != nil {
+			if err := r.fill(ctx, c.Runs[i].ID, &curve, points, Part{}); err != nil {
 				return err
 			}
 		}

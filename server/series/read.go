@@ -35,6 +35,7 @@ type Query struct {
 	NodeID string // empty: of all nodes
 	Rank   *int   // nil: of all ranks
 	Points int    // at most so many of each
+	Part   Part
 }
 
 // List gives the series of a run without their points.
@@ -71,16 +72,31 @@ func (r *Reader) Curves(ctx context.Context, id string, q Query) ([]Curve, error
 		return nil, apierr.New(apierr.NotFound, "run %s has no series of the metric %q; its series are listed at .../runs/%s/metrics", id, q.Name, id)
 	}
 	for i := range chosen {
-		if err := r.fill(ctx, id, &chosen[i], min(q.Points, mostPoints)); err != nil {
+		if err := r.fill(ctx, id, &chosen[i], min(q.Points, mostPoints), q.Part); err != nil {
 			return nil, err
 		}
 	}
 	return chosen, nil
 }
 
-func (r *Reader) fill(ctx context.Context, id string, c *Curve, points int) error {
-	s := NewSampler(c.Size, points)
-	err := r.store.PointsOf(ctx, id, c.NodeID, c.Name, c.Rank, s.Needs(), s.Add)
-	c.Sampled = s.Done()
-	return err
+// fill reads the points of a part. It looks for the part in a thinned curve, and reads again what it found, until all points
+// there are given or the part is most of what was read.
+func (r *Reader) fill(ctx context.Context, id string, c *Curve, points int, part Part) error {
+	for first, end := int64(0), c.Size; ; {
+		s := NewSampler(end-first, points)
+		of := run.Section{First: first, End: end, Stretch: s.Needs()}
+		if err := r.store.PointsOf(ctx, id, c.NodeID, c.Name, c.Rank, of, s.Add); err != nil {
+			return err
+		}
+		c.Sampled = s.Done()
+		c.Points = part.in(c.Points)
+		if part == (Part{}) || c.Method == Whole || len(c.Points) == 0 {
+			return nil
+		}
+		before := end - first
+		first, end = c.Points[0].Index, c.Points[len(c.Points)-1].Index+1
+		if 4*(end-first) > 3*before {
+			return nil
+		}
+	}
 }

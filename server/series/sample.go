@@ -12,13 +12,13 @@ const (
 type Sampled struct {
 	Points []run.Point
 	Method string // Whole or MinMax
-	Of     int64  // points there are
 }
 
 // Sampler thins a curve out while it is read: of each stretch of equally many points the extremes stay, and the curve's first and
 // last point.
 type Sampler struct {
 	kept, each  int64
+	begun       bool
 	first, last run.Point // of all
 	stretch     run.Extremes
 	sampled     Sampled
@@ -43,7 +43,7 @@ func (s *Sampler) Add(p run.Point) {
 	switch {
 	case s.each == 1:
 		s.sampled.Points = append(s.sampled.Points, p)
-	case s.sampled.Of == 0:
+	case !s.begun:
 		s.first = p
 	case p.Index/s.each != s.last.Index/s.each:
 		s.close()
@@ -51,7 +51,7 @@ func (s *Sampler) Add(p run.Point) {
 	if s.each > 1 {
 		s.stretch.Add(p)
 	}
-	s.last, s.sampled.Of = p, p.Index+1
+	s.last, s.begun = p, true
 }
 
 // close keeps what stays of a stretch.
@@ -71,7 +71,7 @@ func (s *Sampler) keep(p run.Point) {
 
 // Done gives what stays.
 func (s *Sampler) Done() Sampled {
-	if s.each > 1 && s.sampled.Of > 0 {
+	if s.each > 1 && s.begun {
 		s.close()
 		if s.sampled.Points[0].Index != s.first.Index {
 			s.sampled.Points = append([]run.Point{s.first}, s.sampled.Points...)

@@ -26,6 +26,7 @@ type writer struct {
 	node    run.Node
 	scan    *scanner
 	waiting []run.Point
+	grown   bool  // points came since the mark
 	marked  int64 // line up to which the store knows the log to be scanned
 	at      time.Time
 }
@@ -69,6 +70,7 @@ func (w *writer) flush(ctx context.Context, end bool) error {
 		}
 		w.waiting = w.waiting[:0]
 		if added > 0 {
+			w.grown = true
 			w.feed.Publish(w.run)
 		}
 	}
@@ -80,9 +82,12 @@ func (w *writer) flush(ctx context.Context, end bool) error {
 	if err != nil {
 		return err
 	}
-	if err := w.store.SetScanned(ctx, w.run, w.node.ID, w.node.PodName, text); err != nil {
+	if err := w.store.SetScanned(ctx, w.run, w.node.ID, w.node.PodName, text, w.grown); err != nil {
 		return err
 	}
-	w.marked, w.at = now.Read, time.Now()
+	if w.grown {
+		w.feed.Publish(w.run)
+	}
+	w.marked, w.at, w.grown = now.Read, time.Now(), false
 	return nil
 }

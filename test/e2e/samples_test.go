@@ -139,7 +139,7 @@ func checkPyTorch(t *testing.T, a *argosy, run runView) {
 	require.Contains(t, log, "[worker-0,1]<stdout>:rank 1 of 2: the same weights as rank 0")
 	require.Greater(t, run.metric(t, "accuracy"), 0.5, "ten classes: by chance it would be 0.1")
 	require.Positive(t, run.metric(t, "samples/sec"))
-	curves, err := a.sdk(t).Series.Get(t.Context(), run.ID, "loss", 0)
+	curves, err := a.sdk(t).Series.Get(t.Context(), run.ID, "loss", client.SeriesOptions{})
 	require.NoError(t, err)
 	require.Len(t, curves, 2, "one of each rank")
 	for _, c := range curves {

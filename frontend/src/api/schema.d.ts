@@ -2219,6 +2219,8 @@ export interface components {
             missing?: components["schemas"]["argosy.v1.MissingRight"][];
         };
         "argosy.v1.ListRunFieldsResponse": {
+            /** @description The metrics that runs printed while they ran. last(NAME), min(NAME) and max(NAME) filter and sort runs as a metric's name does. */
+            curves?: string[];
             labels?: string[];
             metrics?: string[];
             parameters?: string[];
@@ -2774,6 +2776,27 @@ export interface components {
             results?: components["schemas"]["argosy.v1.ReducedValue"][];
             rule?: string;
         };
+        /** @description RunCurve says how a metric went over all that the run's steps and ranks printed of it. */
+        "argosy.v1.RunCurve": {
+            /** @description RAW or PERCENTAGE. */
+            format?: string;
+            /**
+             * Format: double
+             * @description The value that came last; absent if it is not finite.
+             */
+            last?: number;
+            /**
+             * Format: double
+             * @description The greatest finite value; absent if there is none.
+             */
+            max?: number;
+            /**
+             * Format: double
+             * @description The least finite value; absent if there is none.
+             */
+            min?: number;
+            name?: string;
+        };
         /** @description RunGroup is the runs that have one value of a parameter. */
         "argosy.v1.RunGroup": {
             /** @description Of the metrics that were asked for, those that a run of the group has. */
@@ -2849,6 +2872,8 @@ export interface components {
             archived?: boolean;
             /** Format: date-time */
             created_at?: string;
+            /** @description One for each metric that the run printed while it ran; runs that run change theirs every few seconds. */
+            curves?: components["schemas"]["argosy.v1.RunCurve"][];
             description?: string;
             /** @description Why the run failed; absent otherwise. */
             error?: string;
@@ -3178,7 +3203,7 @@ export interface components {
             step_name?: string;
             /**
              * Format: int64
-             * @description How many points there are in all.
+             * @description How many points there are in all, also beyond the part that was asked for.
              */
             total?: string;
         };
@@ -4373,6 +4398,15 @@ export interface operations {
                 rank?: number;
                 /** @description At most so many points of each series: 0 means 500, more than 10000 means 10000, and fewer than 4 are refused. */
                 points?: number;
+                /**
+                 * @description Only this part of the curves, by steps or by time, with one point before it and one after it: its points are then not
+                 *     thinned out, or less. It goes from the first point that is within the limits to the last; a limit that is absent limits nothing.
+                 */
+                from_step?: string;
+                to_step?: string;
+                /** @description A point without a time lies beyond every limit. */
+                from_time?: string;
+                to_time?: string;
             };
             header?: never;
             path: {

@@ -25,6 +25,19 @@ describe('parseSearchLine', () => {
     });
   });
 
+  it('takes the figures of curves as numbers', () => {
+    const curved = { ...fields, curves: ['loss'] };
+    expect(parseSearchLine('min(loss)<0.1 metric:last(loss)>2', curved)).toMatchObject({
+      problems: [],
+      terms: { metric: ['min(loss)<0.1', 'last(loss)>2'] },
+    });
+    expect(parseSearchLine('min(images/sec)<1', curved).problems).toEqual([
+      { word: 'min(images/sec)<1', at: 1, why: 'unknown' },
+    ]);
+    const offered = completions('loss', curved, { experiments: [], pipelines: [] }).map(({ word }) => word);
+    expect(offered).toEqual(['last(loss)>', 'min(loss)>', 'max(loss)>']);
+  });
+
   it('keeps what stands in quotes together', () => {
     expect(parseSearchLine('experiment:"my tests" pipeline:mpi', fields).terms).toMatchObject({
       experiment: 'my tests',

@@ -43,6 +43,17 @@ export function wordsOf(line: string): Word[] {
 /** A value as it can stand in a line. */
 export const quoted = (value: string) => (/[\s"]/.test(value) ? `"${value.replaceAll('"', '')}"` : value);
 
+/** What is known of a metric's curve as a whole: it stands for a metric in columns, orders and searches, as in min(loss). */
+export type Figure = (typeof figures)[number];
+const figures = ['last', 'min', 'max'] as const;
+export const figureName = /^(last|min|max)\((.+)\)$/;
+
+/** The names of the figures of a curve. */
+export const figuresOf = (curve: string) => figures.map((figure) => `${figure}(${curve})`);
+
+/** All that runs can be compared by as numbers: their metrics, and the figures of their curves. */
+const numbersOf = ({ metrics = [], curves = [] }: RunFields) => [...metrics, ...curves.flatMap(figuresOf)];
+
 const operators = /(!=|>=|<=|~|=|>|<)/;
 const keyed = /^(status|experiment|pipeline|label|param|parameter|metric):(.*)$/i;
 
@@ -87,7 +98,7 @@ function take(word: string, terms: RunTerms, texts: string[], fields: RunFields)
     texts.push(word);
     return undefined;
   }
-  if (fields.metrics?.includes(name) && operator !== '~') return takeNumber(word, terms.metric);
+  if (numbersOf(fields).includes(name) && operator !== '~') return takeNumber(word, terms.metric);
   if (fields.parameters?.includes(name)) return takeParameter(word, terms.parameter);
   if (fields.labels?.includes(name)) return takeText(word, terms.label);
   return 'unknown';
@@ -195,7 +206,7 @@ export function completions(
         ...begun(fields.parameters, (name) => `param:${name}>=`, rest),
       ];
     case 'metric':
-      return begun(fields.metrics, (name) => `metric:${name}>`, rest);
+      return begun(numbersOf(fields), (name) => `metric:${name}>`, rest);
   }
   const keys = [
     'status:',
@@ -212,7 +223,7 @@ export function completions(
     ...keys.filter((word) => word.startsWith(typed.toLowerCase())).map((word) => ({ word, whole: false })),
     ...(typed
       ? [
-          ...begun(fields.metrics, (name) => `${name}>`, typed),
+          ...begun(numbersOf(fields), (name) => `${name}>`, typed),
           ...begun(fields.parameters, (name) => `${name}=`, typed),
           ...begun(fields.parameters, (name) => `${name}>=`, typed),
           ...begun(fields.labels, (name) => `label:${name}=`, typed),

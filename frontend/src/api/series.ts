@@ -25,6 +25,13 @@ export interface Series {
   points: Point[];
 }
 
+/** A part of curves: from one step to another, or from one time to another, in seconds since 1970. */
+export interface Part {
+  by: 'step' | 'time';
+  from: number;
+  to: number;
+}
+
 /** As many points as the server gives at most. */
 export const mostPoints = 10_000;
 
@@ -43,21 +50,34 @@ export const seriesListQuery = (run: Run) =>
     refetchInterval: isFinal(run.status) ? false : refresh,
   });
 
-/** The series of one metric, with at most so many points each. */
-export const seriesQuery = (run: Run, name: string, points: number) =>
+/** The series of one metric, or a part of them, with at most so many points each. */
+export const seriesQuery = (run: Run, name: string, points: number, part?: Part) =>
   queryOptions({
-    queryKey: ['run', run.id, 'series', name, points],
-    queryFn: ({ signal }) => readSeries(run.id, name, points, signal),
+    queryKey: ['run', run.id, 'series', name, points, part],
+    queryFn: ({ signal }) => readSeries(run.id, name, points, signal, part),
     refetchInterval: isFinal(run.status) ? false : refresh,
     // A zoom asks for more points: the coarse curve stays until they come.
     placeholderData: (before) => (before?.[0]?.name === name ? before : undefined),
   });
 
-/** Reads the series of one metric. */
-export async function readSeries(runID: string, name: string, points: number, signal?: AbortSignal): Promise<Series[]> {
-  const params = { path: { run_id: runID, name }, query: { points } };
+/** Reads the series of one metric, or a part of them. */
+export async function readSeries(
+  runID: string,
+  name: string,
+  points: number,
+  signal?: AbortSignal,
+  part?: Part,
+): Promise<Series[]> {
+  const params = { path: { run_id: runID, name }, query: { points, ...limitsOf(part) } };
   const answer = await data(api.GET('/apis/argosy/v1/runs/{run_id}/metrics/{name}/series', { params, signal }));
   return (answer.series ?? []).map(seriesOf);
+}
+
+function limitsOf(part: Part | undefined) {
+  if (!part) return {};
+  if (part.by === 'step') return { from_step: String(Math.floor(part.from)), to_step: String(Math.ceil(part.to)) };
+  const time = (at: number) => new Date(at * 1000).toISOString();
+  return { from_time: time(part.from), to_time: time(part.to) };
 }
 
 function seriesOf(series: Schema['argosy.v1.Series']): Series {

@@ -67,6 +67,7 @@ export const enRun = {
     rank: 'rank {{rank}}',
     noOne: 'no rank',
     meanOf: '{{label}}: mean of {{count}} ranks',
+    sampledPart: 'Points are left out of this part. Zoom in further to see all of them.',
     sampled:
       'Shows {{kept, number}} of {{total, number}} points: of each stretch the least and the greatest. Zoom in to see more.',
     tooMany: 'Shows {{shown}} of {{all}} curves; at most {{most}} can be told apart. Choose ranks, or their mean.',

@@ -132,6 +132,7 @@ export const en = {
     allStatuses: 'All statuses',
     filterStatus: 'Filter by status',
     metricColumns: 'Metric columns',
+    curveColumns: 'Last, least, greatest value',
     noMetrics: 'No run on this page has metrics.',
     showAllMetrics: 'Show all',
     moreValues: 'and {{count}} more',

@@ -69,6 +69,7 @@ export const zhCNRun: Texts<typeof enRun> = {
     rank: 'rank {{rank}}',
     noOne: '无 rank',
     meanOf: '{{label}}：{{count}} 个 rank 的均值',
+    sampledPart: '这一段省略了部分点。继续放大可看到全部。',
     sampled: '显示 {{total, number}} 个点中的 {{kept, number}} 个：每一段的最小值和最大值。放大可看到更多。',
     tooMany: '显示 {{all}} 条曲线中的 {{shown}} 条；最多只能分辨 {{most}} 条。请指定 rank，或看均值。',
     notNumbers_one: '{{count, number}} 个值不是数字，留为空缺。',

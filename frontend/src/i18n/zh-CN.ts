@@ -327,6 +327,7 @@ export const zhCN: Translation = {
     allStatuses: '所有状态',
     filterStatus: '按状态筛选',
     metricColumns: '指标列',
+    curveColumns: '最新值、最小值、最大值',
     noMetrics: '本页的运行都没有指标。',
     showAllMetrics: '全部显示',
     moreValues: '另有 {{count}} 个',

@@ -13,7 +13,7 @@ import { type RunSearch, readZoom, type ShowPatch } from '../runs/runSearch';
 import { isFinal } from '../status/status';
 import { metricOf } from './axis';
 import { ChartNumbers } from './ChartNumbers';
-import { chooseCurves, extentOf, fewestPoints, mostCurves, pointsFor } from './choose';
+import { chooseCurves, extentOf, fewestPoints, mostCurves, partOf, pointsFor, refined } from './choose';
 import { csvOf, placesOf } from './curves';
 import { save, savePicture } from './download';
 import { Legend } from './Legend';
@@ -45,15 +45,14 @@ export function MetricChart({ run, name, search, nameOf, full = false, onShow }:
   const { data: coarse } = useQuery({ ...seriesQuery(run, name, fewestPoints), enabled: seen });
   const { data: coarseAlong } = useQuery(alongQuery(run, along, fewestPoints, seen));
   const whole = useCurves(run, coarse, coarseAlong, search, nameOf);
-  const points = pointsFor(
-    zoom,
-    useMemo(() => extentOf(whole.curves), [whole]),
-    mostPoints,
-  );
-  const own = useQuery({ ...seriesQuery(run, name, points), enabled: seen });
+  const extent = useMemo(() => extentOf(whole.curves), [whole]);
+  const part = useMemo(() => partOf(zoom, axis, beganAt(run)), [zoom, axis, run]);
+  const points = part ? fewestPoints : pointsFor(zoom, extent, mostPoints);
+  const own = useQuery({ ...seriesQuery(run, name, points, part), enabled: seen });
   const beside = useQuery(alongQuery(run, along, points, seen));
   const error = own.error ?? (along ? beside.error : null);
-  const series = along && !beside.data ? undefined : own.data;
+  const finest = useMemo(() => (part && coarse ? refined(coarse, own.data) : own.data), [part, coarse, own.data]);
+  const series = along && !beside.data ? undefined : finest;
   const { curves, all } = useCurves(run, series, beside.data, search, nameOf);
   const places = useMemo(() => placesOf(curves), [curves]);
   const format = series?.[0]?.format ?? 'RAW';
@@ -145,6 +144,7 @@ export function MetricChart({ run, name, search, nameOf, full = false, onShow }:
           <Legend curves={curves} place={place} format={format} />
           <Notes
             series={series}
+            part={part && own.data}
             shown={curves.length}
             all={all}
             lost={lostBy(search, series, logX ? places : [])}
@@ -157,6 +157,9 @@ export function MetricChart({ run, name, search, nameOf, full = false, onShow }:
     </section>
   );
 }
+
+/** When the run began, in seconds since 1970. */
+const beganAt = (run: Run) => Date.parse(run.started_at ?? run.created_at ?? '') / 1000 || 0;
 
 const short = (value: number) => Number(value.toPrecision(12));
 
@@ -176,7 +179,7 @@ function useCurves(
   const { t } = useTranslation();
   const { x = 'step', ranks } = search;
   return useMemo(() => {
-    const began = Date.parse(run.started_at ?? run.created_at ?? '') / 1000 || 0;
+    const began = beganAt(run);
     const words = {
       rank: (rank: number) => t('metrics.rank', { rank }),
       mean: (label: string, count: number) => t('metrics.meanOf', { label, count }),
@@ -184,7 +187,7 @@ function useCurves(
     };
     const along = { axis: x, began, of: metricOf(x) === undefined ? undefined : (beside ?? []) };
     return chooseCurves(series ?? [], { along, ranks, nameOf, words });
-  }, [t, run.started_at, run.created_at, series, beside, x, ranks, nameOf]);
+  }, [t, run, series, beside, x, ranks, nameOf]);
 }
 
 /** Whether logarithmic axes leave something out. */
@@ -197,6 +200,8 @@ function lostBy({ scale }: RunSearch, series: Series[], placesOnLog: number[]): 
 
 interface NotesProps {
   series: Series[];
+  /** The finer series of what is zoomed to. */
+  part: Series[] | undefined;
   shown: number;
   all: number;
   /** Logarithmic axes leave something out. */
@@ -207,11 +212,13 @@ interface NotesProps {
 }
 
 /** Says what the chart does not show. */
-function Notes({ series, shown, all, lost, along, live }: NotesProps) {
+function Notes({ series, part, shown, all, lost, along, live }: NotesProps) {
   const { t } = useTranslation();
-  const sampled = series.filter((one) => one.sampled);
+  const sampled = (part ?? series).filter((one) => one.sampled);
   const notes: string[] = [];
-  if (sampled.length > 0) {
+  if (part && sampled.length > 0) {
+    notes.push(t('metrics.sampledPart'));
+  } else if (sampled.length > 0) {
     const total = sampled.reduce((sum, one) => sum + one.total, 0);
     const kept = sampled.reduce((sum: number, one) => sum + one.points.length, 0);
     notes.push(t('metrics.sampled', { kept, total }));

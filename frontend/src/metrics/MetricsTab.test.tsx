@@ -126,11 +126,38 @@ it('leaves zero and less out of a logarithmic axis, and says so', async () => {
   expect(screen.getByText(/have no place on a logarithmic axis/)).toBeTruthy();
 });
 
-it('asks for finer points in a zoom, and says what is left out', async () => {
-  const asked = serve([series({ total: '100000', sampling: 'min/max', points: [point(1, 4), point(9, 2)] })]);
-  show({ zoom: '2~3' });
+it('asks for all points of what is zoomed to, and says what is left out', async () => {
+  const whole = series({ total: '100000', sampling: 'min/max', points: [point(1, 4), point(9, 2)] });
+  const limits = ['from_step', 'to_step', 'from_time', 'to_time'];
+  const asked: string[] = [];
+  let sampling = 'none';
+  serve([whole]);
+  server.use(
+    http.get('*/apis/argosy/v1/runs/r1/metrics/loss/series', ({ request }) => {
+      const { searchParams } = new URL(request.url);
+      const part = limits.flatMap((name) => searchParams.get(name) ?? []).join(' ');
+      asked.push(part);
+      const finer = { ...whole, sampling, points: [point(1, 4), point(2, 7), point(3, 6), point(4, 1)] };
+      return HttpResponse.json({ series: [part ? finer : whole] });
+    }),
+  );
+  show();
   expect(await screen.findByText(/Shows 2 of 100,000 points/)).toBeTruthy();
-  await waitFor(() => expect(asked).toContain('loss 4000'));
+  cleanup();
+  show({ zoom: '2~3' });
+  await waitFor(() =>
+    expect(drawn.data).toEqual([
+      [1, 2, 3, 4, 9],
+      [4, 7, 6, 1, 2],
+    ]),
+  );
+  expect(asked).toContain('2 3');
+  expect(screen.queryByText(/points/)).toBeNull();
+  cleanup();
+  sampling = 'min/max';
+  show({ zoom: '2~3', x: 'relative' });
+  expect(await screen.findByText(/Points are left out of this part/)).toBeTruthy();
+  expect(asked).toContain('2026-01-01T00:00:02.000Z 2026-01-01T00:00:03.000Z');
 });
 
 const epochs = series({ name: 'epoch', points: [point(1, 0), point(2, 10), point(3, 20)] });

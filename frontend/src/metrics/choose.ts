@@ -1,4 +1,5 @@
-import type { Series } from '../api/series';
+import type { Part, Series } from '../api/series';
+import { type Axis, metricOf } from './axis';
 import { type Along, type Curve, curveOf, meanOf } from './curves';
 
 /** More lines than this are a tangle. */
@@ -47,6 +48,22 @@ export function extentOf(curves: Curve[]): [number, number] | undefined {
   const ends = curves.flatMap(({ x }) => (x.length > 0 ? [x[0] as number, x.at(-1) as number] : []));
   return ends.length > 0 ? [Math.min(...ends), Math.max(...ends)] : undefined;
 }
+
+/** The part of the curves that is zoomed to; undefined where all is shown, or where the axis is another metric. */
+export function partOf(zoom: [number, number] | undefined, axis: Axis, began: number): Part | undefined {
+  if (!zoom || metricOf(axis) !== undefined) return undefined;
+  const [from, to] = zoom;
+  if (axis === 'step') return { by: 'step', from, to };
+  const since = axis === 'relative' ? began : 0;
+  return { by: 'time', from: since + from, to: since + to };
+}
+
+/** Puts the points of a part into the coarse curves of the whole. */
+export const refined = (whole: Series[], part: Series[] = []): Series[] =>
+  whole.map((one) => {
+    const finer = part.find(({ nodeID, rank }) => nodeID === one.nodeID && rank === one.rank);
+    return finer ? { ...one, points: [...one.points, ...finer.points] } : one;
+  });
 
 /** How many points to ask for so that the part that is shown has enough of them. */
 export function pointsFor(

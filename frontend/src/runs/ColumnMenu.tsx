@@ -3,6 +3,7 @@ import { IconCheck, IconColumns3 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { runFieldsQuery } from '../api/runs';
+import { figureName, figuresOf } from '../api/search';
 import { useOpenAtOnce } from '../feedback/useOpenAtOnce';
 
 interface ColumnMenuProps {
@@ -34,7 +35,11 @@ export default function ColumnMenu({
   const [opened, setOpened] = useOpenAtOnce();
   const fields = useQuery({ ...runFieldsQuery, enabled: opened });
   // A column may be chosen although no run on this page has it.
-  const offeredMetrics = [...new Set([...met, ...metrics, ...(fields.data?.metrics ?? [])])];
+  const named = metrics.filter((name) => !figureName.test(name));
+  const offeredMetrics = [...new Set([...met, ...named, ...(fields.data?.metrics ?? [])])];
+  const curves = [
+    ...new Set([...metrics.flatMap((name) => figureName.exec(name)?.[2] ?? []), ...(fields.data?.curves ?? [])]),
+  ];
   const offeredParams = [...new Set([...params, ...(fields.data?.parameters ?? [])])];
   const flip = (all: string[], name: string) =>
     all.includes(name) ? all.filter((other) => other !== name) : [...all, name];
@@ -51,6 +56,10 @@ export default function ColumnMenu({
           <Menu.Divider />
           <Menu.Label>{offeredMetrics.length > 0 ? t('runs.metricColumns') : t('runs.noMetrics')}</Menu.Label>
           {offeredMetrics.map((name) => (
+            <Choice key={name} name={name} on={metrics.includes(name)} onFlip={() => onMetrics(flip(metrics, name))} />
+          ))}
+          {curves.length > 0 && <Menu.Label>{t('runs.curveColumns')}</Menu.Label>}
+          {curves.flatMap(figuresOf).map((name) => (
             <Choice key={name} name={name} on={metrics.includes(name)} onFlip={() => onMetrics(flip(metrics, name))} />
           ))}
           {offeredMetrics.length > 0 && (

@@ -98,6 +98,30 @@ it('shows an error in the words of the server, and tries again', async () => {
   expect(await screen.findByRole('row', { name: /\ba\b/ })).toBeTruthy();
 });
 
+it('has columns for the last, least and greatest value of curves, and sorts by them', async () => {
+  const asked = answer({
+    runs: [
+      run('a', { curves: [{ name: 'loss', format: 'RAW', last: 0.5, min: 0.25, max: 4 }] }),
+      run('b', { curves: [{ name: 'loss', format: 'RAW', min: 1, max: 2 }] }),
+      run('c', {}),
+    ],
+    total_size: 3,
+  });
+  server.use(http.get('*/apis/argosy/v1/runs:fields', () => HttpResponse.json({ curves: ['loss'] })));
+  const router = renderAt('/?metrics=last(loss)', '/', Table);
+  const cell = (name: RegExp) => within(screen.getByRole('row', { name })).getAllByRole('cell').at(-1)?.textContent;
+  await screen.findByRole('row', { name: /\ba\b/ });
+  expect([cell(/\ba\b/), cell(/\bb\b/), cell(/\bc\b/)]).toEqual(['0.5', 'NaN', '—']);
+
+  await userEvent.click(screen.getByRole('button', { name: 'Columns' }));
+  await userEvent.click(await screen.findByText('min(loss)'));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ metrics: ['last(loss)', 'min(loss)'] }));
+  await userEvent.keyboard('{Escape}');
+  expect(cell(/\ba\b/)).toBe('0.25');
+  await userEvent.click(screen.getByRole('button', { name: /min\(loss\)/ }));
+  await waitFor(() => expect(asked.mock.calls.at(-1)?.[0].sort_by).toMatch(/^metric:min\(loss\)/));
+});
+
 const fields = { statuses: ['Failed'], parameters: ['workers'], metrics: ['images/sec'], labels: ['team'] };
 
 it('searches by status, experiment, parameter and metric, and completes names', async () => {

@@ -13,7 +13,7 @@ import type { Column } from '../table/DataTable';
 import { RunStatus } from '../waiting/RunStatus';
 import { Bar } from './Bars';
 import { Labels } from './Labels';
-import { metricsNamed } from './metricColumns';
+import { isNaNOf, metricsNamed } from './metricColumns';
 import { Delta, PinButton } from './Pins';
 
 /** The columns of a list of runs beside those that each has. */
@@ -129,7 +129,7 @@ function MetricCell({ run, name }: { run: Run; name: string }) {
   if (!first)
     return (
       <Text span c="dimmed">
-        {t('field.none')}
+        {isNaNOf(run, name) ? 'NaN' : t('field.none')}
       </Text>
     );
   return (

@@ -122,7 +122,14 @@ type GetSeriesRequest struct {
 	// Only the series of this rank; -1: the series without a rank. Absent for all.
 	Rank *int32 `protobuf:"zigzag32,4,opt,name=rank,proto3,oneof" json:"rank,omitempty"`
 	// At most so many points of each series: 0 means 500, more than 10000 means 10000, and fewer than 4 are refused.
-	Points        int32 `protobuf:"varint,5,opt,name=points,proto3" json:"points,omitempty"`
+	Points int32 `protobuf:"varint,5,opt,name=points,proto3" json:"points,omitempty"`
+	// Only this part of the curves, by steps or by time, with one point before it and one after it: its points are then not
+	// thinned out, or less. It goes from the first point that is within the limits to the last; a limit that is absent limits nothing.
+	FromStep *int64 `protobuf:"varint,6,opt,name=from_step,json=fromStep,proto3,oneof" json:"from_step,omitempty"`
+	ToStep   *int64 `protobuf:"varint,7,opt,name=to_step,json=toStep,proto3,oneof" json:"to_step,omitempty"`
+	// A point without a time lies beyond every limit.
+	FromTime      *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=from_time,json=fromTime,proto3" json:"from_time,omitempty"`
+	ToTime        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=to_time,json=toTime,proto3" json:"to_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -192,6 +199,34 @@ func (x *GetSeriesRequest) GetPoints() int32 {
 	return 0
 }
 
+func (x *GetSeriesRequest) GetFromStep() int64 {
+	if x != nil && x.FromStep != nil {
+		return *x.FromStep
+	}
+	return 0
+}
+
+func (x *GetSeriesRequest) GetToStep() int64 {
+	if x != nil && x.ToStep != nil {
+		return *x.ToStep
+	}
+	return 0
+}
+
+func (x *GetSeriesRequest) GetFromTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FromTime
+	}
+	return nil
+}
+
+func (x *GetSeriesRequest) GetToTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ToTime
+	}
+	return nil
+}
+
 type GetSeriesResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Series        []*Series              `protobuf:"bytes,1,rep,name=series,proto3" json:"series,omitempty"`
@@ -248,7 +283,7 @@ type Series struct {
 	Rank int32 `protobuf:"zigzag32,4,opt,name=rank,proto3" json:"rank,omitempty"`
 	// RAW or PERCENTAGE.
 	Format string `protobuf:"bytes,5,opt,name=format,proto3" json:"format,omitempty"`
-	// How many points there are in all.
+	// How many points there are in all, also beyond the part that was asked for.
 	Total int64 `protobuf:"varint,6,opt,name=total,proto3" json:"total,omitempty"`
 	// How the points were chosen: "none" when all of them are here; "min/max" when of each stretch of equally many points the
 	// least and the greatest are here, and the first and the last of all.
@@ -1404,14 +1439,22 @@ const file_argosy_v1_metric_proto_rawDesc = "" +
 	"\x11ListSeriesRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\"?\n" +
 	"\x12ListSeriesResponse\x12)\n" +
-	"\x06series\x18\x01 \x03(\v2\x11.argosy.v1.SeriesR\x06series\"\x90\x01\n" +
+	"\x06series\x18\x01 \x03(\v2\x11.argosy.v1.SeriesR\x06series\"\xd8\x02\n" +
 	"\x10GetSeriesRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x17\n" +
 	"\anode_id\x18\x03 \x01(\tR\x06nodeId\x12\x17\n" +
 	"\x04rank\x18\x04 \x01(\x11H\x00R\x04rank\x88\x01\x01\x12\x16\n" +
-	"\x06points\x18\x05 \x01(\x05R\x06pointsB\a\n" +
-	"\x05_rank\">\n" +
+	"\x06points\x18\x05 \x01(\x05R\x06points\x12 \n" +
+	"\tfrom_step\x18\x06 \x01(\x03H\x01R\bfromStep\x88\x01\x01\x12\x1c\n" +
+	"\ato_step\x18\a \x01(\x03H\x02R\x06toStep\x88\x01\x01\x127\n" +
+	"\tfrom_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\bfromTime\x123\n" +
+	"\ato_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x06toTimeB\a\n" +
+	"\x05_rankB\f\n" +
+	"\n" +
+	"_from_stepB\n" +
+	"\n" +
+	"\b_to_step\">\n" +
 	"\x11GetSeriesResponse\x12)\n" +
 	"\x06series\x18\x01 \x03(\v2\x11.argosy.v1.SeriesR\x06series\"\xe0\x01\n" +
 	"\x06Series\x12\x17\n" +
@@ -1556,35 +1599,37 @@ var file_argosy_v1_metric_proto_goTypes = []any{
 }
 var file_argosy_v1_metric_proto_depIdxs = []int32{
 	4,  // 0: argosy.v1.ListSeriesResponse.series:type_name -> argosy.v1.Series
-	4,  // 1: argosy.v1.GetSeriesResponse.series:type_name -> argosy.v1.Series
-	5,  // 2: argosy.v1.Series.points:type_name -> argosy.v1.SeriesPoint
-	20, // 3: argosy.v1.SeriesPoint.printed_at:type_name -> google.protobuf.Timestamp
-	21, // 4: argosy.v1.Comparison.runs:type_name -> argosy.v1.RunView
-	8,  // 5: argosy.v1.Comparison.parameters:type_name -> argosy.v1.ComparedParameter
-	10, // 6: argosy.v1.Comparison.metrics:type_name -> argosy.v1.ComparedMetric
-	12, // 7: argosy.v1.Comparison.series:type_name -> argosy.v1.ComparedSeries
-	9,  // 8: argosy.v1.ComparedParameter.values:type_name -> argosy.v1.ComparedText
-	11, // 9: argosy.v1.ComparedMetric.values:type_name -> argosy.v1.ComparedNumber
-	13, // 10: argosy.v1.ComparedSeries.runs:type_name -> argosy.v1.RunSeries
-	4,  // 11: argosy.v1.RunSeries.series:type_name -> argosy.v1.Series
-	16, // 12: argosy.v1.TestRulesResponse.reports:type_name -> argosy.v1.RuleReport
-	19, // 13: argosy.v1.TestRulesResponse.suggestions:type_name -> argosy.v1.SuggestedRule
-	17, // 14: argosy.v1.RuleReport.results:type_name -> argosy.v1.ReducedValue
-	18, // 15: argosy.v1.RuleReport.matches:type_name -> argosy.v1.RuleLine
-	18, // 16: argosy.v1.RuleReport.misses:type_name -> argosy.v1.RuleLine
-	0,  // 17: argosy.v1.MetricService.ListSeries:input_type -> argosy.v1.ListSeriesRequest
-	2,  // 18: argosy.v1.MetricService.GetSeries:input_type -> argosy.v1.GetSeriesRequest
-	6,  // 19: argosy.v1.MetricService.CompareRuns:input_type -> argosy.v1.CompareRunsRequest
-	14, // 20: argosy.v1.MetricService.TestRules:input_type -> argosy.v1.TestRulesRequest
-	1,  // 21: argosy.v1.MetricService.ListSeries:output_type -> argosy.v1.ListSeriesResponse
-	3,  // 22: argosy.v1.MetricService.GetSeries:output_type -> argosy.v1.GetSeriesResponse
-	7,  // 23: argosy.v1.MetricService.CompareRuns:output_type -> argosy.v1.Comparison
-	15, // 24: argosy.v1.MetricService.TestRules:output_type -> argosy.v1.TestRulesResponse
-	21, // [21:25] is the sub-list for method output_type
-	17, // [17:21] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	20, // 1: argosy.v1.GetSeriesRequest.from_time:type_name -> google.protobuf.Timestamp
+	20, // 2: argosy.v1.GetSeriesRequest.to_time:type_name -> google.protobuf.Timestamp
+	4,  // 3: argosy.v1.GetSeriesResponse.series:type_name -> argosy.v1.Series
+	5,  // 4: argosy.v1.Series.points:type_name -> argosy.v1.SeriesPoint
+	20, // 5: argosy.v1.SeriesPoint.printed_at:type_name -> google.protobuf.Timestamp
+	21, // 6: argosy.v1.Comparison.runs:type_name -> argosy.v1.RunView
+	8,  // 7: argosy.v1.Comparison.parameters:type_name -> argosy.v1.ComparedParameter
+	10, // 8: argosy.v1.Comparison.metrics:type_name -> argosy.v1.ComparedMetric
+	12, // 9: argosy.v1.Comparison.series:type_name -> argosy.v1.ComparedSeries
+	9,  // 10: argosy.v1.ComparedParameter.values:type_name -> argosy.v1.ComparedText
+	11, // 11: argosy.v1.ComparedMetric.values:type_name -> argosy.v1.ComparedNumber
+	13, // 12: argosy.v1.ComparedSeries.runs:type_name -> argosy.v1.RunSeries
+	4,  // 13: argosy.v1.RunSeries.series:type_name -> argosy.v1.Series
+	16, // 14: argosy.v1.TestRulesResponse.reports:type_name -> argosy.v1.RuleReport
+	19, // 15: argosy.v1.TestRulesResponse.suggestions:type_name -> argosy.v1.SuggestedRule
+	17, // 16: argosy.v1.RuleReport.results:type_name -> argosy.v1.ReducedValue
+	18, // 17: argosy.v1.RuleReport.matches:type_name -> argosy.v1.RuleLine
+	18, // 18: argosy.v1.RuleReport.misses:type_name -> argosy.v1.RuleLine
+	0,  // 19: argosy.v1.MetricService.ListSeries:input_type -> argosy.v1.ListSeriesRequest
+	2,  // 20: argosy.v1.MetricService.GetSeries:input_type -> argosy.v1.GetSeriesRequest
+	6,  // 21: argosy.v1.MetricService.CompareRuns:input_type -> argosy.v1.CompareRunsRequest
+	14, // 22: argosy.v1.MetricService.TestRules:input_type -> argosy.v1.TestRulesRequest
+	1,  // 23: argosy.v1.MetricService.ListSeries:output_type -> argosy.v1.ListSeriesResponse
+	3,  // 24: argosy.v1.MetricService.GetSeries:output_type -> argosy.v1.GetSeriesResponse
+	7,  // 25: argosy.v1.MetricService.CompareRuns:output_type -> argosy.v1.Comparison
+	15, // 26: argosy.v1.MetricService.TestRules:output_type -> argosy.v1.TestRulesResponse
+	23, // [23:27] is the sub-list for method output_type
+	19, // [19:23] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_metric_proto_init() }

@@ -1726,10 +1726,12 @@ func (*ListRunFieldsRequest) Descriptor() ([]byte, []int) {
 type ListRunFieldsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What runs can have the status of.
-	Statuses      []string `protobuf:"bytes,1,rep,name=statuses,proto3" json:"statuses,omitempty"`
-	Parameters    []string `protobuf:"bytes,2,rep,name=parameters,proto3" json:"parameters,omitempty"`
-	Labels        []string `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty"`
-	Metrics       []string `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`
+	Statuses   []string `protobuf:"bytes,1,rep,name=statuses,proto3" json:"statuses,omitempty"`
+	Parameters []string `protobuf:"bytes,2,rep,name=parameters,proto3" json:"parameters,omitempty"`
+	Labels     []string `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty"`
+	Metrics    []string `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`
+	// The metrics that runs printed while they ran. last(NAME), min(NAME) and max(NAME) filter and sort runs as a metric's name does.
+	Curves        []string `protobuf:"bytes,5,rep,name=curves,proto3" json:"curves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1788,6 +1790,13 @@ func (x *ListRunFieldsResponse) GetLabels() []string {
 func (x *ListRunFieldsResponse) GetMetrics() []string {
 	if x != nil {
 		return x.Metrics
+	}
+	return nil
+}
+
+func (x *ListRunFieldsResponse) GetCurves() []string {
+	if x != nil {
+		return x.Curves
 	}
 	return nil
 }
@@ -2509,7 +2518,9 @@ type RunView struct {
 	// The time that the schedule made it for; absent for a run that no schedule started.
 	ScheduledAt *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=scheduled_at,json=scheduledAt,proto3" json:"scheduled_at,omitempty"`
 	// What the run waits for; absent when it has ended, does not wait, or waits only for a moment.
-	Waiting       *RunView_Waiting `protobuf:"bytes,22,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	Waiting *RunView_Waiting `protobuf:"bytes,22,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// One for each metric that the run printed while it ran; runs that run change theirs every few seconds.
+	Curves        []*RunCurve `protobuf:"bytes,23,rep,name=curves,proto3" json:"curves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2694,6 +2705,13 @@ func (x *RunView) GetScheduledAt() *timestamppb.Timestamp {
 func (x *RunView) GetWaiting() *RunView_Waiting {
 	if x != nil {
 		return x.Waiting
+	}
+	return nil
+}
+
+func (x *RunView) GetCurves() []*RunCurve {
+	if x != nil {
+		return x.Curves
 	}
 	return nil
 }
@@ -3066,6 +3084,87 @@ func (x *Artifact) GetSize() int64 {
 	return 0
 }
 
+// RunCurve says how a metric went over all that the run's steps and ranks printed of it.
+type RunCurve struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// RAW or PERCENTAGE.
+	Format string `protobuf:"bytes,2,opt,name=format,proto3" json:"format,omitempty"`
+	// The value that came last; absent if it is not finite.
+	Last *float64 `protobuf:"fixed64,3,opt,name=last,proto3,oneof" json:"last,omitempty"`
+	// The least finite value; absent if there is none.
+	Min *float64 `protobuf:"fixed64,4,opt,name=min,proto3,oneof" json:"min,omitempty"`
+	// The greatest finite value; absent if there is none.
+	Max           *float64 `protobuf:"fixed64,5,opt,name=max,proto3,oneof" json:"max,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunCurve) Reset() {
+	*x = RunCurve{}
+	mi := &file_argosy_v1_run_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunCurve) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunCurve) ProtoMessage() {}
+
+func (x *RunCurve) ProtoReflect() protoreflect.Message {
+	mi := &file_argosy_v1_run_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunCurve.ProtoReflect.Descriptor instead.
+func (*RunCurve) Descriptor() ([]byte, []int) {
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *RunCurve) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RunCurve) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
+}
+
+func (x *RunCurve) GetLast() float64 {
+	if x != nil && x.Last != nil {
+		return *x.Last
+	}
+	return 0
+}
+
+func (x *RunCurve) GetMin() float64 {
+	if x != nil && x.Min != nil {
+		return *x.Min
+	}
+	return 0
+}
+
+func (x *RunCurve) GetMax() float64 {
+	if x != nil && x.Max != nil {
+		return *x.Max
+	}
+	return 0
+}
+
 // Metric is one number that a node measured.
 type Metric struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -3081,7 +3180,7 @@ type Metric struct {
 
 func (x *Metric) Reset() {
 	*x = Metric{}
-	mi := &file_argosy_v1_run_proto_msgTypes[36]
+	mi := &file_argosy_v1_run_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3093,7 +3192,7 @@ func (x *Metric) String() string {
 func (*Metric) ProtoMessage() {}
 
 func (x *Metric) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[36]
+	mi := &file_argosy_v1_run_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3106,7 +3205,7 @@ func (x *Metric) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metric.ProtoReflect.Descriptor instead.
 func (*Metric) Descriptor() ([]byte, []int) {
-	return file_argosy_v1_run_proto_rawDescGZIP(), []int{36}
+	return file_argosy_v1_run_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Metric) GetName() string {
@@ -3154,7 +3253,7 @@ type RunView_Waiting struct {
 
 func (x *RunView_Waiting) Reset() {
 	*x = RunView_Waiting{}
-	mi := &file_argosy_v1_run_proto_msgTypes[39]
+	mi := &file_argosy_v1_run_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3166,7 +3265,7 @@ func (x *RunView_Waiting) String() string {
 func (*RunView_Waiting) ProtoMessage() {}
 
 func (x *RunView_Waiting) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[39]
+	mi := &file_argosy_v1_run_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3221,7 +3320,7 @@ type RunView_Experiment struct {
 
 func (x *RunView_Experiment) Reset() {
 	*x = RunView_Experiment{}
-	mi := &file_argosy_v1_run_proto_msgTypes[40]
+	mi := &file_argosy_v1_run_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3233,7 +3332,7 @@ func (x *RunView_Experiment) String() string {
 func (*RunView_Experiment) ProtoMessage() {}
 
 func (x *RunView_Experiment) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[40]
+	mi := &file_argosy_v1_run_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3276,7 +3375,7 @@ type RunView_Pipeline struct {
 
 func (x *RunView_Pipeline) Reset() {
 	*x = RunView_Pipeline{}
-	mi := &file_argosy_v1_run_proto_msgTypes[41]
+	mi := &file_argosy_v1_run_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3288,7 +3387,7 @@ func (x *RunView_Pipeline) String() string {
 func (*RunView_Pipeline) ProtoMessage() {}
 
 func (x *RunView_Pipeline) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[41]
+	mi := &file_argosy_v1_run_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3343,7 +3442,7 @@ type RunView_Schedule struct {
 
 func (x *RunView_Schedule) Reset() {
 	*x = RunView_Schedule{}
-	mi := &file_argosy_v1_run_proto_msgTypes[42]
+	mi := &file_argosy_v1_run_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3355,7 +3454,7 @@ func (x *RunView_Schedule) String() string {
 func (*RunView_Schedule) ProtoMessage() {}
 
 func (x *RunView_Schedule) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[42]
+	mi := &file_argosy_v1_run_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3396,7 +3495,7 @@ type RunView_Workflow struct {
 
 func (x *RunView_Workflow) Reset() {
 	*x = RunView_Workflow{}
-	mi := &file_argosy_v1_run_proto_msgTypes[43]
+	mi := &file_argosy_v1_run_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3408,7 +3507,7 @@ func (x *RunView_Workflow) String() string {
 func (*RunView_Workflow) ProtoMessage() {}
 
 func (x *RunView_Workflow) ProtoReflect() protoreflect.Message {
-	mi := &file_argosy_v1_run_proto_msgTypes[43]
+	mi := &file_argosy_v1_run_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3577,14 +3676,15 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x03max\x18\x06 \x01(\x01R\x03maxB\f\n" +
 	"\n" +
 	"_deviation\"\x16\n" +
-	"\x14ListRunFieldsRequest\"\x85\x01\n" +
+	"\x14ListRunFieldsRequest\"\x9d\x01\n" +
 	"\x15ListRunFieldsResponse\x12\x1a\n" +
 	"\bstatuses\x18\x01 \x03(\tR\bstatuses\x12\x1e\n" +
 	"\n" +
 	"parameters\x18\x02 \x03(\tR\n" +
 	"parameters\x12\x16\n" +
 	"\x06labels\x18\x03 \x03(\tR\x06labels\x12\x18\n" +
-	"\ametrics\x18\x04 \x03(\tR\ametrics\"\xa3\x01\n" +
+	"\ametrics\x18\x04 \x03(\tR\ametrics\x12\x16\n" +
+	"\x06curves\x18\x05 \x03(\tR\x06curves\"\xa3\x01\n" +
 	"\x10ListNodesRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
@@ -3651,7 +3751,7 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x04runs\x18\x01 \x03(\v2\x12.argosy.v1.RunViewR\x04runs\x12\x1d\n" +
 	"\n" +
 	"total_size\x18\x02 \x01(\x05R\ttotalSize\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\x84\v\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xb1\v\n" +
 	"\aRunView\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -3682,7 +3782,8 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\bschedule\x18\x13 \x01(\v2\x1b.argosy.v1.RunView.ScheduleR\bschedule\x126\n" +
 	"\x06labels\x18\x14 \x03(\v2\x1e.argosy.v1.RunView.LabelsEntryR\x06labels\x12=\n" +
 	"\fscheduled_at\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\vscheduledAt\x124\n" +
-	"\awaiting\x18\x16 \x01(\v2\x1a.argosy.v1.RunView.WaitingR\awaiting\x1a9\n" +
+	"\awaiting\x18\x16 \x01(\v2\x1a.argosy.v1.RunView.WaitingR\awaiting\x12+\n" +
+	"\x06curves\x18\x17 \x03(\v2\x13.argosy.v1.RunCurveR\x06curves\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a^\n" +
@@ -3742,7 +3843,16 @@ const file_argosy_v1_run_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x17\n" +
 	"\x04size\x18\x03 \x01(\x03H\x00R\x04size\x88\x01\x01B\a\n" +
-	"\x05_size\"r\n" +
+	"\x05_size\"\x96\x01\n" +
+	"\bRunCurve\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06format\x18\x02 \x01(\tR\x06format\x12\x17\n" +
+	"\x04last\x18\x03 \x01(\x01H\x00R\x04last\x88\x01\x01\x12\x15\n" +
+	"\x03min\x18\x04 \x01(\x01H\x01R\x03min\x88\x01\x01\x12\x15\n" +
+	"\x03max\x18\x05 \x01(\x01H\x02R\x03max\x88\x01\x01B\a\n" +
+	"\x05_lastB\x06\n" +
+	"\x04_minB\x06\n" +
+	"\x04_max\"r\n" +
 	"\x06Metric\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x19\n" +
@@ -3780,7 +3890,7 @@ func file_argosy_v1_run_proto_rawDescGZIP() []byte {
 }
 
 var file_argosy_v1_run_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_argosy_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_argosy_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_argosy_v1_run_proto_goTypes = []any{
 	(BulkResult_Outcome)(0),       // 0: argosy.v1.BulkResult.Outcome
 	(*WatchRunRequest)(nil),       // 1: argosy.v1.WatchRunRequest
@@ -3819,15 +3929,16 @@ var file_argosy_v1_run_proto_goTypes = []any{
 	(*Node)(nil),                  // 34: argosy.v1.Node
 	(*Origin)(nil),                // 35: argosy.v1.Origin
 	(*Artifact)(nil),              // 36: argosy.v1.Artifact
-	(*Metric)(nil),                // 37: argosy.v1.Metric
-	nil,                           // 38: argosy.v1.SetRunLabelsRequest.LabelsEntry
-	nil,                           // 39: argosy.v1.RunView.LabelsEntry
-	(*RunView_Waiting)(nil),       // 40: argosy.v1.RunView.Waiting
-	(*RunView_Experiment)(nil),    // 41: argosy.v1.RunView.Experiment
-	(*RunView_Pipeline)(nil),      // 42: argosy.v1.RunView.Pipeline
-	(*RunView_Schedule)(nil),      // 43: argosy.v1.RunView.Schedule
-	(*RunView_Workflow)(nil),      // 44: argosy.v1.RunView.Workflow
-	(*timestamppb.Timestamp)(nil), // 45: google.protobuf.Timestamp
+	(*RunCurve)(nil),              // 37: argosy.v1.RunCurve
+	(*Metric)(nil),                // 38: argosy.v1.Metric
+	nil,                           // 39: argosy.v1.SetRunLabelsRequest.LabelsEntry
+	nil,                           // 40: argosy.v1.RunView.LabelsEntry
+	(*RunView_Waiting)(nil),       // 41: argosy.v1.RunView.Waiting
+	(*RunView_Experiment)(nil),    // 42: argosy.v1.RunView.Experiment
+	(*RunView_Pipeline)(nil),      // 43: argosy.v1.RunView.Pipeline
+	(*RunView_Schedule)(nil),      // 44: argosy.v1.RunView.Schedule
+	(*RunView_Workflow)(nil),      // 45: argosy.v1.RunView.Workflow
+	(*timestamppb.Timestamp)(nil), // 46: google.protobuf.Timestamp
 }
 var file_argosy_v1_run_proto_depIdxs = []int32{
 	32, // 0: argosy.v1.Event.run:type_name -> argosy.v1.RunView
@@ -3838,7 +3949,7 @@ var file_argosy_v1_run_proto_depIdxs = []int32{
 	6,  // 5: argosy.v1.Event.reset:type_name -> argosy.v1.Reset
 	7,  // 6: argosy.v1.Event.end:type_name -> argosy.v1.End
 	10, // 7: argosy.v1.Points.points:type_name -> argosy.v1.Point
-	45, // 8: argosy.v1.Point.printed_at:type_name -> google.protobuf.Timestamp
+	46, // 8: argosy.v1.Point.printed_at:type_name -> google.protobuf.Timestamp
 	33, // 9: argosy.v1.CreateRunRequest.parameters:type_name -> argosy.v1.Parameter
 	32, // 10: argosy.v1.CreateRunResponse.run:type_name -> argosy.v1.RunView
 	16, // 11: argosy.v1.CreateRunResponse.shortages:type_name -> argosy.v1.Shortage
@@ -3846,63 +3957,64 @@ var file_argosy_v1_run_proto_depIdxs = []int32{
 	19, // 13: argosy.v1.GroupRunsResponse.groups:type_name -> argosy.v1.RunGroup
 	20, // 14: argosy.v1.RunGroup.metrics:type_name -> argosy.v1.Spread
 	34, // 15: argosy.v1.ListNodesResponse.nodes:type_name -> argosy.v1.Node
-	38, // 16: argosy.v1.SetRunLabelsRequest.labels:type_name -> argosy.v1.SetRunLabelsRequest.LabelsEntry
+	39, // 16: argosy.v1.SetRunLabelsRequest.labels:type_name -> argosy.v1.SetRunLabelsRequest.LabelsEntry
 	28, // 17: argosy.v1.BulkResponse.results:type_name -> argosy.v1.BulkResult
 	0,  // 18: argosy.v1.BulkResult.outcome:type_name -> argosy.v1.BulkResult.Outcome
 	33, // 19: argosy.v1.RetryRunRequest.parameters:type_name -> argosy.v1.Parameter
 	32, // 20: argosy.v1.ListRunsResponse.runs:type_name -> argosy.v1.RunView
-	45, // 21: argosy.v1.RunView.created_at:type_name -> google.protobuf.Timestamp
-	45, // 22: argosy.v1.RunView.started_at:type_name -> google.protobuf.Timestamp
-	45, // 23: argosy.v1.RunView.finished_at:type_name -> google.protobuf.Timestamp
-	41, // 24: argosy.v1.RunView.experiment:type_name -> argosy.v1.RunView.Experiment
-	42, // 25: argosy.v1.RunView.pipeline:type_name -> argosy.v1.RunView.Pipeline
-	44, // 26: argosy.v1.RunView.workflow:type_name -> argosy.v1.RunView.Workflow
+	46, // 21: argosy.v1.RunView.created_at:type_name -> google.protobuf.Timestamp
+	46, // 22: argosy.v1.RunView.started_at:type_name -> google.protobuf.Timestamp
+	46, // 23: argosy.v1.RunView.finished_at:type_name -> google.protobuf.Timestamp
+	42, // 24: argosy.v1.RunView.experiment:type_name -> argosy.v1.RunView.Experiment
+	43, // 25: argosy.v1.RunView.pipeline:type_name -> argosy.v1.RunView.Pipeline
+	45, // 26: argosy.v1.RunView.workflow:type_name -> argosy.v1.RunView.Workflow
 	33, // 27: argosy.v1.RunView.parameters:type_name -> argosy.v1.Parameter
 	34, // 28: argosy.v1.RunView.nodes:type_name -> argosy.v1.Node
-	37, // 29: argosy.v1.RunView.metrics:type_name -> argosy.v1.Metric
-	43, // 30: argosy.v1.RunView.schedule:type_name -> argosy.v1.RunView.Schedule
-	39, // 31: argosy.v1.RunView.labels:type_name -> argosy.v1.RunView.LabelsEntry
-	45, // 32: argosy.v1.RunView.scheduled_at:type_name -> google.protobuf.Timestamp
-	40, // 33: argosy.v1.RunView.waiting:type_name -> argosy.v1.RunView.Waiting
-	45, // 34: argosy.v1.Node.started_at:type_name -> google.protobuf.Timestamp
-	45, // 35: argosy.v1.Node.finished_at:type_name -> google.protobuf.Timestamp
-	33, // 36: argosy.v1.Node.inputs:type_name -> argosy.v1.Parameter
-	33, // 37: argosy.v1.Node.outputs:type_name -> argosy.v1.Parameter
-	36, // 38: argosy.v1.Node.artifacts:type_name -> argosy.v1.Artifact
-	35, // 39: argosy.v1.Node.cached_from:type_name -> argosy.v1.Origin
-	11, // 40: argosy.v1.RunService.GetRun:input_type -> argosy.v1.GetRunRequest
-	12, // 41: argosy.v1.RunService.ListRuns:input_type -> argosy.v1.ListRunsRequest
-	13, // 42: argosy.v1.RunService.CreateRun:input_type -> argosy.v1.CreateRunRequest
-	17, // 43: argosy.v1.RunService.GroupRuns:input_type -> argosy.v1.GroupRunsRequest
-	21, // 44: argosy.v1.RunService.ListRunFields:input_type -> argosy.v1.ListRunFieldsRequest
-	23, // 45: argosy.v1.RunService.ListNodes:input_type -> argosy.v1.ListNodesRequest
-	25, // 46: argosy.v1.RunService.SetRunLabels:input_type -> argosy.v1.SetRunLabelsRequest
-	26, // 47: argosy.v1.RunService.TerminateRuns:input_type -> argosy.v1.BulkRequest
-	26, // 48: argosy.v1.RunService.DeleteRuns:input_type -> argosy.v1.BulkRequest
-	26, // 49: argosy.v1.RunService.ArchiveRuns:input_type -> argosy.v1.BulkRequest
-	26, // 50: argosy.v1.RunService.UnarchiveRuns:input_type -> argosy.v1.BulkRequest
-	29, // 51: argosy.v1.RunService.RetryRun:input_type -> argosy.v1.RetryRunRequest
-	1,  // 52: argosy.v1.RunService.WatchRun:input_type -> argosy.v1.WatchRunRequest
-	2,  // 53: argosy.v1.RunService.WatchRuns:input_type -> argosy.v1.WatchRunsRequest
-	32, // 54: argosy.v1.RunService.GetRun:output_type -> argosy.v1.RunView
-	31, // 55: argosy.v1.RunService.ListRuns:output_type -> argosy.v1.ListRunsResponse
-	14, // 56: argosy.v1.RunService.CreateRun:output_type -> argosy.v1.CreateRunResponse
-	18, // 57: argosy.v1.RunService.GroupRuns:output_type -> argosy.v1.GroupRunsResponse
-	22, // 58: argosy.v1.RunService.ListRunFields:output_type -> argosy.v1.ListRunFieldsResponse
-	24, // 59: argosy.v1.RunService.ListNodes:output_type -> argosy.v1.ListNodesResponse
-	32, // 60: argosy.v1.RunService.SetRunLabels:output_type -> argosy.v1.RunView
-	27, // 61: argosy.v1.RunService.TerminateRuns:output_type -> argosy.v1.BulkResponse
-	27, // 62: argosy.v1.RunService.DeleteRuns:output_type -> argosy.v1.BulkResponse
-	27, // 63: argosy.v1.RunService.ArchiveRuns:output_type -> argosy.v1.BulkResponse
-	27, // 64: argosy.v1.RunService.UnarchiveRuns:output_type -> argosy.v1.BulkResponse
-	30, // 65: argosy.v1.RunService.RetryRun:output_type -> argosy.v1.RetryRunResponse
-	3,  // 66: argosy.v1.RunService.WatchRun:output_type -> argosy.v1.Event
-	3,  // 67: argosy.v1.RunService.WatchRuns:output_type -> argosy.v1.Event
-	54, // [54:68] is the sub-list for method output_type
-	40, // [40:54] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	38, // 29: argosy.v1.RunView.metrics:type_name -> argosy.v1.Metric
+	44, // 30: argosy.v1.RunView.schedule:type_name -> argosy.v1.RunView.Schedule
+	40, // 31: argosy.v1.RunView.labels:type_name -> argosy.v1.RunView.LabelsEntry
+	46, // 32: argosy.v1.RunView.scheduled_at:type_name -> google.protobuf.Timestamp
+	41, // 33: argosy.v1.RunView.waiting:type_name -> argosy.v1.RunView.Waiting
+	37, // 34: argosy.v1.RunView.curves:type_name -> argosy.v1.RunCurve
+	46, // 35: argosy.v1.Node.started_at:type_name -> google.protobuf.Timestamp
+	46, // 36: argosy.v1.Node.finished_at:type_name -> google.protobuf.Timestamp
+	33, // 37: argosy.v1.Node.inputs:type_name -> argosy.v1.Parameter
+	33, // 38: argosy.v1.Node.outputs:type_name -> argosy.v1.Parameter
+	36, // 39: argosy.v1.Node.artifacts:type_name -> argosy.v1.Artifact
+	35, // 40: argosy.v1.Node.cached_from:type_name -> argosy.v1.Origin
+	11, // 41: argosy.v1.RunService.GetRun:input_type -> argosy.v1.GetRunRequest
+	12, // 42: argosy.v1.RunService.ListRuns:input_type -> argosy.v1.ListRunsRequest
+	13, // 43: argosy.v1.RunService.CreateRun:input_type -> argosy.v1.CreateRunRequest
+	17, // 44: argosy.v1.RunService.GroupRuns:input_type -> argosy.v1.GroupRunsRequest
+	21, // 45: argosy.v1.RunService.ListRunFields:input_type -> argosy.v1.ListRunFieldsRequest
+	23, // 46: argosy.v1.RunService.ListNodes:input_type -> argosy.v1.ListNodesRequest
+	25, // 47: argosy.v1.RunService.SetRunLabels:input_type -> argosy.v1.SetRunLabelsRequest
+	26, // 48: argosy.v1.RunService.TerminateRuns:input_type -> argosy.v1.BulkRequest
+	26, // 49: argosy.v1.RunService.DeleteRuns:input_type -> argosy.v1.BulkRequest
+	26, // 50: argosy.v1.RunService.ArchiveRuns:input_type -> argosy.v1.BulkRequest
+	26, // 51: argosy.v1.RunService.UnarchiveRuns:input_type -> argosy.v1.BulkRequest
+	29, // 52: argosy.v1.RunService.RetryRun:input_type -> argosy.v1.RetryRunRequest
+	1,  // 53: argosy.v1.RunService.WatchRun:input_type -> argosy.v1.WatchRunRequest
+	2,  // 54: argosy.v1.RunService.WatchRuns:input_type -> argosy.v1.WatchRunsRequest
+	32, // 55: argosy.v1.RunService.GetRun:output_type -> argosy.v1.RunView
+	31, // 56: argosy.v1.RunService.ListRuns:output_type -> argosy.v1.ListRunsResponse
+	14, // 57: argosy.v1.RunService.CreateRun:output_type -> argosy.v1.CreateRunResponse
+	18, // 58: argosy.v1.RunService.GroupRuns:output_type -> argosy.v1.GroupRunsResponse
+	22, // 59: argosy.v1.RunService.ListRunFields:output_type -> argosy.v1.ListRunFieldsResponse
+	24, // 60: argosy.v1.RunService.ListNodes:output_type -> argosy.v1.ListNodesResponse
+	32, // 61: argosy.v1.RunService.SetRunLabels:output_type -> argosy.v1.RunView
+	27, // 62: argosy.v1.RunService.TerminateRuns:output_type -> argosy.v1.BulkResponse
+	27, // 63: argosy.v1.RunService.DeleteRuns:output_type -> argosy.v1.BulkResponse
+	27, // 64: argosy.v1.RunService.ArchiveRuns:output_type -> argosy.v1.BulkResponse
+	27, // 65: argosy.v1.RunService.UnarchiveRuns:output_type -> argosy.v1.BulkResponse
+	30, // 66: argosy.v1.RunService.RetryRun:output_type -> argosy.v1.RetryRunResponse
+	3,  // 67: argosy.v1.RunService.WatchRun:output_type -> argosy.v1.Event
+	3,  // 68: argosy.v1.RunService.WatchRuns:output_type -> argosy.v1.Event
+	55, // [55:69] is the sub-list for method output_type
+	41, // [41:55] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_argosy_v1_run_proto_init() }
@@ -3927,13 +4039,14 @@ func file_argosy_v1_run_proto_init() {
 	file_argosy_v1_run_proto_msgTypes[25].OneofWrappers = []any{}
 	file_argosy_v1_run_proto_msgTypes[35].OneofWrappers = []any{}
 	file_argosy_v1_run_proto_msgTypes[36].OneofWrappers = []any{}
+	file_argosy_v1_run_proto_msgTypes[37].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_argosy_v1_run_proto_rawDesc), len(file_argosy_v1_run_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   44,
+			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -50,7 +50,7 @@ func ranks(ctx context.Context, c *client.Client, r *client.Run, m Metric, measu
 	if !slices.ContainsFunc(measured, func(one record.Measurement) bool { return one.Value != nil }) {
 		return nil
 	}
-	series, err := c.Series.Get(ctx, r.ID, m.Name, record.Points)
+	series, err := c.Series.Get(ctx, r.ID, m.Name, client.SeriesOptions{Points: record.Points})
 	if client.IsNotFound(err) {
 		return nil
 	}

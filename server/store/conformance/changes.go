@@ -186,7 +186,7 @@ func series(t *testing.T, s Store) {
 		{NodeID: "step", Name: "acc", Rank: run.Unranked, Format: run.Raw, Size: 1},
 	}, all)
 	var steps []int64
-	require.NoError(t, s.PointsOf(ctx, "run-001", "step", "loss", 0, 1, func(p run.Point) {
+	require.NoError(t, s.PointsOf(ctx, "run-001", "step", "loss", 0, run.WholeSeries(1), func(p run.Point) {
 		steps = append(steps, p.Step)
 		require.Equal(t, p.Step == 20, math.IsNaN(p.Value))
 	}))
@@ -231,12 +231,12 @@ func scans(t *testing.T, s Store) {
 	}
 	require.Empty(t, scanned("wf-step-1"))
 	for _, state := range []string{`{"read":1}`, `{"read":7}`} {
-		require.NoError(t, s.SetScanned(ctx, "run-001", "step", "wf-step-1", []byte(state)))
+		require.NoError(t, s.SetScanned(ctx, "run-001", "step", "wf-step-1", []byte(state), false))
 		require.Equal(t, state, scanned("wf-step-1"))
 	}
 	require.Empty(t, scanned("another"), "of a pod that is not the step's any more")
-	requireKind(t, apierr.Aborted, s.SetScanned(ctx, "run-001", "step", "another", nil))
-	requireKind(t, apierr.NotFound, s.SetScanned(ctx, "run-001", "none", "p", nil))
+	requireKind(t, apierr.Aborted, s.SetScanned(ctx, "run-001", "step", "another", nil, false))
+	requireKind(t, apierr.NotFound, s.SetScanned(ctx, "run-001", "none", "p", nil, false))
 	require.NoError(t, s.Retry(ctx, "run-001", 1, run.Again{Workflow: []byte("{}"), Dropped: []string{"step"}}))
 	require.Empty(t, scanned("wf-step-1"), "a step that runs again is scanned from the beginning of its log")
 }

@@ -77,6 +77,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"ChangesOfNodes":        changesOfNodes,
 		"Series":                series,
 		"SeriesExtremes":        seriesExtremes,
+		"CurvesOfRuns":          curvesOfRuns,
 		"NodesOfARetry":         nodesOfARetry,
 		"Scans":                 scans,
 		"Visuals":               visuals,

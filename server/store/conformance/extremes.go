@@ -27,7 +27,7 @@ func seriesExtremes(t *testing.T, s Store) {
 		all = append(all, p)
 	}
 	read := func(stretch int64) (points []run.Point) {
-		require.NoError(t, s.PointsOf(ctx, "run-001", "step", "loss", 3, stretch, func(p run.Point) {
+		require.NoError(t, s.PointsOf(ctx, "run-001", "step", "loss", 3, run.WholeSeries(stretch), func(p run.Point) {
 			p.N, p.RunID, p.PrintedAt = 0, "", p.PrintedAt.In(time.UTC)
 			points = append(points, p)
 		}))
@@ -49,6 +49,27 @@ func seriesExtremes(t *testing.T, s Store) {
 		}
 	}
 	require.Equal(t, indexes(all), indexes(read(1)))
+	for range 50 {
+		first := int64(random.IntN(len(all)))
+		end := first + 1 + int64(random.IntN(len(all)-int(first)))
+		for _, stretch := range append(run.Stretches(end-first), 1) {
+			var section []run.Point
+			require.NoError(t, s.PointsOf(ctx, "run-001", "step", "loss", 3, run.Section{First: first, End: end, Stretch: stretch}, func(p run.Point) {
+				section = append(section, p)
+			}))
+			part := indexes(all[first:end])
+			require.Subset(t, part, indexes(section))
+			if stretch == 1 {
+				require.Equal(t, part, indexes(section))
+			}
+			for _, index := range part { // stretches that the section has a part of alone are read whole
+				if begins := index / stretch * stretch; begins >= first && begins+stretch <= end && index == begins {
+					want := standing(all[begins:begins+stretch], stretch)[0]
+					require.Subset(t, indexes(section), want, "%d to %d, stretch %d", first, end, stretch)
+				}
+			}
+		}
+	}
 	require.Equal(t, all[0], read(64)[0])
 }
 

@@ -48,7 +48,7 @@ func inhabit(t *testing.T, s *sqlstore.Store) {
 		accept(t, s, id)
 		_, err := s.Record(ctx, id, run.State{Status: run.Running, StartedAt: noon, Nodes: []run.Node{{ID: "n", Phase: run.Failed, Message: "x\x00y", Children: []string{"a"}}}})
 		require.NoError(t, err)
-		require.NoError(t, s.SetScanned(ctx, id, "n", "", []byte(`{"read":7}`)))
+		require.NoError(t, s.SetScanned(ctx, id, "n", "", []byte(`{"read":7}`), false))
 		require.NoError(t, s.PutVisuals(ctx, id, "n", []run.Visual{{Number: 1, Type: "table", Body: []byte("{}")}}))
 		_, err = s.AddMetrics(ctx, id, []run.Metric{{NodeID: "n", Name: "m", Value: float64(i) / 3, Format: run.Raw}})
 		require.NoError(t, err)

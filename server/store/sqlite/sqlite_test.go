@@ -60,7 +60,7 @@ func TestSeriesFromBeforeExtremes(t *testing.T) {
 	for _, stretch := range run.Stretches(1500) {
 		var given int
 		var greatest [1500]float64 // of each stretch
-		require.NoError(t, s.PointsOf(t.Context(), "r", "n", "loss", 0, stretch, func(p run.Point) {
+		require.NoError(t, s.PointsOf(t.Context(), "r", "n", "loss", 0, run.WholeSeries(stretch), func(p run.Point) {
 			given++
 			greatest[p.Index/stretch] = max(greatest[p.Index/stretch], p.Value)
 		}))

@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"math"
 	"slices"
 
@@ -69,8 +71,9 @@ func extremes(ctx context.Context, q *query.Queries, of query.ExtremesBetweenPar
 	return points, err
 }
 
-// PointsOf implements run.Curves. The points before the first extreme that is kept and after the last are read as they are.
-func (s *points) PointsOf(ctx context.Context, id, nodeID, name string, rank int, stretch int64, each func(run.Point)) error {
+// PointsOf implements run.Curves. The points of the section before the first extreme that is kept and after the last are read as
+// they are.
+func (s *points) PointsOf(ctx context.Context, id, nodeID, name string, rank int, of run.Section, each func(run.Point)) error {
 	q := s.read()
 	row, err := q.RunRow(ctx, id)
 	if err != nil {
@@ -84,26 +87,44 @@ func (s *points) PointsOf(ctx context.Context, id, nodeID, name string, rank int
 		p.RunID, p.NodeID, p.Name, p.Rank = id, nodeID, name, rank
 		each(p)
 	}
-	plain := func(above, below, index int64) error {
-		rows, err := q.PointsBetween(ctx, query.PointsBetweenParams{Series: series, Above: above, Below: below})
-		for i, r := range rows {
-			give(run.Point{N: r.N, Index: index + int64(i), Step: r.Step, PrintedAt: timeOf(r.PrintedAt), Value: number(r.Value)})
-		}
-		return trouble("read points", err)
-	}
-	kept, err := extremes(ctx, q, query.ExtremesBetweenParams{Series: series, Stretch: stretch, Below: math.MaxInt64})
+	kept, err := extremes(ctx, q, query.ExtremesBetweenParams{Series: series, Stretch: of.Stretch, First: of.First, Below: of.End})
 	if err != nil {
 		return trouble("read the extremes of a series", err)
 	}
 	if len(kept) == 0 {
-		return plain(0, math.MaxInt64, 0)
+		return plainPoints(ctx, q, series, of.First, of.End, give)
 	}
-	if err := plain(0, kept[0].N, 0); err != nil {
+	if err := plainPoints(ctx, q, series, of.First, kept[0].Index, give); err != nil {
 		return err
 	}
 	for _, p := range kept {
 		give(p)
 	}
-	last := kept[len(kept)-1]
-	return plain(last.N, math.MaxInt64, last.Index+1)
+	return plainPoints(ctx, q, series, kept[len(kept)-1].Index+1, of.End, give)
+}
+
+// plainPoints reads the points with the indexes from first to below end. Points do not have their index: it is counted from the
+// nearest extreme, or from the first point where there is none.
+func plainPoints(ctx context.Context, q *query.Queries, series, first, end int64, give func(run.Point)) error {
+	if first >= end {
+		return nil
+	}
+	before, err := q.ExtremeBefore(ctx, query.ExtremeBeforeParams{Series: series, Stretch: run.ShortestStretch, Place: first})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return trouble("read the extremes of a series", err)
+	}
+	after, err := q.ExtremeAfter(ctx, query.ExtremeAfterParams{Series: series, Stretch: run.ShortestStretch, Place: end})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		after.N = math.MaxInt64
+	case err != nil:
+		return trouble("read the extremes of a series", err)
+	}
+	rows, err := q.PointsBetween(ctx, query.PointsBetweenParams{Series: series, Above: before.N - 1, Below: after.N})
+	for i, r := range rows {
+		if index := before.Place + int64(i); first <= index && index < end {
+			give(run.Point{N: r.N, Index: index, Step: r.Step, PrintedAt: timeOf(r.PrintedAt), Value: number(r.Value)})
+		}
+	}
+	return trouble("read points", err)
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,17 @@ func (s *runIndex) Fields(ctx context.Context) (run.Fields, error) {
 	if err != nil {
 		return run.Fields{}, err
 	}
-	return run.Fields{Parameters: table.Names(parameterPrefix), Labels: table.Names(labelPrefix), Metrics: table.Names(metricPrefix)}, nil
+	fields := run.Fields{Parameters: table.Names(parameterPrefix), Labels: table.Names(labelPrefix)}
+	for _, name := range table.Names(metricPrefix) {
+		if metric, ok := run.MetricOfFigure(name); ok {
+			fields.Curves = append(fields.Curves, metric)
+		} else {
+			fields.Metrics = append(fields.Metrics, name)
+		}
+	}
+	slices.Sort(fields.Curves)
+	fields.Curves = slices.Compact(fields.Curves) // each has several figures
+	return fields, nil
 }
 
 // Follow keeps the columns up to date until ctx ends, so that lists find little to do. What goes wrong it tells, once, and tries
@@ -256,7 +267,7 @@ func (s *runIndex) readColumns(ctx context.Context, db conn, which condition, be
 			return nil, err
 		}
 	}
-	return rows, each(ctx, db, func(r *sql.Rows) error {
+	err = each(ctx, db, func(r *sql.Rows) error {
 		var key int64
 		var n columns.Named
 		err := r.Scan(&key, &n.Column, &n.Value)
@@ -266,6 +277,36 @@ func (s *runIndex) readColumns(ctx context.Context, db conn, which condition, be
 		}
 		return err
 	}, "SELECT run, name, value FROM run_metrics WHERE leads = 1 AND "+beside.sql+" ORDER BY run, seq", beside.args...)
+	if err != nil {
+		return nil, err
+	}
+	return rows, readFigures(ctx, db, rows, at, *beside)
+}
+
+// readFigures adds the figures of the runs' curves to their rows.
+func readFigures(ctx context.Context, db conn, rows []columns.Row, at map[int64]int, beside condition) error {
+	curves := map[int64][]run.Curve{}
+	err := each(ctx, db, func(r *sql.Rows) error {
+		var key int64
+		var s query.Series
+		err := r.Scan(&key, &s.Name, &s.Least, &s.Greatest, &s.Latest, &s.Newest)
+		curves[key] = run.JoinCurves(curves[key], curveOf(s.Name, "", s.Least, s.Greatest, s.Latest, s.Newest))
+		return err
+	}, "SELECT run, name, least, greatest, latest, newest FROM series WHERE "+beside.sql+" ORDER BY run, seq", beside.args...)
+	for key, of := range curves {
+		i, ok := at[key]
+		if !ok {
+			continue
+		}
+		for _, c := range of {
+			for name, value := range c.Figures() {
+				if !math.IsNaN(value) {
+					rows[i].Numbers = append(rows[i].Numbers, columns.Named{Column: metricPrefix + name, Value: value})
+				}
+			}
+		}
+	}
+	return err
 }
 
 // showWaiting gives the runs that wait their shown status. A change of a step is one of its run, so that catchUp reads it again.

@@ -120,7 +120,7 @@ func (s *runIndex) Runs(ctx context.Context, q listing.Query, sc run.Scope) (lis
 	return pageOf(chosen, bySeq), err
 }
 
-// complete adds to the rows of runs what lies beside them: four queries, however many runs.
+// complete adds to the rows of runs what lies beside them: five queries, however many runs.
 func complete(ctx context.Context, q *query.Queries, rows []query.RunsBySeqRow) (map[int64]run.Run, error) {
 	seqs, runs := make([]int64, len(rows)), make(map[int64]*run.Run, len(rows))
 	for i, row := range rows {
@@ -160,6 +160,14 @@ func complete(ctx context.Context, q *query.Queries, rows []query.RunsBySeqRow) 
 	for _, m := range metrics {
 		r := runs[m.Run]
 		r.Metrics = append(r.Metrics, run.Metric{NodeID: m.NodeID, Name: m.Name, Value: m.Value, Format: m.Format})
+	}
+	curves, err := q.Curves(ctx, seqs)
+	if err != nil {
+		return nil, trouble("read curves", err)
+	}
+	for _, c := range curves {
+		r := runs[c.Run]
+		r.Curves = run.JoinCurves(r.Curves, curveOf(c.Name, c.Format, c.Least, c.Greatest, c.Latest, c.Newest))
 	}
 	if err := addWaits(ctx, q, runs); err != nil {
 		return nil, err

@@ -67,7 +67,11 @@ func metricIs(name string, p listing.Predicate) (condition, error) {
 }
 
 // byColumnAlone tells whether SQL cannot compare a predicate.
-func byColumnAlone(p listing.Predicate) bool { return p.Key == run.ShownStatus || bySize(p) }
+func byColumnAlone(p listing.Predicate) bool {
+	name, _ := strings.CutPrefix(p.Key, metricPrefix)
+	_, byFigure := run.MetricOfFigure(name)
+	return p.Key == run.ShownStatus || bySize(p) || byFigure
+}
 
 // bySize tells whether a predicate compares the values of a parameter as numbers.
 func bySize(p listing.Predicate) bool {

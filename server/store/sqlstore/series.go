@@ -44,7 +44,7 @@ func (s *points) AddPoints(ctx context.Context, id, nodeID, pod string, points [
 				if err != nil {
 					return trouble("insert series", err)
 				}
-				known[k] = &query.Series{Seq: seq}
+				known[k] = &query.Series{Seq: seq, Name: p.Name}
 			}
 			switch size := &known[k].Size; {
 			case p.Index == *size:
@@ -63,26 +63,38 @@ func (s *points) AddPoints(ctx context.Context, id, nodeID, pod string, points [
 }
 
 func insertPoints(ctx context.Context, q *query.Queries, points []run.Point, known map[seriesKey]*query.Series, before map[seriesKey]int64) error {
-	for k, series := range known {
-		if series.Size == before[k] {
-			continue
-		}
-		if err := q.GrowSeries(ctx, query.GrowSeriesParams{Seq: series.Seq, Size: series.Size}); err != nil {
-			return trouble("grow series", err)
-		}
-	}
 	last, err := q.TakePoints(ctx, int64(len(points)))
 	if err != nil {
 		return trouble("number points", err)
 	}
 	first := last - int64(len(points)) + 1
+	curves := map[seriesKey]run.Curve{}
 	for i, p := range points {
+		k := seriesKey{p.Name, int64(p.Rank)}
+		p.N = first + int64(i)
 		err := q.InsertPoint(ctx, query.InsertPointParams{
-			N: first + int64(i), Series: known[seriesKey{p.Name, int64(p.Rank)}].Seq, Step: p.Step, PrintedAt: micros(p.PrintedAt),
-			Value: nullable(p.Value),
+			N: p.N, Series: known[k].Seq, Step: p.Step, PrintedAt: micros(p.PrintedAt), Value: nullable(p.Value),
 		})
 		if err != nil {
 			return trouble("insert point", err)
+		}
+		curve, begun := curves[k]
+		switch {
+		case begun:
+			curves[k] = curve.Join(run.CurveOf(p))
+		case before[k] > 0:
+			s := known[k]
+			curves[k] = curveOf(s.Name, s.Format, s.Least, s.Greatest, s.Latest, s.Newest).Join(run.CurveOf(p))
+		default:
+			curves[k] = run.CurveOf(p)
+		}
+	}
+	for k, c := range curves {
+		grown := query.GrowSeriesParams{
+			Seq: known[k].Seq, Size: known[k].Size, Least: nullable(c.Least), Greatest: nullable(c.Greatest), Latest: nullable(c.Last), Newest: c.Newest,
+		}
+		if err := q.GrowSeries(ctx, grown); err != nil {
+			return trouble("grow series", err)
 		}
 	}
 	for k, series := range known {
@@ -94,7 +106,7 @@ func insertPoints(ctx context.Context, q *query.Queries, points []run.Point, kno
 }
 
 // SetScanned implements run.Curves.
-func (s *points) SetScanned(ctx context.Context, id, nodeID, pod string, state []byte) error {
+func (s *points) SetScanned(ctx context.Context, id, nodeID, pod string, state []byte, grown bool) error {
 	return s.change(ctx, id, func(q *query.Queries, row query.Run) error {
 		of, err := q.NodePod(ctx, query.NodePodParams{Run: row.Seq, ID: nodeID})
 		if err != nil {
@@ -103,7 +115,11 @@ func (s *points) SetScanned(ctx context.Context, id, nodeID, pod string, state [
 		if of != pod {
 			return apierr.New(apierr.Aborted, "step %s runs again", nodeID)
 		}
-		return trouble("keep a scan", q.SetScan(ctx, query.SetScanParams{Run: row.Seq, NodeID: nodeID, Pod: pod, State: string(state)}))
+		if err := q.SetScan(ctx, query.SetScanParams{Run: row.Seq, NodeID: nodeID, Pod: pod, State: string(state)}); err != nil || !grown {
+			return trouble("keep a scan", err)
+		}
+		_, err = bump(ctx, q, row)
+		return err
 	})
 }
 
@@ -167,6 +183,11 @@ func (s *points) StepNames(ctx context.Context, id string, nodeIDs []string) (ma
 		names[row.ID] = row.DisplayName
 	}
 	return names, trouble("read the names of nodes", err)
+}
+
+// curveOf is what a series keeps of its points for lists.
+func curveOf(name, format string, least, greatest, latest sql.NullFloat64, newest int64) run.Curve {
+	return run.Curve{Name: name, Format: format, Last: number(latest), Least: number(least), Greatest: number(greatest), Newest: newest}
 }
 
 // nullable is NULL for a value that is not finite: not every database keeps these.

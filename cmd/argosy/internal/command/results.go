@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,14 +19,18 @@ import (
 
 func (c runs) metrics() *cobra.Command {
 	var follow, series bool
-	var points int
+	var points client.SeriesOptions
+	var steps string
 	cmd := &cobra.Command{
 		Use: "metrics RUN [NAME...]", Short: "Print the metrics of a run, their curves (--series), or new values as they come (-f)",
-		Example: "  argosy run metrics my-run -f\n  argosy run metrics my-run --series                 which curves there are\n  argosy run metrics my-run loss --series --points 50",
+		Example: "  argosy run metrics my-run -f\n  argosy run metrics my-run --series                 which curves there are\n  argosy run metrics my-run loss --series --points 50\n  argosy run metrics my-run loss --series --steps 1000:2000   all points of a part",
 		Args:    args(cobra.MinimumNArgs(1), "a run and perhaps names of metrics"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if follow && series {
 				return exit.Usagef("-f prints values as they come, --series the curves as they are now: give one of them")
+			}
+			if err := readSteps(steps, &points); err != nil {
+				return err
 			}
 			cl, err := c.client()
 			if err != nil {
@@ -55,10 +60,37 @@ func (c runs) metrics() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "follow until the run ends; JSON and YAML are a stream of values")
 	cmd.Flags().BoolVar(&series, "series", false, "list the curves of the run, or print the points of the named ones")
-	cmd.Flags().IntVar(&points, "points", 0, "with --series: at most `n` points of each curve, the peaks among them (default: as many as the server gives)")
+	cmd.Flags().IntVar(&points.Points, "points", 0, "with --series: at most `n` points of each curve, the peaks among them (default: as many as the server gives)")
+	cmd.Flags().StringVar(&steps, "steps", "", "with --series: only the part of the curves `from:to` these steps; either end may be left out")
 	must(cmd.RegisterFlagCompletionFunc("points", cobra.NoFileCompletions))
+	must(cmd.RegisterFlagCompletionFunc("steps", cobra.NoFileCompletions))
 	cmd.ValidArgsFunction = c.completeMetrics
 	return cmd
+}
+
+// readSteps reads --steps.
+func readSteps(text string, o *client.SeriesOptions) error {
+	if text == "" {
+		return nil
+	}
+	from, to, ok := strings.Cut(text, ":")
+	if !ok {
+		return exit.Usagef("--steps is %q; write FROM:TO, such as 1000:2000, 1000: or :2000", text)
+	}
+	for _, end := range []struct {
+		text string
+		into **int64
+	}{{from, &o.FromStep}, {to, &o.ToStep}} {
+		if end.text == "" {
+			continue
+		}
+		step, err := strconv.ParseInt(end.text, 10, 64)
+		if err != nil {
+			return exit.Usagef("--steps is %q; %q is not a step, which is a whole number", text, end.text)
+		}
+		*end.into = &step
+	}
+	return nil
 }
 
 func metricNames(metrics []client.Metric) string {
@@ -89,7 +121,7 @@ func (c runs) completeMetrics(cmd *cobra.Command, args []string, toComplete stri
 }
 
 // showSeries lists the curves of a run, or prints the points of those that are named.
-func (c runs) showSeries(ctx context.Context, cl *client.Client, r *client.Run, names []string, points int) error {
+func (c runs) showSeries(ctx context.Context, cl *client.Client, r *client.Run, names []string, points client.SeriesOptions) error {
 	all, err := cl.Series.List(ctx, r.ID)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (f *searchFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Text, "search", "", "only those with `text` in their name, description or id")
 	flags.StringArrayVarP(&f.Parameters, "param", "p", nil, "only those whose parameter is so: `name=value`, name!=value, name~text for a value with the text in it, or name>=number, >, <=, < for numbers; may be repeated")
-	flags.StringArrayVar(&f.Metrics, "metric", nil, "only those whose metric is so: `name<number`, and <=, >, >=, =, !=; may be repeated")
+	flags.StringArrayVar(&f.Metrics, "metric", nil, "only those whose metric is so: `name<number`, and <=, >, >=, =, !=; last(name), min(name) and max(name) are those of its curve; may be repeated")
 	flags.StringArrayVar(&f.Labels, "label", nil, "only those with such a label: `name=value`, name!=value, name~text; may be repeated")
 	flags.StringArrayVar(&f.Times, "time", nil, "only those that were created, started or finished then: `created>2d` (less than two days ago; also 30m, 12h, 1w), finished<2026-11-01 (before that day), and >=, <=; may be repeated")
 	flags.BoolVar(&f.archived, "archived", false, "only those that are archived; with --archived=false only those that are not")
@@ -86,7 +86,7 @@ func checkFields(ctx context.Context, cl *client.Client, o client.RunListOptions
 	for _, field := range []struct {
 		what         string
 		asked, known []string
-	}{{"parameter", namesIn(o.Parameters), known.Parameters}, {"label", namesIn(o.Labels), known.Labels}, {"metric", metrics, known.Metrics}} {
+	}{{"parameter", namesIn(o.Parameters), known.Parameters}, {"label", namesIn(o.Labels), known.Labels}, {"metric", metrics, slices.Concat(known.Metrics, figures(known.Curves))}} {
 		for _, name := range field.asked {
 			if !slices.Contains(field.known, name) {
 				return exit.Usagef("no run has a %s %q; %s", field.what, name, knownNames(field.known))
@@ -94,6 +94,14 @@ func checkFields(ctx context.Context, cl *client.Client, o client.RunListOptions
 		}
 	}
 	return nil
+}
+
+// figures names what runs can be compared by of their curves.
+func figures(curves []string) (names []string) {
+	for _, name := range curves {
+		names = append(names, "last("+name+")", "min("+name+")", "max("+name+")")
+	}
+	return names
 }
 
 // namesIn takes the names out of terms such as loss<=0.5. Terms without an operator are left to the server, which says how to write them.

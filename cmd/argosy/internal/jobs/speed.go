@@ -80,7 +80,7 @@ func curves(ctx context.Context, cl *client.Client, runID, nodeID string) ([]cli
 	if best == "" {
 		return nil, nil
 	}
-	found, err := cl.Series.Get(ctx, runID, best, 0)
+	found, err := cl.Series.Get(ctx, runID, best, client.SeriesOptions{})
 	return slices.DeleteFunc(found, func(s client.Series) bool { return s.NodeID != nodeID }), err
 }
 

@@ -8,7 +8,10 @@ SELECT * FROM series WHERE run = ? AND node_id = ? ORDER BY seq;
 INSERT INTO series (run, node_id, name, rank, format, size) VALUES (?, ?, ?, ?, ?, 0) RETURNING seq;
 
 -- name: GrowSeries :exec
-UPDATE series SET size = ? WHERE seq = ?;
+UPDATE series SET size = ?, least = ?, greatest = ?, latest = ?, newest = ? WHERE seq = ?;
+
+-- name: Curves :many
+SELECT run, name, format, least, greatest, latest, newest FROM series WHERE run IN (sqlc.slice(runs)) ORDER BY seq;
 
 -- name: DeleteSeriesOfNode :exec
 DELETE FROM series WHERE run = ? AND node_id = ?;
@@ -48,6 +51,14 @@ INSERT INTO extremes (series, stretch, place, n, step, printed_at, value) VALUES
 SELECT place, n, step, printed_at, value FROM extremes
 WHERE series = sqlc.arg(series) AND stretch = sqlc.arg(stretch) AND place >= sqlc.arg(first) AND place < sqlc.arg(below)
 ORDER BY place;
+
+-- name: ExtremeBefore :one
+SELECT place, n FROM extremes
+WHERE series = sqlc.arg(series) AND stretch = sqlc.arg(stretch) AND place <= sqlc.arg(place) ORDER BY place DESC LIMIT 1;
+
+-- name: ExtremeAfter :one
+SELECT place, n FROM extremes
+WHERE series = sqlc.arg(series) AND stretch = sqlc.arg(stretch) AND place >= sqlc.arg(place) ORDER BY place LIMIT 1;
 
 -- name: PointsOfRun :many
 SELECT points.n, points.step, points.printed_at, points.value, series.node_id, series.name, series.rank

@@ -255,13 +255,17 @@ type Schedule struct {
 }
 
 type Series struct {
-	Seq    int64
-	Run    int64
-	NodeID string
-	Name   string
-	Rank   int64
-	Format string
-	Size   int64
+	Seq      int64
+	Run      int64
+	NodeID   string
+	Name     string
+	Rank     int64
+	Format   string
+	Size     int64
+	Least    sql.NullFloat64
+	Greatest sql.NullFloat64
+	Latest   sql.NullFloat64
+	Newest   int64
 }
 
 type Task struct {

@@ -8,7 +8,63 @@ package query
 import (
 	"context"
 	"database/sql"
+	"strings"
 )
+
+const curves = `-- name: Curves :many
+SELECT run, name, format, least, greatest, latest, newest FROM series WHERE run IN (/*SLICE:runs*/?) ORDER BY seq
+`
+
+type CurvesRow struct {
+	Run      int64
+	Name     string
+	Format   string
+	Least    sql.NullFloat64
+	Greatest sql.NullFloat64
+	Latest   sql.NullFloat64
+	Newest   int64
+}
+
+func (q *Queries) Curves(ctx context.Context, runs []int64) ([]CurvesRow, error) {
+	query := curves
+	var queryParams []interface{}
+	if len(runs) > 0 {
+		for _, v := range runs {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:runs*/?", strings.Repeat(",?", len(runs))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:runs*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CurvesRow
+	for rows.Next() {
+		var i CurvesRow
+		if err := rows.Scan(
+			&i.Run,
+			&i.Name,
+			&i.Format,
+			&i.Least,
+			&i.Greatest,
+			&i.Latest,
+			&i.Newest,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
 
 const deleteScan = `-- name: DeleteScan :exec
 DELETE FROM scans WHERE run = ? AND node_id = ?
@@ -36,6 +92,52 @@ type DeleteSeriesOfNodeParams struct {
 func (q *Queries) DeleteSeriesOfNode(ctx context.Context, arg DeleteSeriesOfNodeParams) error {
 	_, err := q.db.ExecContext(ctx, deleteSeriesOfNode, arg.Run, arg.NodeID)
 	return err
+}
+
+const extremeAfter = `-- name: ExtremeAfter :one
+SELECT place, n FROM extremes
+WHERE series = ?1 AND stretch = ?2 AND place >= ?3 ORDER BY place LIMIT 1
+`
+
+type ExtremeAfterParams struct {
+	Series  int64
+	Stretch int64
+	Place   int64
+}
+
+type ExtremeAfterRow struct {
+	Place int64
+	N     int64
+}
+
+func (q *Queries) ExtremeAfter(ctx context.Context, arg ExtremeAfterParams) (ExtremeAfterRow, error) {
+	row := q.db.QueryRowContext(ctx, extremeAfter, arg.Series, arg.Stretch, arg.Place)
+	var i ExtremeAfterRow
+	err := row.Scan(&i.Place, &i.N)
+	return i, err
+}
+
+const extremeBefore = `-- name: ExtremeBefore :one
+SELECT place, n FROM extremes
+WHERE series = ?1 AND stretch = ?2 AND place <= ?3 ORDER BY place DESC LIMIT 1
+`
+
+type ExtremeBeforeParams struct {
+	Series  int64
+	Stretch int64
+	Place   int64
+}
+
+type ExtremeBeforeRow struct {
+	Place int64
+	N     int64
+}
+
+func (q *Queries) ExtremeBefore(ctx context.Context, arg ExtremeBeforeParams) (ExtremeBeforeRow, error) {
+	row := q.db.QueryRowContext(ctx, extremeBefore, arg.Series, arg.Stretch, arg.Place)
+	var i ExtremeBeforeRow
+	err := row.Scan(&i.Place, &i.N)
+	return i, err
 }
 
 const extremesBetween = `-- name: ExtremesBetween :many
@@ -94,16 +196,27 @@ func (q *Queries) ExtremesBetween(ctx context.Context, arg ExtremesBetweenParams
 }
 
 const growSeries = `-- name: GrowSeries :exec
-UPDATE series SET size = ? WHERE seq = ?
+UPDATE series SET size = ?, least = ?, greatest = ?, latest = ?, newest = ? WHERE seq = ?
 `
 
 type GrowSeriesParams struct {
-	Size int64
-	Seq  int64
+	Size     int64
+	Least    sql.NullFloat64
+	Greatest sql.NullFloat64
+	Latest   sql.NullFloat64
+	Newest   int64
+	Seq      int64
 }
 
 func (q *Queries) GrowSeries(ctx context.Context, arg GrowSeriesParams) error {
-	_, err := q.db.ExecContext(ctx, growSeries, arg.Size, arg.Seq)
+	_, err := q.db.ExecContext(ctx, growSeries,
+		arg.Size,
+		arg.Least,
+		arg.Greatest,
+		arg.Latest,
+		arg.Newest,
+		arg.Seq,
+	)
 	return err
 }
 
@@ -401,7 +514,7 @@ func (q *Queries) Scan(ctx context.Context, arg ScanParams) (string, error) {
 }
 
 const series = `-- name: Series :many
-SELECT seq, run, node_id, name, rank, format, size FROM series WHERE run = ? ORDER BY seq
+SELECT seq, run, node_id, name, rank, format, size, least, greatest, latest, newest FROM series WHERE run = ? ORDER BY seq
 `
 
 func (q *Queries) Series(ctx context.Context, run int64) ([]Series, error) {
@@ -421,6 +534,10 @@ func (q *Queries) Series(ctx context.Context, run int64) ([]Series, error) {
 			&i.Rank,
 			&i.Format,
 			&i.Size,
+			&i.Least,
+			&i.Greatest,
+			&i.Latest,
+			&i.Newest,
 		); err != nil {
 			return nil, err
 		}
@@ -436,7 +553,7 @@ func (q *Queries) Series(ctx context.Context, run int64) ([]Series, error) {
 }
 
 const seriesOfNode = `-- name: SeriesOfNode :many
-SELECT seq, run, node_id, name, rank, format, size FROM series WHERE run = ? AND node_id = ? ORDER BY seq
+SELECT seq, run, node_id, name, rank, format, size, least, greatest, latest, newest FROM series WHERE run = ? AND node_id = ? ORDER BY seq
 `
 
 type SeriesOfNodeParams struct {
@@ -461,6 +578,10 @@ func (q *Queries) SeriesOfNode(ctx context.Context, arg SeriesOfNodeParams) ([]S
 			&i.Rank,
 			&i.Format,
 			&i.Size,
+			&i.Least,
+			&i.Greatest,
+			&i.Latest,
+			&i.Newest,
 		); err != nil {
 			return nil, err
 		}
