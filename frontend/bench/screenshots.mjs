@@ -40,6 +40,7 @@ async function prepare(url) {
     runs: '/runs',
     compare: `/compare?${chosen}`,
     scaling: `/scaling?${chosen}`,
+    components: '/components',
   };
   return { pages, waiting };
 }
@@ -56,15 +57,20 @@ const shown = {
   metrics: (page) => page.getByRole('img', { name: /images\/sec/ }).first(),
   job: (page) => page.getByRole('table').first(),
   scaling: (page) => page.getByRole('img', { name: /^images\/sec over / }),
+  components: (page) => page.getByRole('img', { name: 'A line in each colour' }),
 };
+
+/** Where the picture of a page begins that is longer than the window. */
+const begins = { components: (page) => page.getByRole('region', { name: 'Buttons and links' }) };
 
 async function picture(browser, url, name, path, scheme) {
   const page = await openPage(browser, url, { scheme });
   page.setDefaultTimeout(120_000);
   await page.goto(path);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+  await page.locator('.mantine-Skeleton-root:not([data-example] *)').first().waitFor({ state: 'detached' });
   await shown[name]?.(page).waitFor();
+  await begins[name]?.(page).evaluate((part) => part.scrollIntoView());
   await save(page, name, scheme);
 }
 

@@ -58,6 +58,7 @@ async function pages(page: Page): Promise<Record<string, string>> {
     'diff-yaml': `${diff}&diff=yaml`,
     'diff-none': `/diff?from=${version}&to=${version}`,
     settings: '/settings',
+    components: '/components',
     pipelines: '/pipelines',
     pipeline: `/pipelines/${run.pipeline.id}`,
     parameters: `/pipelines/${run.pipeline.id}?tab=parameters`,
@@ -433,6 +434,6 @@ test('a path in the graph of a run leaves what leads to a step, or follows it, a
 /** Waits until nothing on the page is awaited any more: no skeletons, and no dots in place of an answer. */
 async function settled(page: Page) {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-  await expect(page.locator('.mantine-Skeleton-root')).toHaveCount(0);
+  await expect(page.locator('.mantine-Skeleton-root:not([data-example] *)')).toHaveCount(0);
   await expect(page.getByText('…', { exact: true })).toHaveCount(0);
 }

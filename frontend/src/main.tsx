@@ -1,5 +1,6 @@
 // In a layer of its own, so that our styles win over it whatever their order.
 import '@mantine/core/styles.layer.css';
+import './app/tokens.css';
 import './app/base.css';
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';

@@ -62,7 +62,7 @@ export function Shell() {
             opened={open}
             onClick={toggle}
             size="sm"
-            color="#fff"
+            color="var(--ar-nav-strong)"
             aria-label={open ? t('app.closeNavigation') : t('app.openNavigation')}
           />
           <Brand />
@@ -76,7 +76,7 @@ export function Shell() {
             opened={open}
             onClick={toggle}
             size="sm"
-            color="#fff"
+            color="var(--ar-nav-strong)"
             aria-label={t('app.closeNavigation')}
           />
         </Group>
@@ -106,7 +106,7 @@ export function Shell() {
 function Brand() {
   const { t } = useTranslation();
   return (
-    <Group gap={10} wrap="nowrap">
+    <Group gap="xs" wrap="nowrap">
       <img src="/argosy.svg" alt="" width={28} height={28} />
       <Text className={classes.brand}>{t('app.name')}</Text>
     </Group>

@@ -233,6 +233,7 @@ const pages: [name: string, path: string, shows: RegExp][] = [
   ['Diff', '/diff?from=v0&to=v1', /row-1/],
   ['Nodes and queues', '/cluster', /row-1/],
   ['Settings', '/settings', /Time zone/],
+  ['Components', '/components', /Sizes and colours/],
   ['Rule tester', '/metrics/test', /Paste what a job prints/],
 ];
 

@@ -75,6 +75,7 @@ const readRulesSearch = (raw: Record<string, unknown>): { rule?: string[] } => (
 const page: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(withTexts(load), name);
 
 const ClusterPage = page(() => import('../cluster/ClusterPage'), 'ClusterPage');
+const ComponentsPage = page(() => import('../components/ComponentsPage'), 'ComponentsPage');
 const ComparePage = page(() => import('../compare/ComparePage'), 'ComparePage');
 const ExperimentPage = page(() => import('../experiments/ExperimentPage'), 'ExperimentPage');
 const ExperimentsPage = page(() => import('../experiments/ExperimentsPage'), 'ExperimentsPage');
@@ -180,6 +181,7 @@ const routes = [
     component: ClusterPage,
   }),
   createRoute({ getParentRoute: () => root, path: '/settings', component: SettingsPage }),
+  createRoute({ getParentRoute: () => root, path: '/components', component: ComponentsPage }),
 ] as const;
 
 const routeTree = root.addChildren(routes);

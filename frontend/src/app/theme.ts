@@ -1,42 +1,31 @@
 import { Anchor, type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
 
-const tide: MantineColorsTuple = [
-  '#e7f6f8',
-  '#d3ebef',
-  '#a8d6de',
-  '#79c0cd',
-  '#53aebe',
-  '#3aa2b5',
-  '#2b93a6',
-  '#177789',
-  '#0c6272',
-  '#00505e',
-];
-
-// Mantine's dark greys have no hue; ours lean to the sea, like everything else.
-const dark: MantineColorsTuple = [
-  '#dfe6ec',
-  '#c3ced7',
-  '#98a6b3',
-  '#6b7a87',
-  '#33414e',
-  '#222e3a',
-  '#1b252f',
-  '#151d25',
-  '#10161d',
-  '#0b1015',
-];
-
-// Chinese, Japanese and Korean faces stand after the Latin one, so that mixed text keeps both right.
-const cjk = '"PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", "WenQuanYi Micro Hei"';
+// All values are in tokens.css: here the library's names are given to them.
+const token = (name: string) => `var(--ar-${name})`;
+const shades = (name: string) => Array.from({ length: 10 }, (_, i) => token(`${name}-${i}`));
+const sizes = (all: object) => Object.fromEntries(Object.entries(all).map(([size, name]) => [size, token(name)]));
 
 export const theme = createTheme({
   primaryColor: 'tide',
   primaryShade: { light: 8, dark: 7 },
-  colors: { tide, dark },
-  fontFamily: `"Inter Variable", system-ui, -apple-system, "Segoe UI", ${cjk}, sans-serif`,
-  fontFamilyMonospace: `ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", ${cjk}, monospace`,
-  headings: { fontWeight: '620' },
+  colors: {
+    tide: shades('tide') as unknown as MantineColorsTuple,
+    dark: shades('grey') as unknown as MantineColorsTuple,
+  },
+  fontFamily: token('font'),
+  fontFamilyMonospace: token('font-code'),
+  fontSizes: sizes({ xs: 'text-xs', sm: 'text-sm', md: 'text-md', lg: 'text-lg', xl: 'text-xl' }),
+  spacing: sizes({ xs: 'space-8', sm: 'space-12', md: 'space-16', lg: 'space-20', xl: 'space-32' }),
+  radius: sizes({ xs: 'radius-xs', sm: 'radius-sm', md: 'radius-md', lg: 'radius-lg', xl: 'radius-full' }),
+  headings: {
+    fontWeight: token('weight-strong'),
+    sizes: {
+      h3: { fontSize: token('text-xl') },
+      h4: { fontSize: token('text-lg') },
+      h5: { fontSize: token('text-md') },
+      h6: { fontSize: token('text-sm') },
+    },
+  },
   defaultRadius: 'md',
   respectReducedMotion: true,
   cursorType: 'pointer',
@@ -45,84 +34,22 @@ export const theme = createTheme({
     Anchor: Anchor.extend({ defaultProps: { inherit: true } }),
     // Not by Modal.extend: dialogs are loaded when one is opened.
     Modal: {
-      styles: { title: { fontSize: 'var(--mantine-font-size-lg)', fontWeight: 620 } },
+      styles: { title: { fontSize: token('text-lg'), fontWeight: token('weight-strong') } },
       // Its <header> would be a second banner of the page.
       defaultProps: { attributes: { header: { role: 'presentation' } } },
     },
   },
 });
 
-/** Colours of our own that depend on the scheme; Mantine's dimmed text is too pale for WCAG AA on our canvas. */
-export const variables: CSSVariablesResolver = () => ({
-  variables: {},
-  light: {
-    '--mantine-color-dimmed': '#566472',
-    '--mantine-color-body': '#ffffff',
-    '--mantine-color-text': '#14212b',
-    '--mantine-color-placeholder': '#6a7783',
-    '--mantine-color-error': '#b3261e',
-    '--mantine-color-anchor': '#0c6272',
-    '--ar-canvas': '#f4f6f8',
-    '--ar-surface': '#ffffff',
-    '--ar-raised': '#f0f3f6',
-    '--ar-line': '#dde3e9',
-    '--ar-line-strong': '#b7c2cc',
-    '--ar-log': '#fbfcfd',
-    '--ar-mark': '#ffe9a8',
-    '--ar-mark-text': '#3b2a00',
-    '--ar-series-1': '#0072b2',
-    '--ar-series-2': '#c2410c',
-    '--ar-series-3': '#00805f',
-    '--ar-series-4': '#a3377f',
-    '--ar-series-5': '#4b4fbf',
-    '--ar-series-6': '#8a6500',
-    '--ar-series-7': '#b3261e',
-    '--ar-series-8': '#4a5560',
-    '--ar-violet': '#8a2a86',
-    '--ar-ok': '#12703a',
-    '--ar-ok-bg': '#e2f5e9',
-    '--ar-run': '#0b5fa8',
-    '--ar-run-bg': '#e1effb',
-    '--ar-bad': '#b3261e',
-    '--ar-bad-bg': '#fdeae8',
-    '--ar-warn': '#8a5300',
-    '--ar-warn-bg': '#fdf1dc',
-    '--ar-idle': '#55616d',
-    '--ar-idle-bg': '#e9edf1',
-  },
-  dark: {
-    '--mantine-color-dimmed': '#98a6b3',
-    '--mantine-color-body': '#151d25',
-    '--mantine-color-text': '#dfe6ec',
-    '--mantine-color-placeholder': '#8693a0',
-    '--mantine-color-error': '#ff8f86',
-    '--mantine-color-anchor': '#79c0cd',
-    '--ar-canvas': '#0e151b',
-    '--ar-surface': '#151d25',
-    '--ar-raised': '#1c2732',
-    '--ar-line': '#27333e',
-    '--ar-line-strong': '#43525f',
-    '--ar-log': '#0f161d',
-    '--ar-mark': '#6b5310',
-    '--ar-mark-text': '#fff3cf',
-    '--ar-series-1': '#56b4e9',
-    '--ar-series-2': '#ff9f5a',
-    '--ar-series-3': '#3ddbb0',
-    '--ar-series-4': '#f08fce',
-    '--ar-series-5': '#a9adff',
-    '--ar-series-6': '#e9c85a',
-    '--ar-series-7': '#ff8f86',
-    '--ar-series-8': '#b6c2cd',
-    '--ar-violet': '#e7a3e4',
-    '--ar-ok': '#7bdb9f',
-    '--ar-ok-bg': '#12321f',
-    '--ar-run': '#8cc6ff',
-    '--ar-run-bg': '#10304c',
-    '--ar-bad': '#ff9d95',
-    '--ar-bad-bg': '#44191a',
-    '--ar-warn': '#f5c26b',
-    '--ar-warn-bg': '#3b2b0d',
-    '--ar-idle': '#aab7c2',
-    '--ar-idle-bg': '#26323d',
-  },
-});
+// The library gives these in each theme, so that ours must stand in each as well.
+const ofTheme = {
+  '--mantine-color-dimmed': token('dimmed'),
+  '--mantine-color-body': token('surface'),
+  '--mantine-color-text': token('text'),
+  '--mantine-color-placeholder': token('placeholder'),
+  '--mantine-color-error': token('bad'),
+  '--mantine-color-anchor': token('link'),
+};
+
+/** Colours of the library that have a token of ours. */
+export const variables: CSSVariablesResolver = () => ({ variables: {}, light: ofTheme, dark: ofTheme });

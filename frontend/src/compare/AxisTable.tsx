@@ -28,7 +28,7 @@ export function AxisTable({ axes, runs, marked, selected }: AxisTableProps) {
       <summary>{t('compare.asTable')}</summary>
       {opened && (
         <section className={classes.scroll} tabIndex={0} aria-label={axes.map(({ label }) => label).join(', ')}>
-          <Table verticalSpacing={3}>
+          <Table verticalSpacing={4}>
             <Table.Thead>
               <Table.Tr>
                 <Table.Th scope="col">{t('field.run')}</Table.Th>
@@ -41,7 +41,7 @@ export function AxisTable({ axes, runs, marked, selected }: AxisTableProps) {
             </Table.Thead>
             <Table.Tbody>
               {shown.map(({ id, name }) => (
-                <Table.Tr key={id} aria-current={id === marked || undefined} fw={id === marked ? 650 : undefined}>
+                <Table.Tr key={id} aria-current={id === marked || undefined} fw={id === marked ? 620 : undefined}>
                   <Table.Th scope="row" fw="inherit">
                     {name}
                   </Table.Th>

@@ -6,10 +6,10 @@ import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { ChartNumbers } from '../metrics/ChartNumbers';
 import type { Curve } from '../metrics/curves';
+import { seriesStroke } from '../metrics/look';
 import { useInView } from '../metrics/useInView';
 import classes from './Compare.module.css';
 import { Frame } from './Frame';
-import { look } from './scale';
 
 interface CurvesProps {
   series: ComparedSeries;
@@ -60,10 +60,10 @@ function Lines({ title, series, runs, align }: CurvesProps & { title: string }) 
       >
         {(x, y) =>
           lines.map(({ run, points }) => {
-            const { colour, dash } = look(runs.findIndex(({ id }) => id === run));
+            const look = seriesStroke(runs.findIndex(({ id }) => id === run));
             const path = points.map((p, i) => `${i === 0 ? 'M' : 'L'}${x(p.x).toFixed(1)} ${y(p.value).toFixed(1)}`);
             return (
-              <path key={run} d={path.join('')} fill="none" stroke={colour} strokeDasharray={dash} strokeWidth={2}>
+              <path key={run} d={path.join('')} fill="none" {...look} strokeWidth={2}>
                 <title>{runs.find(({ id }) => id === run)?.name}</title>
               </path>
             );

@@ -5,10 +5,11 @@ import type { Run } from '../api/client';
 import { comparedVisualsQuery } from '../api/compare';
 import { Failure } from '../feedback/Failure';
 import { formatMetric } from '../format/format';
+import { LineKey } from '../metrics/LineKey';
+import { seriesStroke } from '../metrics/look';
 import classes from './Compare.module.css';
 import { Frame } from './Frame';
 import { areaUnder, type Merged, mergeTables, mergeVisuals, rocPoints } from './merge';
-import { look } from './scale';
 
 /** The ROC curves of the runs over each other, and their tables in one. */
 export function MergedVisuals({ runs }: { runs: Run[] }) {
@@ -62,10 +63,9 @@ function Roc({ merged: { step, visuals }, runs }: MergedProps) {
           <>
             <line x1={x(0)} y1={y(0)} x2={x(1)} y2={y(1)} className={classes.chance} />
             {curves.map(({ run, number, points }) => {
-              const { colour, dash } = look(number - 1);
               const path = points.map((p, i) => `${i === 0 ? 'M' : 'L'}${x(p.x).toFixed(1)} ${y(p.y).toFixed(1)}`);
               return (
-                <path key={run.id} d={path.join('')} fill="none" stroke={colour} strokeDasharray={dash} strokeWidth={2}>
+                <path key={run.id} d={path.join('')} fill="none" {...seriesStroke(number - 1)} strokeWidth={2}>
                   <title>{`${number} ${run.name}`}</title>
                 </path>
               );
@@ -74,7 +74,7 @@ function Roc({ merged: { step, visuals }, runs }: MergedProps) {
         )}
       </Frame>
       <section className={classes.scroll} tabIndex={0} aria-label={t('compare.areas', { step })}>
-        <Table verticalSpacing={3}>
+        <Table verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th scope="col">{t('field.run')}</Table.Th>
@@ -107,7 +107,7 @@ function Tables({ merged: { step, visuals }, runs }: MergedProps) {
     <figure className={classes.figure}>
       <figcaption>{title}</figcaption>
       <section className={classes.scroll} tabIndex={0} aria-label={title}>
-        <Table verticalSpacing={3}>
+        <Table verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th scope="col">{t('field.run')}</Table.Th>
@@ -142,14 +142,9 @@ function Tables({ merged: { step, visuals }, runs }: MergedProps) {
 
 /** A run with the line that its curves have. */
 function RunName({ run, number }: { run: Run | undefined; number: number }) {
-  const { colour, dash } = look(number - 1);
   return (
     <span className={classes.run}>
-      <span
-        className={classes.key}
-        aria-hidden
-        style={{ borderColor: colour, borderTopStyle: dash ? 'dashed' : 'solid' }}
-      />
+      <LineKey index={number - 1} />
       {number} {run?.name}
     </span>
   );

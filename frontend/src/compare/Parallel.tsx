@@ -2,13 +2,14 @@ import { Group, MultiSelect, NativeSelect } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
 import { formatMetric } from '../format/format';
+import { seriesStroke } from '../metrics/look';
 import { AxisBrush } from './AxisBrush';
 import { AxisTable } from './AxisTable';
 import { Brushed, BrushFields } from './BrushFields';
 import { type Brush, readBrush, selectedRuns, withBrush } from './brush';
 import classes from './Compare.module.css';
 import { type Axis, chosenAxes, places } from './measure';
-import { look, scale, ticks } from './scale';
+import { scale, ticks } from './scale';
 
 const size = { width: 960, height: 300, side: 70, top: 40, bottom: 16 };
 const most = 10;
@@ -102,7 +103,7 @@ function Lines({ axes, runs, marked, brushes, selected, onRange }: LinesProps) {
     });
     const faint = selected ? !selected.has(id) : marked !== undefined && marked !== id;
     const width = marked === id ? 4 : selected?.has(id) ? 3 : 2;
-    return { id, name, spots, faint, width, ...look(i) };
+    return { id, name, spots, faint, width, look: seriesStroke(i) };
   });
   // What stands out is drawn last, over the others.
   const ordered = [...lines].sort((a, b) => Number(b.faint) - Number(a.faint) || a.width - b.width);
@@ -119,12 +120,12 @@ function Lines({ axes, runs, marked, brushes, selected, onRange }: LinesProps) {
         {axes.map((axis, i) => (
           <AxisLine key={axis.key} axis={axis} x={x(i)} {...(scales[i] as (typeof scales)[number])} />
         ))}
-        {ordered.map(({ id, name, spots, faint, width, colour, dash }) => (
+        {ordered.map(({ id, name, spots, faint, width, look }) => (
           <g key={id} className={classes.strand} data-faint={faint || undefined}>
             <title>{name}</title>
-            <path d={pathOf(spots)} fill="none" stroke={colour} strokeDasharray={dash} strokeWidth={width} />
+            <path d={pathOf(spots)} fill="none" {...look} strokeWidth={width} />
             {spots.map((spot) => (
-              <circle key={spot.axis} cx={spot.x} cy={spot.y} r={3} fill={colour} />
+              <circle key={spot.axis} cx={spot.x} cy={spot.y} r={3} fill={look.stroke} />
             ))}
           </g>
         ))}

@@ -2,8 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
 import { TextLink } from '../app/links';
-import classes from './Compare.module.css';
-import { look } from './scale';
+import { LineKey } from '../metrics/LineKey';
 
 interface RunHeadProps {
   run: Run;
@@ -15,15 +14,10 @@ interface RunHeadProps {
 /** A compared run: its look in the pictures, its name, and whether it is the baseline. */
 export function RunHead({ run, number, base, onBase }: RunHeadProps) {
   const { t } = useTranslation();
-  const { colour, dash } = look(number - 1);
   return (
     <>
       <Group gap={6} wrap="nowrap">
-        <span
-          className={classes.key}
-          aria-hidden
-          style={{ borderColor: colour, borderTopStyle: dash ? 'dashed' : 'solid' }}
-        />
+        <LineKey index={number - 1} />
         <Text span size="xs" c="dimmed">
           {number}
         </Text>
@@ -33,7 +27,7 @@ export function RunHead({ run, number, base, onBase }: RunHeadProps) {
       </TextLink>
       <div>
         {base ? (
-          <Text span size="xs" fw={650}>
+          <Text span size="xs" fw={620}>
             {t('compare.baseline')}
           </Text>
         ) : (

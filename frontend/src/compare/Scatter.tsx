@@ -2,11 +2,11 @@ import { Group, NativeSelect } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Run } from '../api/client';
 import type { Comparison } from '../api/compare';
+import { seriesStroke } from '../metrics/look';
 import { AxisTable } from './AxisTable';
 import classes from './Compare.module.css';
 import { Frame } from './Frame';
 import { axes, places, spots } from './measure';
-import { look } from './scale';
 
 interface ScatterProps {
   comparison: Comparison;
@@ -59,7 +59,7 @@ export function Scatter({ comparison, runs, x: xKey, y: yKey, onAxes }: ScatterP
               const at = runs.findIndex(({ id }) => id === point.run);
               return (
                 <g key={point.run} className={classes.spot}>
-                  <circle cx={atX(point.x)} cy={atY(point.y)} r={6} fill={look(at).colour} />
+                  <circle cx={atX(point.x)} cy={atY(point.y)} r={6} fill={seriesStroke(at).stroke} />
                   <text x={atX(point.x) + 9} y={atY(point.y)} dy="0.32em">
                     {at + 1}
                   </text>

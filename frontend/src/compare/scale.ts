@@ -24,12 +24,3 @@ export function scale(values: number[], from: number, to: number) {
   high += pad;
   return { low, high, at: (value: number) => from + ((value - low) / (high - low)) * (to - from) };
 }
-
-/** Colours that colour-blind eyes tell apart (Okabe and Ito); after the eighth they come again with other dashes. */
-const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#8a6d00', '#7f7f7f'];
-const dashes = ['', '6 3', '2 3', '8 3 2 3'];
-
-export const look = (i: number) => ({
-  colour: colours[i % colours.length] as string,
-  dash: dashes[Math.floor(i / colours.length) % dashes.length] as string,
-});

@@ -130,7 +130,7 @@ function Turn({ lowest, name, onTurn }: { lowest: boolean; name: string; onTurn:
   return (
     <UnstyledButton
       fz="xs"
-      c="var(--mantine-color-anchor)"
+      c="var(--ar-link)"
       mih={24}
       title={t('compare.turn')}
       aria-label={`${name}: ${word}. ${t('compare.turn')}`}
@@ -144,7 +144,7 @@ function Turn({ lowest, name, onTurn }: { lowest: boolean; name: string; onTurn:
 function ParameterValue({ value, differs }: { value: string | undefined; differs: boolean }) {
   const { t } = useTranslation();
   return (
-    <span className="mono" style={{ fontWeight: differs ? 650 : undefined }}>
+    <span className="mono" style={{ fontWeight: differs ? 'var(--ar-weight-strong)' : undefined }}>
       {value || t('field.none')}
     </span>
   );

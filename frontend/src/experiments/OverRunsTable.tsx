@@ -16,7 +16,7 @@ export function OverRunsTable({ name, points }: { name: string; points: RunPoint
       <summary>{t('metrics.numbers')}</summary>
       {opened && (
         <section className={compare.scroll} tabIndex={0} aria-label={t('metrics.numbersOf', { name })}>
-          <Table verticalSpacing={3}>
+          <Table verticalSpacing={4}>
             <Table.Thead>
               <Table.Tr>
                 <Table.Th scope="col">{t('field.run')}</Table.Th>

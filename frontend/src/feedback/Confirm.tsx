@@ -26,7 +26,7 @@ export function Confirm({ title, text, action, busy, error, onConfirm, onClose }
           <Button variant="default" onClick={onClose} data-autofocus>
             {t('action.cancel')}
           </Button>
-          <Button color="red.9" loading={busy} onClick={onConfirm}>
+          <Button color="var(--ar-danger)" loading={busy} onClick={onConfirm}>
             {action}
           </Button>
         </Group>

@@ -12,7 +12,7 @@ interface EmptyProps {
 /** Stands where there is nothing yet, and says what to do. */
 export function Empty({ icon, title, text, children }: EmptyProps) {
   return (
-    <Stack align="center" gap="sm" py={64} px="md" className="panel">
+    <Stack align="center" gap="sm" py={48} px="md" className="panel">
       <ThemeIcon size={52} radius="xl" variant="light" aria-hidden>
         {icon}
       </ThemeIcon>

@@ -21,7 +21,7 @@ export function ParameterTable({ parameters, empty, caption, valueHeader }: Para
     );
   }
   return (
-    <Table horizontalSpacing="md" verticalSpacing={7} style={{ tableLayout: 'fixed' }}>
+    <Table horizontalSpacing="md" verticalSpacing={8} style={{ tableLayout: 'fixed' }}>
       <caption style={{ padding: 0, height: 0 }}>
         <VisuallyHidden>{caption}</VisuallyHidden>
       </caption>

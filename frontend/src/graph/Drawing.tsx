@@ -110,7 +110,7 @@ export function GraphMap({ places, byID, selected, found }: Painted & { places: 
     context.translate(at.x, at.y);
     context.scale(scale, scale);
     paintBoxes(context, [...places.values()], { byID, selected, found }, color);
-    context.strokeStyle = color('--mantine-color-text');
+    context.strokeStyle = color('--ar-text');
     context.lineWidth = 1.5 / scale;
     context.strokeRect(-x / zoom, -y / zoom, width / zoom, height / zoom);
   });

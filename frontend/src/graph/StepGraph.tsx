@@ -160,7 +160,7 @@ export function Frame({ onShowAll, children, ...rest }: FrameProps) {
       }}
       {...rest}
     >
-      <Background gap={22} size={1.2} />
+      <Background gap={24} size={1.2} />
       <Controls showInteractive={false} showFitView={false}>
         <ControlButton onClick={onShowAll} title={t('graph.fit')} aria-label={t('graph.fit')}>
           <IconMaximize aria-hidden style={{ fill: 'none' }} />

@@ -124,7 +124,7 @@ function SpeedText({ speed }: { speed: Speed }) {
   const values = { name: speed.name, value: formatMetric(meanOf(speed), undefined, i18n.language) };
   const ranks = speed.ranks.size;
   return (
-    <Text size="xs" fw={600}>
+    <Text size="xs" fw={620}>
       {ranks === 1 ? t('home.speed', values) : t('home.speedOfRanks', { ...values, ranks })}
     </Text>
   );

@@ -1,4 +1,5 @@
 import { enCluster } from './en.cluster';
+import { enComponents } from './en.components';
 import { enPages } from './en.pages';
 import { enRun } from './en.run';
 import { enScaling } from './en.scaling';
@@ -335,4 +336,5 @@ export const enMore = {
   ...enPages,
   ...enCluster,
   ...enScaling,
+  ...enComponents,
 };

@@ -233,6 +233,7 @@ export const enPages = {
   },
   settings: {
     look: 'Look',
+    components: 'All components and colours',
     timeZone: 'Time zone',
     timeZoneHint: 'All times are written in this zone. Cron expressions of schedules stay in UTC.',
     browserZone: 'As the browser: {{zone}}',

@@ -184,6 +184,7 @@ export const en = {
     compare: 'Compare runs',
     rules: 'Rule tester',
     diff: 'Compare versions',
+    components: 'Components',
   },
 };
 

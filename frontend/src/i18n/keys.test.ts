@@ -46,9 +46,9 @@ describe('every text', () => {
       .filter(([file]) => !file.includes('/i18n/') && !file.endsWith('.test.ts') && !file.endsWith('.test.tsx'))
       .map(([, text]) => text)
       .join('\n');
-    // Keys that are put together: t(`status.${status}`), t(`run.${liveness}`), t(`newRun.rule.${type}`), t(`pipeline.type.${type}`), t(`bulk.${action}Title`), t(`job.state.${state}`), and plurals.
+    // Keys that are put together: t(`status.${status}`), t(`run.${liveness}`), t(`newRun.rule.${type}`), t(`pipeline.type.${type}`), t(`bulk.${action}Title`), t(`job.state.${state}`), t(`components.kind.${kind}`), and plurals.
     const composed =
-      /^status\.|^graph\.change\.|^run\.(live|connecting|retrying)(Hint)?$|^metrics\.(axis\.|result$|last$|min$|max$|points$)|^timeline\.(waiting|pulling|running|earlier)$|^cause\.(do\.)?[a-zA-Z]+$|^newRun\.rule\.[A-Z]|^pipeline\.type\.|^bulk\.(terminate|retry|archive|unarchive|delete)(Title|Text)?$|^bulk\.(would|was)\.|^trigger\.units\.|^job\.state\.|^pending\.untilBy\.|^cluster\.(memory|pods)$|^term\./;
+      /^status\.|^graph\.change\.|^run\.(live|connecting|retrying)(Hint)?$|^metrics\.(axis\.|result$|last$|min$|max$|points$)|^timeline\.(waiting|pulling|running|earlier)$|^cause\.(do\.)?[a-zA-Z]+$|^newRun\.rule\.[A-Z]|^pipeline\.type\.|^bulk\.(terminate|retry|archive|unarchive|delete)(Title|Text)?$|^bulk\.(would|was)\.|^trigger\.units\.|^job\.state\.|^pending\.untilBy\.|^cluster\.(memory|pods)$|^term\.|^components\.kind\./;
     const unused = leaves(en)
       .map(([key]) => key.replace(/_(one|other)$/, ''))
       .filter((key) => !composed.test(key) && !code.includes(`'${key}'`));

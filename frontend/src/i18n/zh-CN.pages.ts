@@ -232,6 +232,7 @@ export const zhCNPages: Texts<typeof enPages> = {
   },
   settings: {
     look: '外观',
+    components: '全部组件与颜色',
     timeZone: '时区',
     timeZoneHint: '所有时间按此时区显示。定时运行的 cron 表达式始终使用 UTC。',
     browserZone: '与浏览器相同：{{zone}}',

@@ -1,5 +1,6 @@
 import type { Translation } from './en';
 import { zhCNCluster } from './zh-CN.cluster';
+import { zhCNComponents } from './zh-CN.components';
 import { zhCNPages } from './zh-CN.pages';
 import { zhCNRun } from './zh-CN.run';
 import { zhCNScaling } from './zh-CN.scaling';
@@ -506,9 +507,11 @@ export const zhCN: Translation = {
     compare: '比较运行',
     rules: '规则测试',
     diff: '比较版本',
+    components: '组件一览',
   },
   ...zhCNRun,
   ...zhCNPages,
   ...zhCNCluster,
   ...zhCNScaling,
+  ...zhCNComponents,
 };

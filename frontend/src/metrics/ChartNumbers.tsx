@@ -48,7 +48,7 @@ function Numbers({ name, curves, axis, format, zoom }: ChartNumbersProps) {
         </Text>
       )}
       <section className={classes.scroll} tabIndex={0} aria-label={t('metrics.numbersOf', { name })}>
-        <Table verticalSpacing={3} className={classes.values}>
+        <Table verticalSpacing={4} className={classes.values}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th scope="col">{title}</Table.Th>

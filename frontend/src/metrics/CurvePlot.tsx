@@ -111,7 +111,7 @@ function optionsOf(host: HTMLElement, props: CurvePlotProps, language: string): 
   const style = getComputedStyle(host);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const common: uPlot.Axis = {
-    stroke: colour('--mantine-color-dimmed'),
+    stroke: colour('--ar-dimmed'),
     grid: { stroke: colour('--ar-line'), width: 1 },
     ticks: { show: false },
     font: `11px ${style.fontFamily}`,

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { formatMetric } from '../format/format';
 import type { Curve } from './curves';
-import { seriesDash, seriesVariable } from './look';
+import { LineKey } from './LineKey';
 import classes from './Metrics.module.css';
 
 interface LegendProps {
@@ -20,17 +20,7 @@ export function Legend({ curves, place, format }: LegendProps) {
         const value = valueAt(curve, place);
         return (
           <li key={curve.id}>
-            <svg width="20" height="8" aria-hidden>
-              <line
-                x1="0"
-                x2="20"
-                y1="4"
-                y2="4"
-                strokeWidth="2.5"
-                stroke={`var(${seriesVariable(i)})`}
-                strokeDasharray={seriesDash(i)?.join()}
-              />
-            </svg>
+            <LineKey index={i} />
             <span className={classes.line} title={curve.label}>
               {curve.label}
             </span>

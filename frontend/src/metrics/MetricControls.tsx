@@ -31,8 +31,8 @@ export function MetricControls({ search, names, ranks, onShow }: MetricControlsP
         q={search.metric}
         onSearch={(metric) => onShow({ metric })}
       />
-      <Stack gap={3}>
-        <Text size="xs" fw={500} id={label}>
+      <Stack gap={4}>
+        <Text size="xs" fw={550} id={label}>
           {t('metrics.along')}
         </Text>
         <SegmentedControl
@@ -59,12 +59,12 @@ export function MetricControls({ search, names, ranks, onShow }: MetricControlsP
         />
       )}
       {ranks.length > 1 && <RankField key={search.ranks} search={search} ranks={ranks} onShow={onShow} />}
-      <Stack gap={3} w={150}>
-        <Text size="xs" fw={500} aria-hidden>
+      <Stack gap={4} w={150}>
+        <Text size="xs" fw={550} aria-hidden>
           {t('metrics.smoothing')} {Math.round((search.smooth ?? 0) * 100)}%
         </Text>
         <Slider
-          py={7}
+          py={8}
           size="sm"
           min={0}
           max={0.99}
@@ -77,7 +77,7 @@ export function MetricControls({ search, names, ranks, onShow }: MetricControlsP
       </Stack>
       <Checkbox
         size="xs"
-        pb={7}
+        pb={8}
         label={t('metrics.log')}
         checked={search.scale === 'log'}
         onChange={(event) => onShow({ scale: event.currentTarget.checked ? 'log' : undefined })}
@@ -85,7 +85,7 @@ export function MetricControls({ search, names, ranks, onShow }: MetricControlsP
       {axis !== 'time' && (
         <Checkbox
           size="xs"
-          pb={7}
+          pb={8}
           label={t('metrics.logX')}
           checked={search.xscale === 'log'}
           onChange={(event) => onShow({ xscale: event.currentTarget.checked ? 'log' : undefined, zoom: undefined })}

@@ -1,10 +1,16 @@
-/** How many colours there are for lines. They differ for colour-blind eyes, too. */
-const colours = 8;
+/** How many colours there are for lines. src/app/tokens.test.ts checks that colour-blind eyes tell neighbours apart. */
+export const seriesColours = 8;
 
 /** The CSS variable with the colour of the line at a place. */
-export const seriesVariable = (index: number) => `--ar-series-${(index % colours) + 1}`;
+export const seriesVariable = (index: number) => `--ar-series-${(index % seriesColours) + 1}`;
 
 const dashes: (number[] | undefined)[] = [undefined, [7, 4], [2, 3], [10, 3, 2, 3]];
 
-/** Neighbours differ by their dashes as well as by colour, so that colour is never all that tells them apart. */
-export const seriesDash = (index: number) => dashes[index % dashes.length];
+/** Neighbours differ by their dashes as well as by colour. After the last colour, colours come again with other dashes. */
+export const seriesDash = (index: number) => dashes[(index + Math.floor(index / seriesColours)) % dashes.length];
+
+/** The line at a place, as SVG draws it. */
+export const seriesStroke = (index: number) => ({
+  stroke: `var(${seriesVariable(index)})`,
+  strokeDasharray: seriesDash(index)?.join(' '),
+});

@@ -83,7 +83,7 @@ export function ParameterFile({ names, rules, onValues }: ParameterFileProps) {
           closeButtonLabel={t('action.close')}
           onClose={() => setReport(undefined)}
         >
-          <ul style={{ margin: 0, paddingLeft: 18 }}>
+          <ul style={{ margin: 0, paddingLeft: 16 }}>
             {report.faults.map(({ line, message }) => (
               <li key={`${line} ${message}`} className="break">
                 {line === undefined ? message : t('newRun.file.onLine', { line, message })}

@@ -21,7 +21,7 @@ export function CsvTable({ text, header, label }: CsvTableProps) {
   return (
     <>
       <section className={classes.scroll} aria-label={label} tabIndex={0}>
-        <Table verticalSpacing={3} horizontalSpacing="sm" className={classes.csv}>
+        <Table verticalSpacing={4} horizontalSpacing="sm" className={classes.csv}>
           <Table.Thead>
             <Table.Tr>{head.map((name, i) => cell('th')(name, i, body[0]?.[i]))}</Table.Tr>
           </Table.Thead>

@@ -114,7 +114,7 @@ function ArtifactTable({ run, kept, chosen, nameOf, onChoose }: ArtifactTablePro
   const { t, i18n } = useTranslation();
   return (
     <section className={`panel ${classes.list}`} aria-label={t('node.artifacts')} tabIndex={0}>
-      <Table verticalSpacing={5} horizontalSpacing="sm">
+      <Table verticalSpacing={6} horizontalSpacing="sm">
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">{t('outputs.artifact')}</Table.Th>

@@ -14,7 +14,8 @@ export interface PageEntry {
     | '/metrics/test'
     | '/diff'
     | '/cluster'
-    | '/settings';
+    | '/settings'
+    | '/components';
   label: string;
   key?: string;
 }
@@ -35,5 +36,6 @@ export function usePages(): PageEntry[] {
     { to: '/diff', label: t('pages.diff') },
     { to: '/cluster', label: t('pages.cluster'), key: 'c' },
     { to: '/settings', label: t('pages.settings') },
+    { to: '/components', label: t('pages.components') },
   ];
 }

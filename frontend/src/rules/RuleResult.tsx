@@ -39,7 +39,7 @@ export function RuleResult({ report }: { report: RuleReport }) {
             {t('rules.found', { count: report.points })}
             {report.ranks ? ` ${t('rules.ofRanks', { count: report.ranks })}` : ''}
           </Text>
-          <Table verticalSpacing={3} w="auto">
+          <Table verticalSpacing={4} w="auto">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th scope="col">{t('rules.reduce')}</Table.Th>

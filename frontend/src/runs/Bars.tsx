@@ -25,7 +25,7 @@ export function Bar({ name, value }: { name: string; value: number }) {
   const percent = Math.round((Math.abs(value) / greatest) * 100);
   const label = t('runs.share', { percent });
   return (
-    <div role="img" aria-label={label} title={label} style={{ height: 4, marginTop: 3, background: 'var(--ar-line)' }}>
+    <div role="img" aria-label={label} title={label} style={{ height: 4, marginTop: 4, background: 'var(--ar-line)' }}>
       <div
         style={{
           width: `${percent}%`,

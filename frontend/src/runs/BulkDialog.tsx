@@ -68,7 +68,7 @@ export default function BulkDialog({ action, runs, onClose }: BulkDialogProps) {
           </Button>
           {!carryOut.isSuccess && (
             <Button
-              color={action === 'delete' || action === 'terminate' ? 'red.8' : undefined}
+              color={action === 'delete' || action === 'terminate' ? 'var(--ar-danger)' : undefined}
               disabled={count === 0}
               loading={carryOut.isPending}
               onClick={() => carryOut.mutate()}

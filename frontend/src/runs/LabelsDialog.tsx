@@ -83,7 +83,7 @@ export default function LabelsDialog({ runs, onClose }: LabelsDialogProps) {
               flex={1}
               miw={140}
             />
-            <Button type="submit" variant="default" mt={25} disabled={!name || badName || badValue}>
+            <Button type="submit" variant="default" mt={24} disabled={!name || badName || badValue}>
               {t('labels.add')}
             </Button>
           </Group>

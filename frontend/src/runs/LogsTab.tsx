@@ -34,7 +34,7 @@ export function LogsTab({ run, search, onShow }: LogsTabProps) {
     <div className={`panel ${classes.node}`}>
       <Select
         size="xs"
-        px={10}
+        px={8}
         pt={8}
         maw={420}
         searchable

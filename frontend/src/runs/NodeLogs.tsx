@@ -41,7 +41,7 @@ export function NodeLogs({ run, node, search, onShow }: NodeLogsProps) {
   return (
     <>
       {names.size > 1 && (
-        <Group gap="xs" px={10} pt={8} wrap="nowrap">
+        <Group gap="xs" px={8} pt={8} wrap="nowrap">
           <MultiSelect
             flex={1}
             size="xs"
@@ -87,7 +87,7 @@ function CutLogs({ logs, names }: { logs: NodeLog[]; names: Map<string, string> 
   const { t } = useTranslation();
   const cut = logs.filter((log) => log.state === 'cut');
   const line = (key: string, text: string) => (
-    <Text key={key} size="xs" c="dimmed" px={10} pt={4} role="status">
+    <Text key={key} size="xs" c="dimmed" px={8} pt={4} role="status">
       {text}
     </Text>
   );

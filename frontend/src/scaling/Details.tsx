@@ -66,7 +66,7 @@ function Section({ title, text, children }: { title: string; text?: string; chil
 function Sheet({ label, head, children }: { label: string; head: string[]; children: ReactNode }) {
   return (
     <section className={classes.file} tabIndex={0} aria-label={label}>
-      <Table verticalSpacing={3} horizontalSpacing="sm">
+      <Table verticalSpacing={4} horizontalSpacing="sm">
         <Table.Thead>
           <Table.Tr>
             {head.map((title) => (

@@ -63,7 +63,7 @@ export function Retention() {
       {plan.error && <Failure title={t('settings.refused')} error={plan.error} />}
       {plan.data && <Plan plan={plan.data} />}
       {runs.length > 0 && (
-        <Button color="red.8" style={{ alignSelf: 'flex-start' }} onClick={() => setAsking(true)}>
+        <Button color="var(--ar-danger)" style={{ alignSelf: 'flex-start' }} onClick={() => setAsking(true)}>
           {t('settings.remove')}
         </Button>
       )}

@@ -1,8 +1,9 @@
-import { Code, Title } from '@mantine/core';
+import { Code, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { healthQuery } from '../api/settings';
+import { TextLink } from '../app/links';
 import { Page } from '../app/Page';
 import { LanguageChoice, ThemeChoice } from '../app/Preferences';
 import { Failure } from '../feedback/Failure';
@@ -33,6 +34,9 @@ export function SettingsPage() {
               <TimeZoneChoice />
             </dd>
           </dl>
+          <Text size="sm" mt="sm">
+            <TextLink to="/components">{t('settings.components')}</TextLink>
+          </Text>
         </Section>
         <Section title={t('settings.server')}>
           {health.error && (

@@ -52,12 +52,12 @@ export default function YAMLDiff({ from, to }: YAMLDiffProps) {
 const looks = EditorView.theme({
   '& .cm-changedLine, &.cm-merge-b .cm-changedLine': { background: 'var(--ar-ok-bg)' },
   '& .cm-changedLine:before': { content: '"+ "', color: 'var(--ar-ok)' },
-  '& .cm-deletedChunk': { background: 'var(--ar-bad-bg)', paddingLeft: '6px' },
+  '& .cm-deletedChunk': { background: 'var(--ar-bad-bg)', paddingLeft: 'var(--ar-space-6)' },
   '& .cm-deletedLine:before': { content: '"− "', color: 'var(--ar-bad)' },
   '& .cm-deletedLine, & .cm-deletedLine del': { textDecoration: 'none' },
-  '& .cm-changedText, & .cm-deletedText': { background: 'none !important', fontWeight: '650' },
+  '& .cm-changedText, & .cm-deletedText': { background: 'none !important', fontWeight: 'var(--ar-weight-strong)' },
   '& .cm-collapsedLines': {
     background: 'var(--ar-raised) !important',
-    color: 'var(--mantine-color-text)',
+    color: 'var(--ar-text)',
   },
 });

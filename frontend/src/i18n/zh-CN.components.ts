@@ -1,0 +1,45 @@
+import type { Texts } from './en';
+import type { enComponents } from './en.components';
+
+/** Chinese texts of the page with all components. */
+export const zhCNComponents: Texts<typeof enComponents> = {
+  components: {
+    tokens: '尺寸与颜色',
+    tokensNote: '从当前页面读取，在 src/app/tokens.css 中声明。',
+    sample: '示例',
+    kind: {
+      space: '间距',
+      text: '字号',
+      weight: '字重',
+      radius: '圆角',
+      font: '字体',
+      state: '状态',
+      series: '图表系列',
+      ground: '底色、线条与文字',
+      tide: '主色',
+      grey: '深色主题的灰色',
+      nav: '导航',
+    },
+    buttons: '按钮与链接',
+    states: '状态标记',
+    statesNote: '每种状态都有图标和文字，不单靠颜色区分。',
+    answers: '等待、空白与错误',
+    answersNote: '代替结果显示的内容会说明原因，以及接下来该做什么。',
+    tables: '表格',
+    sorted: '已排序的行',
+    chosen: '选中和置顶的行',
+    fields: '输入框',
+    fieldsNote: '参数的输入框由其类型决定。左侧的竖线表示该值不是默认值。',
+    openers: '菜单、标签、对话框与播报',
+    openersNote: '没有弹出通知：结果显示在原处，并由屏幕阅读器读出。',
+    openMenu: '打开菜单',
+    tabText: '所选标签的内容。',
+    openDialog: '打开对话框',
+    openFailed: '打开操作失败的对话框',
+    announce: '向屏幕阅读器播报',
+    announced: '这是一条播报。',
+    charts: '图表',
+    chartsNote: '相邻的线条颜色和虚线样式都不同。有测试检查色盲读者能区分这些颜色。',
+    chartLabel: '每种颜色一条线',
+  },
+};
