@@ -55,7 +55,7 @@ func MetricOfFigure(name string) (metric string, ok bool) {
 	return "", false
 }
 
-// beyond chooses one of two values, of which either may be NaN.
+// beyond chooses one of two values. NaN is never chosen over a number.
 func beyond(choose func(a, b float64) float64, a, b float64) float64 {
 	switch {
 	case math.IsNaN(a):

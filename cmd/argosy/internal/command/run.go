@@ -121,6 +121,10 @@ func (c runs) show(cl *client.Client, r *client.Run) error {
 		runview.StepTable(p, r)
 		p.Heading("Metrics")
 		runview.MetricTable(p, r)
+		if len(r.Curves) > 0 {
+			p.Heading("Curves")
+			runview.CurveTable(p, r.Curves)
+		}
 		for _, w := range r.Warnings {
 			fmt.Fprintf(c.out, "\nwarning: %s\n", w)
 		}

@@ -44,6 +44,23 @@ func MetricTable(p output.Printer, r *client.Run) {
 	p.Rows("no metrics", []string{"metric", "value", "step"}, rows)
 }
 
+// CurveTable prints how metrics went while the run printed them.
+func CurveTable(p output.Printer, curves []client.RunCurve) {
+	var rows [][]string
+	for _, c := range curves {
+		row := []string{c.Name}
+		for _, value := range []*float64{c.Last, c.Min, c.Max} {
+			text := "NaN"
+			if value != nil {
+				text = MetricValue(client.Metric{Value: *value, Format: c.Format})
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	p.Rows("no curves", []string{"metric", "last", "min", "max"}, rows)
+}
+
 // MetricValue is a metric's number as KFP shows it: with three decimals, percentages as such.
 func MetricValue(m client.Metric) string {
 	if m.Format == "PERCENTAGE" {
