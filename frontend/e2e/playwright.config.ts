@@ -15,7 +15,8 @@ export default defineConfig({
   reporter: 'list',
   // Each run empties the folders of its projects: checkouts do not share one.
   projects: [
-    { name: 'chromium', testIgnore: 'firefox.spec.ts', outputDir: join(output, 'chromium') },
+    { name: 'chromium', testIgnore: ['firefox.spec.ts', 'empty.spec.ts'], outputDir: join(output, 'chromium') },
+    { name: 'empty', testMatch: 'empty.spec.ts', outputDir: join(output, 'empty') },
     { name: 'firefox', testMatch: 'firefox.spec.ts', outputDir: join(output, 'firefox') },
   ],
   use: {

@@ -39,6 +39,7 @@ type Client struct {
 	Jobs        JobsService      // the distributed jobs of runs
 	Cluster     ClusterService   // the cluster that runs work in, and what it tells of a run
 	Queues      QueuesService    // of Volcano's scheduler
+	Samples     SamplesService   // pipelines that come with the server
 
 	conn *connection
 }
@@ -56,6 +57,7 @@ type (
 	JobsService        struct{ conn *connection } // JobsService reads and stops the distributed jobs of runs.
 	ClusterService     struct{ conn *connection } // ClusterService reads the nodes, and what the cluster tells of a run.
 	QueuesService      struct{ conn *connection } // QueuesService reads and changes the queues of Volcano's scheduler.
+	SamplesService     struct{ conn *connection } // SamplesService starts pipelines that come with the server.
 )
 
 // Option configures a Client.
@@ -97,6 +99,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		Jobs:        JobsService{conn},
 		Cluster:     ClusterService{conn},
 		Queues:      QueuesService{conn},
+		Samples:     SamplesService{conn},
 	}
 	for _, o := range opts {
 		o(c)

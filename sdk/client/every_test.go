@@ -127,6 +127,7 @@ func TestEveryCallIsRepeatedWhereThatIsSafe(t *testing.T) {
 		"Runs.Retry":     true, // again: another attempt
 		"Runs.RetryFrom": true, "Runs.Prune": true, "Queues.Create": true, "Queues.Set": true,
 		"Experiments.Restore": true, // again: another that had the name
+		"Samples.Start":       true, // again: another run
 	}
 	for _, call := range calls() {
 		if call.seq || call.name == "Runs.Wait" { // they go on until their patience is over: see TestWaitFails and TestFollowLogEnds

@@ -23,6 +23,7 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/sample"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/series"
 	"github.com/argosy-ml/argosy/server/task"
@@ -40,6 +41,7 @@ type Services struct {
 	Pruner      *retention.Pruner
 	Cluster     *cluster.Service
 	Benchmark   *benchmark.Service
+	Samples     *sample.Service
 	// Streams ends what follows runs, which would otherwise hold up the end of the server.
 	Streams context.Context //nolint:containedctx // the life of the server, not of a call
 	Version string          // of the server, for healthz
@@ -67,6 +69,7 @@ type API struct {
 	clusters    *clusters
 	scalings    *scalings
 	schedules   *ownSchedules
+	samples     *samples
 }
 
 // New makes the gRPC services.
@@ -89,6 +92,7 @@ func New(s Services) *API {
 		clusters:    &clusters{service: s.Cluster},
 		scalings:    &scalings{service: s.Benchmark},
 		schedules:   &ownSchedules{jobs: jobs},
+		samples:     &samples{service: s.Samples},
 	}
 }
 
@@ -124,6 +128,7 @@ func (a *API) Server(log *slog.Logger, gate *access.Gate) *grpc.Server {
 	argosyv1.RegisterClusterServiceServer(s, a.clusters)
 	argosyv1.RegisterScalingServiceServer(s, a.scalings)
 	argosyv1.RegisterScheduleServiceServer(s, a.schedules)
+	argosyv1.RegisterSampleServiceServer(s, a.samples)
 	registerHealth(s)
 	reflection.Register(s)
 	return s
@@ -151,5 +156,6 @@ func (a *API) Route(ctx context.Context, mux *runtime.ServeMux) error {
 		argosyv1.RegisterClusterServiceHandlerServer(ctx, mux, a.clusters),
 		argosyv1.RegisterScalingServiceHandlerServer(ctx, mux, a.scalings),
 		argosyv1.RegisterScheduleServiceHandlerServer(ctx, mux, a.schedules),
+		argosyv1.RegisterSampleServiceHandlerServer(ctx, mux, a.samples),
 	)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/argosy-ml/argosy/server/reconcile"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/sample"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/series"
 	"github.com/argosy-ml/argosy/server/store"
@@ -132,6 +133,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 	services := api.New(api.Services{
 		Watcher: watcher, Series: curves, Benchmark: benchmark.NewService(benchmark.Config{Runs: runs.Reader, Experiments: experiments, Series: curves}), Pruner: pruner, Streams: streams, Cluster: clusterview.NewService(cluster.View(), runs, c.Home),
 		Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: schedules, Tasks: task.NewService(store),
+		Samples: sample.NewService(sample.Config{Pipelines: pipelines, Inspector: cluster, Runs: runs, Cluster: cluster.View(), Machine: c.Machine}),
 		Version: c.Version, Commit: c.Commit, Sources: sources,
 	})
 	gate := access.New(c.Password, c.Log)

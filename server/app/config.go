@@ -12,6 +12,7 @@ import (
 	"github.com/argosy-ml/argosy/server/gateway"
 	"github.com/argosy-ml/argosy/server/password"
 	"github.com/argosy-ml/argosy/server/retention"
+	"github.com/argosy-ml/argosy/server/sample"
 )
 
 // Config is what the server needs to know.
@@ -36,6 +37,7 @@ type Config struct {
 
 	NoCache    bool             // run every step, even when the outputs of an earlier one with the same inputs are cached
 	Retention  retention.Policy // what is kept of runs; everything, unless said
+	Machine    sample.Machine   // that an embedded cluster runs on; nothing on other clusters
 	ImportFrom string           // networks and hosts, with commas between, that pipelines may be read from by URL beside the public internet
 
 	Version string       // of the server, for clients

@@ -21,6 +21,7 @@ type apiOnlyEngine struct {
 	submitted []string
 	stopped   []string
 	headers   metadata.MD // of the last call that made a run
+	refuse    error       // of every run
 }
 
 type workflow struct {
@@ -71,6 +72,9 @@ func (e *apiOnlyEngine) Prepare(ctx context.Context, manifest []byte, o run.Opti
 	e.mu.Lock()
 	e.headers, _ = metadata.FromIncomingContext(ctx)
 	e.mu.Unlock()
+	if e.refuse != nil {
+		return run.Prepared{}, e.refuse
+	}
 	w, err := parse(manifest)
 	if err != nil {
 		return run.Prepared{}, err

@@ -40,6 +40,7 @@ import (
 	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/retention"
 	"github.com/argosy-ml/argosy/server/run"
+	"github.com/argosy-ml/argosy/server/sample"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/server/series"
 	"github.com/argosy-ml/argosy/server/store"
@@ -61,6 +62,8 @@ type server struct {
 	engine  *apiOnlyEngine
 	real    *engine.Engine   // in place of engine where what Argo says matters; on a cluster of fake clients
 	cluster *logtest.Cluster // whose pods print; one for each node that is recorded
+	offers  sample.Cluster   // what samples can have; an empty cluster unless a test says otherwise
+	machine sample.Machine   // that an embedded cluster runs on
 	source  cluster.Source   // shows the cluster; of an empty one unless a test says otherwise
 	archive *logs.Archive
 	objects *objects
@@ -123,6 +126,9 @@ func (s *server) open(t *testing.T) {
 	if s.source == nil {
 		s.source = engine.New(nil, fake.NewClientset(), enginetest.WithoutVolcano(enginetest.NewDynamic()), "kubeflow", log).View()
 	}
+	if s.offers == nil {
+		s.offers = engine.New(nil, fake.NewClientset(), enginetest.WithoutVolcano(enginetest.NewDynamic()), "kubeflow", log).View()
+	}
 	pipelines := pipeline.NewService(store, runner, manifest.Faults, now)
 	experiments := experiment.NewService(store, now)
 	s.archive = logs.New(logs.Config{Store: store, Cluster: s.cluster, Artifacts: s.objects, Log: log})
@@ -142,7 +148,7 @@ func (s *server) open(t *testing.T) {
 		sources = api.Sources{}
 	}
 	watcher := eventstream.New(eventstream.Config{Store: store, Runs: runs, Log: log})
-	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Benchmark: benchmark.NewService(benchmark.Config{Runs: runs.Reader, Experiments: experiments, Series: series.NewReader(store)}), Streams: streams, Cluster: cluster.NewService(s.source, runs, t.TempDir()), Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Pruner: &retention.Pruner{Store: store, Runs: runs.Changer, Log: log}, Version: "v1.2.3", Commit: "abc", Sources: sources})
+	services := api.New(api.Services{Watcher: watcher, Series: series.NewReader(store), Benchmark: benchmark.NewService(benchmark.Config{Runs: runs.Reader, Experiments: experiments, Series: series.NewReader(store)}), Streams: streams, Cluster: cluster.NewService(s.source, runs, t.TempDir()), Pipelines: pipelines, Experiments: experiments, Runs: runs, Schedules: s.schedules, Tasks: task.NewService(store), Samples: sample.NewService(sample.Config{Pipelines: pipelines, Inspector: runner, Runs: runs, Cluster: s.offers, Machine: s.machine}), Pruner: &retention.Pruner{Store: store, Runs: runs.Changer, Log: log}, Version: "v1.2.3", Commit: "abc", Sources: sources})
 	gate := access.New(s.password, log)
 	handler, err := gateway.New(gateway.Config{
 		API: services, Gate: gate, Pipelines: pipelines, Runs: runs, Watcher: watcher, Measures: measures, Hosts: s.hosts, Log: log, Streams: streams,

@@ -285,14 +285,25 @@ func (a *argosy) browse(t *testing.T, project, tarball string, run runView, meas
 	t.Helper()
 	typed, err := json.Marshal(parameters)
 	require.NoError(t, err)
+	a.playwright(t, project, "RUN_ID="+run.ID, "PIPELINE_FILE="+tarball, "RUN_PARAMETERS="+string(typed),
+		"EXPECT_METRIC_NAME=images/sec", "EXPECT_METRIC_VALUE="+strconv.FormatFloat(measured, 'f', -1, 64))
+}
+
+func (a *argosy) playwright(t *testing.T, project string, variables ...string) {
+	t.Helper()
 	browser := exec.Command("npx", "playwright", "test", "--config", "e2e/playwright.config.ts", "--project", project)
 	browser.Dir = filepath.Join(repository, "frontend")
-	browser.Env = append(os.Environ(), "ARGOSY_URL="+a.url, "RUN_ID="+run.ID, "PIPELINE_FILE="+tarball, "RUN_PARAMETERS="+string(typed),
-		"EXPECT_METRIC_NAME=images/sec", "EXPECT_METRIC_VALUE="+strconv.FormatFloat(measured, 'f', -1, 64),
-		"SCREENSHOTS="+filepath.Join(repository, ".build/screenshots"))
+	browser.Env = append(os.Environ(), "ARGOSY_URL="+a.url, "SCREENSHOTS="+filepath.Join(repository, ".build/screenshots"))
+	browser.Env = append(browser.Env, variables...)
 	out, err := browser.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Log(strings.TrimSpace(string(out)))
+}
+
+// TestEmptyHome starts a sample with one click, where nothing has run.
+func TestEmptyHome(t *testing.T) {
+	t.Parallel()
+	up(t, t.TempDir()).playwright(t, "empty")
 }
 
 // openPath lets others pass through the temporary folders above a path.

@@ -790,6 +790,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apis/argosy/v1/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the samples, the one to begin with first. */
+        get: operations["Argosy_ListSamples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apis/argosy/v1/samples/{name}:start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stores the sample's pipeline, unless it is there, and starts a run of it with parameters that suit this cluster. */
+        post: operations["Argosy_StartSample"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/apis/argosy/v1/scaling": {
         parameters: {
             query?: never;
@@ -2248,6 +2282,9 @@ export interface components {
              */
             total_size?: number;
         };
+        "argosy.v1.ListSamplesResponse": {
+            samples?: components["schemas"]["argosy.v1.Sample"][];
+        };
         "argosy.v1.ListSeriesResponse": {
             /** @description Without points. */
             series?: components["schemas"]["argosy.v1.Series"][];
@@ -2961,6 +2998,22 @@ export interface components {
             run_id?: string;
             visuals?: components["schemas"]["argosy.v1.Visual"][];
         };
+        /** @description Sample is a pipeline that comes with the server. */
+        "argosy.v1.Sample": {
+            description?: string;
+            /** @description Its steps are distributed jobs. */
+            distributed?: boolean;
+            /** @description What it needs and this cluster lacks; empty when it can start. */
+            lacks?: string;
+            /** @description Also the name of its pipeline. */
+            name?: string;
+            /** @description What a run gets on this cluster in place of the pipeline's defaults. */
+            parameters?: components["schemas"]["argosy.v1.SampleParameter"][];
+        };
+        "argosy.v1.SampleParameter": {
+            name?: string;
+            value?: string;
+        };
         /** @description ScalingCell is all runs with the same parameters. */
         "argosy.v1.ScalingCell": {
             /** @description With the base; absent for the base itself. */
@@ -3261,6 +3314,12 @@ export interface components {
              * @description How many runs have it.
              */
             runs?: number;
+        };
+        "argosy.v1.StartSampleResponse": {
+            pipeline_id?: string;
+            pipeline_version_id?: string;
+            run_id?: string;
+            run_name?: string;
         };
         "argosy.v1.StopRunJobResponse": Record<string, never>;
         /** @description StoredObject is something in the artifact store. */
@@ -5209,6 +5268,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["argosy.v1.CompareVisualsResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_ListSamples: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.ListSamplesResponse"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["api.ErrorAnswer"];
+                };
+            };
+        };
+    };
+    Argosy_StartSample: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description A successful response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["argosy.v1.StartSampleResponse"];
                 };
             };
             /** @description An error. */

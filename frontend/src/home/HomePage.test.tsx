@@ -1,4 +1,4 @@
-import { act, screen, within } from '@testing-library/react';
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { HttpResponse, http } from 'msw';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { renderAt } from '../test/render';
@@ -63,12 +63,12 @@ function answer({ running = [], waiting = [], failed = [], recent = [] }: Runs, 
       return HttpResponse.json(cluster);
     }),
   );
-  renderAt('/', '/', HomePage);
-  return asked;
+  const router = renderAt('/', '/', HomePage);
+  return { asked, router };
 }
 
 it('tells what runs and for how long, what failed and why, what waits and for what, and what is due', async () => {
-  const asked = answer(
+  const { asked } = answer(
     {
       running: [{ id: 'r', name: 'going', status: 'Running', started_at: ago(60), created_at: ago(60), pipeline }],
       waiting: [
@@ -170,9 +170,44 @@ it('shows how fast a run is while it goes on', async () => {
   expect(within(running).getByText('images/sec: 700.5 on each of 2 ranks')).toBeTruthy();
 });
 
+const samples = [
+  { name: 'mpi_run', description: 'Trains', distributed: true },
+  { name: 'own', description: 'A sample without a text of its own' },
+];
+
 it('teaches the three ways where nothing has run', async () => {
+  server.use(http.get('*/apis/argosy/v1/samples', () => HttpResponse.json({ samples })));
   answer({}, []);
-  for (const name of ['Upload a package', 'Write it in Go', 'Use the API']) {
+  for (const name of ['Start a sample', 'Upload a package', 'Write it in Go']) {
     expect(await screen.findByRole('heading', { name })).toBeTruthy();
   }
+  expect(await screen.findByText('A sample without a text of its own')).toBeTruthy();
+});
+
+it('starts a sample with one click, and goes to its run', async () => {
+  const started = vi.fn();
+  server.use(
+    http.get('*/apis/argosy/v1/samples', () => HttpResponse.json({ samples })),
+    http.post('*/apis/argosy/v1/samples/:name', ({ params }) => {
+      started(params.name);
+      return HttpResponse.json({ run_id: 'r1' });
+    }),
+  );
+  const { router } = answer({}, []);
+  fireEvent.click(await screen.findByRole('button', { name: 'Start mpi_run' }));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/runs/r1'));
+  expect(started.mock.calls).toEqual([['mpi_run:start']]);
+});
+
+it('says why a sample cannot start, and why one was refused', async () => {
+  const lacking = { name: 'mpi_run', lacks: 'there is no mpirun' };
+  server.use(
+    http.get('*/apis/argosy/v1/samples', () => HttpResponse.json({ samples: [{ name: 'data_pipeline' }, lacking] })),
+    http.post('*/apis/argosy/v1/samples/:name', () => HttpResponse.json({ message: 'no room' }, { status: 400 })),
+  );
+  answer({}, []);
+  expect(await screen.findByText('mpi_run cannot start here: there is no mpirun.')).toBeTruthy();
+  expect(screen.queryByRole('button', { name: 'Start mpi_run' })).toBeNull();
+  fireEvent.click(screen.getByRole('button', { name: 'Start data_pipeline' }));
+  expect((await screen.findByRole('alert')).textContent).toContain('no room');
 });

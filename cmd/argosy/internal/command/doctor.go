@@ -73,6 +73,25 @@ func examine(ctx context.Context, s home.Settings) ([]embedded.Finding, error) {
 	return append(findings, hostFolders(), callers(), toolchain(), address(ctx, h, "http", s.HTTP), address(ctx, h, "grpc", s.GRPC)), nil
 }
 
+// lackingTools says which programs of this machine distributed jobs lack; empty: none.
+func lackingTools(ctx context.Context, h home.Home) (string, error) {
+	_, findings, err := embedded.Examine(ctx, h)
+	if err != nil {
+		return "", err
+	}
+	var says []string
+	for _, f := range findings {
+		if (f.Check == "tools" || f.Check == "python") && f.Level != embedded.OK {
+			what, _, _ := strings.Cut(f.Says, ";")
+			says = append(says, what)
+		}
+	}
+	if len(says) == 0 {
+		return "", nil
+	}
+	return strings.Join(says, "; ") + "; argosy doctor prints the commands that add them", nil
+}
+
 // builds are the findings about the programs beside this one, but for those that argosy-cluster looks at.
 func builds(cluster string) (findings []embedded.Finding) {
 	if cluster != version.Version {

@@ -120,7 +120,7 @@ func (c *cli) root() *cobra.Command {
 	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
 	root.AddCommand(c.upCommand(), clusters{c}.command(), c.doctorCommand(), c.serverCommand(), backups{c}.backup(), backups{c}.restore(), c.pruneCommand(),
 		c.newCommand(), packages{c}.compile(), packages{c}.image(), packages{c}.lint(), packages{c}.diff(), packages{c}.decompile(), pipelines{c}.command(), experiments{c}.command(), runs{c}.command(),
-		submissions{c}.command(), imports{c}.command(), metricRules{c}.command(), schedules{c}.command(), c.jobCommand(), c.queueCommand(), c.reportCommand(), c.sweepCommand(), nodes{c}.command(), c.versionCommand())
+		submissions{c}.command(), sampleRuns{c}.command(), imports{c}.command(), metricRules{c}.command(), schedules{c}.command(), c.jobCommand(), c.queueCommand(), c.reportCommand(), c.sweepCommand(), nodes{c}.command(), c.versionCommand())
 	return root
 }
 

@@ -20,9 +20,11 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/exit"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/home"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
+	"github.com/argosy-ml/argosy/samples"
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/server/app"
 	"github.com/argosy-ml/argosy/server/password"
+	"github.com/argosy-ml/argosy/server/sample"
 )
 
 const clusterGrace = 50 * time.Second // for pods, then the components one after the other
@@ -167,6 +169,7 @@ func (u *upper) startServer(ctx context.Context, h home.Home, cluster *embedded.
 		HTTP: u.settings.HTTP, GRPC: u.settings.GRPC, Store: u.settings.Store, ImportFrom: u.settings.ImportFrom, Kubeconfig: cluster.Info.Kubeconfig,
 		Password: password.Password(os.Getenv(client.EnvPassword)),
 		S3:       app.S3{Endpoint: s3.Endpoint, AccessKey: s3.AccessKey, SecretKey: s3.SecretKey, Bucket: s3.Bucket},
+		Machine:  sample.Machine{Shared: h.Shared(), Lacks: func(ctx context.Context) (string, error) { return lackingTools(ctx, h) }},
 	}
 	if err := u.keep.set(&cfg); err != nil {
 		return nil, err
@@ -222,18 +225,18 @@ func (u *upper) demo(ctx context.Context, h home.Home, url string) {
 }
 
 // offers asks the cluster what each of its nodes offers to pods.
-func offers(ctx context.Context, h home.Home) ([]demo.Node, error) {
+func offers(ctx context.Context, h home.Home) ([]samples.Node, error) {
 	status, err := embedded.ReadStatus(ctx, h)
 	if err != nil {
 		return nil, err
 	}
-	var nodes []demo.Node
+	var nodes []samples.Node
 	for _, n := range status.Nodes {
 		cpu, err := resource.ParseQuantity(n.CPU)
 		if err != nil {
 			return nil, fmt.Errorf("node %s offers %q CPUs: %w", n.Name, n.CPU, err)
 		}
-		nodes = append(nodes, demo.Node{CPU: cpu, Memory: *resource.NewQuantity(n.Memory, resource.BinarySI)})
+		nodes = append(nodes, samples.Node{MilliCPU: cpu.MilliValue(), Memory: n.Memory})
 	}
 	return nodes, nil
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,21 +20,19 @@ import (
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/runview"
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 	"github.com/argosy-ml/argosy/compiler"
+	"github.com/argosy-ml/argosy/samples"
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/server/pipeline/pkgfile"
 )
-
-// Branch is the branch that samples/mpi_run trains from.
-const Branch = "cnn_tf_v1.9_compatible"
 
 // Config says which sample and where.
 type Config struct {
 	Client *client.Client
 	Screen *terminal.Screen
-	Dir    string // of the sample; its base name is the name of the pipeline
-	Work   string // folder for the package
-	Shared string // folder that pods see at the same path, for the git repository
-	Nodes  []Node // what the cluster offers; none leaves the pipeline's own limits
+	Dir    string         // of the sample; its base name is the name of the pipeline
+	Work   string         // folder for the package
+	Shared string         // folder that pods see at the same path, for the git repository
+	Nodes  []samples.Node // what the cluster offers; none leaves the pipeline's own limits
 }
 
 // demo is one run of the sample.
@@ -78,7 +75,7 @@ func (d *demo) perform(ctx context.Context) (*client.Run, error) {
 	var source string
 	var pkg, workflow []byte
 	var request client.NewRun
-	var parameters []client.Parameter
+	var parameters []samples.Parameter
 	var run *client.Run
 	steps := []struct {
 		name string
@@ -91,7 +88,7 @@ func (d *demo) perform(ctx context.Context) (*client.Run, error) {
 			return detail, err
 		}},
 		{"size", func() (detail string, err error) {
-			parameters, detail, err = size(workflow, d.Nodes)
+			parameters, detail, err = samples.Size(workflow, d.Nodes, 0)
 			return detail, err
 		}},
 		{"create run", func() (detail string, err error) {
@@ -133,7 +130,7 @@ func (d *demo) repository() (source, detail string, err error) {
 		return "", "none: the sample has no folder benchmarks", nil
 	}
 	source = filepath.Join(d.Shared, "benchmarks.git")
-	commit, changed, err := Repository(files, source, Branch)
+	commit, changed, err := samples.Repository(os.DirFS(files), source, samples.Branch)
 	detail = fmt.Sprintf("%s at %.8s", source, commit)
 	if !changed {
 		detail += ", as before"
@@ -225,14 +222,16 @@ func (d *demo) upload(ctx context.Context, pkg, workflow []byte) (request client
 	return request, fmt.Sprintf("pipeline %s, version %s", p.Name, v.Name), nil
 }
 
-func (d *demo) create(ctx context.Context, n client.NewRun, parameters []client.Parameter, source string) (*client.Run, string, error) {
+func (d *demo) create(ctx context.Context, n client.NewRun, parameters []samples.Parameter, source string) (*client.Run, string, error) {
 	e, err := d.Client.Experiments.Ensure(ctx, d.name)
 	if err != nil {
 		return nil, "", err
 	}
 	n.Name, n.ExperimentID = d.name, e.ID
 	n.Description = "Started by argosy up --demo"
-	n.Parameters = slices.Clone(parameters)
+	for _, p := range parameters {
+		n.Parameters = append(n.Parameters, client.Parameter(p))
+	}
 	if source != "" {
 		n.Parameters = append(n.Parameters, client.Parameter{Name: "sync_source", Value: source})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/argosy-ml/argosy/cmd/argosy/internal/terminal"
 	"github.com/argosy-ml/argosy/compiler"
+	"github.com/argosy-ml/argosy/samples"
 	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/server/app"
 )
@@ -78,7 +79,7 @@ func TestUploadAndCreate(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, v.Items, 2)
 
-	parameters, _, err := size([]byte(workflow), nil)
+	parameters, _, err := samples.Size([]byte(workflow), nil, 0)
 	require.NoError(t, err)
 	r, detail, err := d.create(t.Context(), changed, parameters, "/shared/benchmarks.git")
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package demo
+package samples
 
 import (
 	"os"
@@ -9,8 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-const branch = "cnn_tf_v1.9_compatible"
 
 func TestRepository(t *testing.T) {
 	t.Parallel()
@@ -27,14 +25,14 @@ func TestRepository(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(src, "empty"), 0o755))
 	require.NoError(t, os.Symlink("train.py", filepath.Join(src, "scripts/link")))
 
-	first, changed, err := Repository(src, dst, branch)
+	first, changed, err := Repository(os.DirFS(src), dst, Branch)
 	require.NoError(t, err)
 	require.True(t, changed)
-	again, changed, err := Repository(src, dst, branch)
+	again, changed, err := Repository(os.DirFS(src), dst, Branch)
 	require.NoError(t, err)
 	require.False(t, changed)
 	require.Equal(t, first, again)
-	elsewhere, _, err := Repository(src, filepath.Join(t.TempDir(), "other.git"), branch)
+	elsewhere, _, err := Repository(os.DirFS(src), filepath.Join(t.TempDir(), "other.git"), Branch)
 	require.NoError(t, err)
 	require.Equal(t, first, elsewhere, "the same files give the same commit")
 
@@ -43,22 +41,22 @@ func TestRepository(t *testing.T) {
 	require.NotContains(t, out, "error")
 	clone := filepath.Join(t.TempDir(), "clone")
 	gitOut(t, ".", "clone", "--quiet", dst, clone)
-	require.Equal(t, branch, gitOut(t, clone, "rev-parse", "--abbrev-ref", "HEAD"))
+	require.Equal(t, Branch, gitOut(t, clone, "rev-parse", "--abbrev-ref", "HEAD"))
 	require.Equal(t, "README.md scripts.txt scripts/link scripts/train.py", strings.Join(strings.Fields(gitOut(t, clone, "ls-files")), " "))
 	info, err := os.Stat(filepath.Join(clone, "scripts/train.py"))
 	require.NoError(t, err)
 	require.NotZero(t, info.Mode()&0o100)
 
 	write("README.md", "changed\n", 0o644)
-	second, changed, err := Repository(src, dst, branch)
+	second, changed, err := Repository(os.DirFS(src), dst, Branch)
 	require.NoError(t, err)
 	require.True(t, changed)
 	require.NotEqual(t, first, second)
-	require.Equal(t, second, gitOut(t, dst, "rev-parse", branch))
+	require.Equal(t, second, gitOut(t, dst, "rev-parse", Branch))
 
-	_, _, err = Repository(t.TempDir(), filepath.Join(t.TempDir(), "x.git"), branch)
+	_, _, err = Repository(os.DirFS(t.TempDir()), filepath.Join(t.TempDir(), "x.git"), Branch)
 	require.ErrorContains(t, err, "no files")
-	_, _, err = Repository(filepath.Join(src, "none"), filepath.Join(t.TempDir(), "x.git"), branch)
+	_, _, err = Repository(os.DirFS(filepath.Join(src, "none")), filepath.Join(t.TempDir(), "x.git"), Branch)
 	require.ErrorContains(t, err, "no such file")
 }
 

@@ -1,4 +1,4 @@
-package demo
+package samples
 
 import (
 	"fmt"
@@ -6,31 +6,32 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
-
-	"github.com/argosy-ml/argosy/sdk/client"
 )
 
 // Node is what one node of the cluster offers to pods.
 type Node struct {
-	CPU    resource.Quantity
-	Memory resource.Quantity
+	MilliCPU int64 // thousandths of a core
+	Memory   int64 // bytes
 }
 
-// demoWorkers is how many workers the demo trains with: one would have nothing to reduce.
-const demoWorkers = 2
+// Parameter is a parameter of a run.
+type Parameter struct{ Name, Value string }
+
+// Workers is how many workers a sample trains with: one would have nothing to reduce.
+const Workers = 2
 
 // memoryStep is what sizes of memory are rounded down to, so that people can read them.
 const memoryStep = 64 << 20
 
-// size chooses the parameters of the demo's run. It trains on CPUs, without a data volume, and asks each worker for no more than lets
-// all of them run at the same time on the nodes. Parameters that the pipeline does not declare are left out, and so are those whose
+// Size chooses the parameters of a sample's run. Each worker has so many GPUs, and no data volume. It asks for no more than lets all
+// workers run at the same time on the nodes. Parameters that the pipeline does not declare are left out, and so are those whose
 // default already fits. The detail says in one line what is asked for, and of how much.
-func size(workflow []byte, nodes []Node) (parameters []client.Parameter, detail string, err error) {
+func Size(workflow []byte, nodes []Node, gpus int) (parameters []Parameter, detail string, err error) {
 	defaults, err := declared(workflow)
 	if err != nil {
 		return nil, "", err
 	}
-	for _, p := range []client.Parameter{{Name: "workers", Value: fmt.Sprint(demoWorkers)}, {Name: "gpus", Value: "0"}, {Name: "data"}} {
+	for _, p := range []Parameter{{"workers", fmt.Sprint(Workers)}, {"gpus", fmt.Sprint(gpus)}, {"data", ""}} {
 		if _, ok := defaults[p.Name]; ok {
 			parameters = append(parameters, p)
 		}
@@ -40,8 +41,8 @@ func size(workflow []byte, nodes []Node) (parameters []client.Parameter, detail 
 		name string
 		most resource.Quantity
 	}{
-		{"cpu_limit", largest(nodes, demoWorkers, func(n Node) resource.Quantity { return n.CPU })},
-		{"memory_limit", wholeSteps(largest(nodes, demoWorkers, func(n Node) resource.Quantity { return n.Memory }))},
+		{"cpu_limit", *resource.NewMilliQuantity(largest(nodes, Workers, func(n Node) int64 { return n.MilliCPU }), resource.DecimalSI)},
+		{"memory_limit", wholeSteps(largest(nodes, Workers, func(n Node) int64 { return n.Memory }))},
 	} {
 		text, ok := defaults[limit.name]
 		if !ok {
@@ -53,7 +54,7 @@ func size(workflow []byte, nodes []Node) (parameters []client.Parameter, detail 
 		}
 		if len(nodes) > 0 && want.Cmp(limit.most) > 0 {
 			want = limit.most
-			parameters = append(parameters, client.Parameter{Name: limit.name, Value: want.String()})
+			parameters = append(parameters, Parameter{limit.name, want.String()})
 		}
 		asked[limit.name] = want
 	}
@@ -80,32 +81,31 @@ func declared(workflow []byte) (map[string]string, error) {
 }
 
 // largest is the most that each of count equal pods can have while all of them run: a node that offers x holds k pods of x/k each.
-func largest(nodes []Node, count int, of func(Node) resource.Quantity) resource.Quantity {
-	var shares []int64 // thousandths
+func largest(nodes []Node, count int, of func(Node) int64) int64 {
+	var shares []int64
 	for _, n := range nodes {
-		all := of(n)
 		for k := 1; k <= count; k++ {
-			shares = append(shares, all.MilliValue()/int64(k))
+			shares = append(shares, of(n)/int64(k))
 		}
 	}
 	if len(shares) < count {
-		return resource.Quantity{}
+		return 0
 	}
 	slices.Sort(shares)
-	return *resource.NewMilliQuantity(shares[len(shares)-count], resource.DecimalSI)
+	return shares[len(shares)-count]
 }
 
 // wholeSteps rounds bytes down, but never to nothing.
-func wholeSteps(q resource.Quantity) resource.Quantity {
-	steps := max(1, q.Value()/memoryStep)
+func wholeSteps(bytes int64) resource.Quantity {
+	steps := max(1, bytes/memoryStep)
 	return *resource.NewQuantity(steps*memoryStep, resource.BinarySI)
 }
 
-// describe is the line about what the demo asks for.
+// describe is the line about what a sample asks for.
 func describe(sized bool, asked map[string]resource.Quantity, nodes []Node) string {
 	each := "as the pipeline says"
 	if sized {
-		each = fmt.Sprintf("%d workers", demoWorkers)
+		each = fmt.Sprintf("%d workers", Workers)
 	}
 	cpu, hasCPU := asked["cpu_limit"]
 	memory, hasMemory := asked["memory_limit"]
@@ -117,10 +117,10 @@ func describe(sized bool, asked map[string]resource.Quantity, nodes []Node) stri
 	case hasMemory:
 		each += " x " + memory.String()
 	}
-	var allCPU, allMemory resource.Quantity
+	var all Node
 	for _, n := range nodes {
-		allCPU.Add(n.CPU)
-		allMemory.Add(n.Memory)
+		all.MilliCPU += n.MilliCPU
+		all.Memory += n.Memory
 	}
-	return fmt.Sprintf("%s: this cluster offers %s CPU, %.1f GiB", each, allCPU.String(), float64(allMemory.Value())/(1<<30))
+	return fmt.Sprintf("%s: this cluster offers %s CPU, %.1f GiB", each, resource.NewMilliQuantity(all.MilliCPU, resource.DecimalSI), float64(all.Memory)/(1<<30))
 }

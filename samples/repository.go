@@ -1,11 +1,10 @@
-package demo
+package samples
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"time"
 
@@ -16,15 +15,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// committed is the time of the demo's commit. It is fixed, so that the same files give the same commit.
+// committed is the time of the repository's commit. It is fixed, so that the same files give the same commit.
 var committed = time.Date(2019, 5, 10, 17, 5, 2, 0, time.UTC)
 
 // Repository makes dst a bare git repository whose branch holds the files of src in one commit, and gives the commit.
 // The same files give the same commit; changed tells whether the branch had to be moved.
-func Repository(src, dst, branch string) (commit string, changed bool, err error) {
+func Repository(src fs.FS, dst, branch string) (commit string, changed bool, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("git repository %s from %s: %w", dst, src, err)
+			err = fmt.Errorf("git repository %s: %w", dst, err)
 		}
 	}()
 	repo, err := git.PlainOpen(dst)
@@ -34,7 +33,7 @@ func Repository(src, dst, branch string) (commit string, changed bool, err error
 	if err != nil {
 		return "", false, err
 	}
-	tree, err := writeTree(repo.Storer, src)
+	tree, err := writeTree(repo.Storer, src, ".")
 	if err != nil {
 		return "", false, err
 	}
@@ -59,8 +58,8 @@ func Repository(src, dst, branch string) (commit string, changed bool, err error
 }
 
 // writeTree stores a folder and gives its hash; zero for one without files, which git does not know.
-func writeTree(s storer.EncodedObjectStorer, dir string) (plumbing.Hash, error) {
-	list, err := os.ReadDir(dir)
+func writeTree(s storer.EncodedObjectStorer, src fs.FS, dir string) (plumbing.Hash, error) {
+	list, err := fs.ReadDir(src, dir)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
@@ -70,11 +69,11 @@ func writeTree(s storer.EncodedObjectStorer, dir string) (plumbing.Hash, error) 
 			continue
 		}
 		entry := object.TreeEntry{Name: e.Name(), Mode: filemode.Dir}
-		path := filepath.Join(dir, e.Name())
+		name := path.Join(dir, e.Name())
 		if e.IsDir() {
-			entry.Hash, err = writeTree(s, path)
+			entry.Hash, err = writeTree(s, src, name)
 		} else {
-			entry.Mode, entry.Hash, err = writeBlob(s, path, e)
+			entry.Mode, entry.Hash, err = writeBlob(s, src, name, e)
 		}
 		if err != nil {
 			return plumbing.ZeroHash, err
@@ -97,10 +96,10 @@ func writeTree(s storer.EncodedObjectStorer, dir string) (plumbing.Hash, error) 
 
 // skipped leaves out what running the program leaves behind, and repositories inside.
 func skipped(e fs.DirEntry) bool {
-	return e.Name() == ".git" || e.Name() == "__pycache__" || filepath.Ext(e.Name()) == ".pyc"
+	return e.Name() == ".git" || e.Name() == "__pycache__" || path.Ext(e.Name()) == ".pyc"
 }
 
-func writeBlob(s storer.EncodedObjectStorer, path string, e fs.DirEntry) (filemode.FileMode, plumbing.Hash, error) {
+func writeBlob(s storer.EncodedObjectStorer, src fs.FS, name string, e fs.DirEntry) (filemode.FileMode, plumbing.Hash, error) {
 	mode := filemode.Regular
 	var data []byte
 	info, err := e.Info()
@@ -108,15 +107,15 @@ func writeBlob(s storer.EncodedObjectStorer, path string, e fs.DirEntry) (filemo
 	case err != nil:
 	case info.Mode()&fs.ModeSymlink != 0:
 		var target string
-		target, err = os.Readlink(path)
+		target, err = fs.ReadLink(src, name)
 		mode, data = filemode.Symlink, []byte(target)
 	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is neither a file nor a folder", path)
+		err = fmt.Errorf("%s is neither a file nor a folder", name)
 	default:
 		if info.Mode()&0o111 != 0 {
 			mode = filemode.Executable
 		}
-		data, err = os.ReadFile(path)
+		data, err = fs.ReadFile(src, name)
 	}
 	if err != nil {
 		return mode, plumbing.ZeroHash, err
