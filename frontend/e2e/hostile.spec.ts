@@ -74,14 +74,14 @@ async function prepare(page: Page, html = '<h1>Report</h1>') {
 test('names, parameters and log lines that are markup are shown as text and run nothing', async ({ page }) => {
   await prefer(page, {});
   const { pipeline, run } = await prepare(page);
-  const pages: [path: string, shows: string][] = [
+  const pages: [path: string, shows: string, within?: string][] = [
     ['/runs', 'run'],
     ['/runs?params=text', 'value'],
     [`/runs/${run}`, 'line'],
     [`/runs/${run}?tab=timeline`, 'run'],
     [`/runs/${run}?tab=steps`, 'run'],
     [`/runs/${run}?tab=parameters`, 'value'],
-    [`/runs/${run}?tab=yaml&node=none`, 'run'],
+    [`/runs/${run}?tab=yaml&node=none`, 'run', '.cm-content'],
     [`/runs/new?clone=${run}`, 'value'],
     ['/pipelines', 'pipeline'],
     [`/pipelines/${pipeline}`, 'pipeline'],
@@ -89,13 +89,14 @@ test('names, parameters and log lines that are markup are shown as text and run 
     [`/pipelines/${pipeline}?tab=runs`, 'run'],
   ];
   const made = () => page.evaluate(() => document.querySelectorAll('img[src="x"], [onerror]').length);
-  for (const [path, shows] of pages) {
+  for (const [path, shows, within = 'body'] of pages) {
     await page.goto(path);
     const seen = () =>
-      page.evaluate(() => {
-        const fields = [...document.querySelectorAll('input, textarea')] as HTMLInputElement[];
-        return [document.body.innerText, ...fields.map(({ value }) => value)].join('\n');
-      });
+      page.evaluate((within) => {
+        const place = document.querySelector<HTMLElement>(within);
+        const fields = [...(place?.querySelectorAll('input, textarea') ?? [])] as HTMLInputElement[];
+        return [place?.innerText, ...fields.map(({ value }) => value)].join('\n');
+      }, within);
     await expect.poll(seen, path).toContain(`<b>${shows}</b>`);
     expect(await made(), path).toBe(0);
     expect(await page.evaluate(() => 'stolen' in window), path).toBe(false);
