@@ -90,17 +90,21 @@ func (s *Service) serve(ctx context.Context, one Schedule) (next time.Time, bloc
 		if open >= one.MaxConcurrency {
 			return time.Time{}, true, nil
 		}
+		before := one
 		one.LastIndex++
-		message, err := s.start(ctx, one, due)
-		if err != nil {
+		if one.Message, err = s.start(ctx, one, due); err != nil {
 			return time.Time{}, false, err
 		}
-		if message != "" {
+		if one.Message != "" {
 			one.LastIndex-- // no run has it
 		}
 		one.LastAt = due
-		if err := s.c.Store.AdvanceSchedule(ctx, one.ID, due, one.LastIndex, message); err != nil {
+		advanced, err := s.c.Store.AdvanceSchedule(ctx, before, one)
+		if err != nil {
 			return time.Time{}, false, err
+		}
+		if !advanced { // it was changed meanwhile: the next look reads it
+			break
 		}
 	}
 	return s.c.Now(), false, nil

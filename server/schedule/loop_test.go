@@ -19,6 +19,7 @@ import (
 
 	"github.com/argosy-ml/argosy/server/engine/enginetest"
 	"github.com/argosy-ml/argosy/server/listing"
+	"github.com/argosy-ml/argosy/server/pipeline"
 	"github.com/argosy-ml/argosy/server/run"
 	"github.com/argosy-ml/argosy/server/schedule"
 	"github.com/argosy-ml/argosy/test/leaks"
@@ -157,6 +158,78 @@ func TestUpdate(t *testing.T) {
 	})
 }
 
+// A change that meets a run of the times before it stands: what was missed of those times is not made up for.
+func TestUpdateMeetsRun(t *testing.T) {
+	t.Parallel()
+	warm(t)
+	synctest.Test(t, func(t *testing.T) {
+		b := enginetest.New(t) // it is midnight
+		made, err := b.Schedules.Create(t.Context(), request(schedule.Trigger{Interval: time.Hour}, 10))
+		require.NoError(t, err)
+		time.Sleep(3*time.Hour + 10*time.Minute) // the server is down
+		s := &interrupted{Store: b.Store, meanwhile: func() {
+			_, err := b.Schedules.Update(t.Context(), made.ID, request(schedule.Trigger{Cron: "30 * * * *"}, 10))
+			require.NoError(t, err)
+		}}
+		late := schedule.NewService(schedule.Config{Store: s, Runs: b.Runs, Now: time.Now, Log: b.Log})
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- late.Run(ctx) }()
+		synctest.Wait()
+		require.Equal(t, []string{"1 01:00:00"}, greetings(t, b, made.ID), "its run was being started")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, []string{"1 01:00:00", "2 03:30:00"}, greetings(t, b, made.ID))
+		cancel()
+		require.NoError(t, <-done)
+	})
+}
+
+// interrupted is a store in which something happens while the first run is being started.
+type interrupted struct {
+	schedule.Store
+	meanwhile func()
+}
+
+func (s *interrupted) ScheduleManifest(ctx context.Context, id string) ([]byte, error) {
+	manifest, err := s.Store.ScheduleManifest(ctx, id)
+	if s.meanwhile != nil {
+		s.meanwhile()
+		s.meanwhile = nil
+	}
+	return manifest, err
+}
+
+// A schedule whose version is deleted runs on, and is changed without choosing another.
+func TestUpdateWithoutItsVersion(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t)
+	p, err := b.Pipelines.Create(t.Context(), pipeline.Upload{FileName: "hello.yaml", Name: "hello", Data: []byte(enginetest.Manifest)})
+	require.NoError(t, err)
+	q := request(schedule.Trigger{Interval: time.Hour}, 1)
+	q.Run.Manifest, q.Run.VersionID = nil, p.Default.ID
+	made, err := b.Schedules.Create(t.Context(), q)
+	require.NoError(t, err)
+	require.NoError(t, b.Pipelines.DeleteVersion(t.Context(), p.Default.ID))
+
+	q.Run.Name, q.Run.Parameters[0].Value = "Tock", "bye"
+	for _, pipelineID := range []string{"", p.ID} {
+		q.Run.PipelineID = pipelineID
+		_, err = b.Schedules.Update(t.Context(), made.ID, q)
+		require.NoError(t, err)
+	}
+	kept, err := b.Schedules.Get(t.Context(), made.ID)
+	require.NoError(t, err)
+	require.Equal(t, []any{"Tock", "bye", p.ID, "hello", p.Default.ID, "hello", true},
+		[]any{kept.Name, kept.Parameters[0].Value, kept.PipelineID, kept.PipelineName, kept.VersionID, kept.VersionName, kept.ByVersion})
+	q.Run.Parameters[0].Name = "none"
+	_, err = b.Schedules.Update(t.Context(), made.ID, q)
+	require.ErrorContains(t, err, "none", "the manifest says which parameters there are")
+	q.Run.VersionID = "other"
+	_, err = b.Schedules.Update(t.Context(), made.ID, q)
+	require.Error(t, err)
+}
+
 func TestNoCatchUp(t *testing.T) {
 	t.Parallel()
 	warm(t)
@@ -235,8 +308,8 @@ func TestNothingTwice(t *testing.T) {
 // forgetful is a store that loses the notes of what was started.
 type forgetful struct{ schedule.Store }
 
-func (forgetful) AdvanceSchedule(context.Context, string, time.Time, int64, string) error {
-	return errors.New("the disk is full")
+func (forgetful) AdvanceSchedule(context.Context, schedule.Schedule, schedule.Schedule) (bool, error) {
+	return false, errors.New("the disk is full")
 }
 
 // TestClusterRefuses: a schedule reports a run that can never be made, and goes on.

@@ -43,8 +43,9 @@ type Store interface {
 	EnableSchedule(ctx context.Context, id string, enabled bool, now time.Time) error
 	// UpdateSchedule changes all of a schedule but Enabled, Resource, CreatedAt and LastIndex; LastAt only where retimed.
 	UpdateSchedule(ctx context.Context, s Schedule, manifest []byte, retimed bool) error
-	// AdvanceSchedule notes that the time at was dealt with, by a run of that index, or by none, as message says.
-	AdvanceSchedule(ctx context.Context, id string, at time.Time, index int64, message string) error
+	// AdvanceSchedule notes what was dealt with of the schedule before: the LastAt, LastIndex and Message of after. Where the trigger or
+	// LastAt is not that of before any more, it notes LastIndex alone, whose run exists, and gives false.
+	AdvanceSchedule(ctx context.Context, before, after Schedule) (advanced bool, err error)
 	// OpenRuns counts the runs of a schedule that have not ended.
 	OpenRuns(ctx context.Context, id string) (int64, error)
 	DeleteSchedule(ctx context.Context, id string) error

@@ -69,9 +69,21 @@ func (s *Service) Update(ctx context.Context, id string, q Request) (Schedule, e
 	if err != nil {
 		return Schedule{}, err
 	}
+	keeps := q.keepsVersion(old)
+	if keeps { // its manifest, too: the version may have been deleted
+		manifest, err := s.c.Store.ScheduleManifest(ctx, id)
+		if err != nil {
+			return Schedule{}, err
+		}
+		q.Run.Manifest, q.Run.PipelineID, q.Run.VersionID = manifest, "", ""
+	}
 	changed, manifest, err := s.plan(ctx, q)
 	if err != nil {
 		return Schedule{}, err
+	}
+	if keeps {
+		changed.PipelineID, changed.PipelineName, changed.VersionID, changed.VersionName = old.PipelineID, old.PipelineName, old.VersionID, old.VersionName
+		changed.ByVersion = old.ByVersion
 	}
 	changed.ID, changed.Resource, changed.Enabled, changed.CreatedAt = old.ID, old.Resource, old.Enabled, old.CreatedAt
 	changed.LastAt, changed.LastIndex = old.LastAt, old.LastIndex
@@ -84,6 +96,12 @@ func (s *Service) Update(ctx context.Context, id string, q Request) (Schedule, e
 	}
 	s.Nudge()
 	return changed, nil
+}
+
+// keepsVersion tells whether the version that is asked for is the one that the schedule runs.
+func (q Request) keepsVersion(old Schedule) bool {
+	same := q.Run.VersionID != "" && q.Run.VersionID == old.VersionID && (q.Run.PipelineID == "" || q.Run.PipelineID == old.PipelineID)
+	return same && len(q.Run.Manifest) == 0
 }
 
 // plan checks what is asked for and returns it as a schedule without an id, a resource and a history.

@@ -5,6 +5,7 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { renderAt } from '../test/render';
 import { server } from '../test/server';
 import { NewRunForm } from './NewRunForm';
+import { sourceOfSchedule } from './source';
 import { newTrigger } from './triggerDraft';
 
 const pipeline = {
@@ -279,6 +280,7 @@ it('changes a schedule in place, by its own name', async () => {
   const cron = await screen.findByLabelText('Expression, in UTC');
   await userEvent.clear(cron);
   await userEvent.type(cron, '@weekly');
+  expect(await screen.findByText('argosy schedule edit nightly --cron @weekly')).toBeTruthy();
   await userEvent.click(await ready('Save the schedule'));
   await waitFor(() => expect(router.state.location.pathname).toBe('/schedules/s1'));
   expect(asked.mock.calls[0]?.[0]).toMatchObject({
@@ -288,6 +290,39 @@ it('changes a schedule in place, by its own name', async () => {
     service_account: 'trainer',
     pipeline_spec: { parameters: [{ name: 'workers', value: '4' }] },
     trigger: { cron_schedule: { cron: '@weekly' } },
+  });
+});
+
+it('changes a schedule whose version is deleted', async () => {
+  const asked = vi.fn();
+  server.use(
+    http.put('*/apis/argosy/v1/schedules/s1', async ({ request }) => {
+      asked(await request.json());
+      return HttpResponse.json({ id: 's1' });
+    }),
+  );
+  const manifest = { spec: { arguments: { parameters: [{ name: 'lines', value: '10' }] } } };
+  const job = {
+    id: 's1',
+    name: 'nightly',
+    pipeline_spec: { pipeline_id: 'p1', workflow_manifest: JSON.stringify(manifest), parameters: [] },
+    resource_references: [
+      { key: { type: 'EXPERIMENT' as const, id: 'e0' } },
+      { key: { type: 'PIPELINE_VERSION' as const, id: 'gone' } },
+    ],
+    trigger: { periodic_schedule: { interval_second: '3600' } },
+  };
+  const source = sourceOfSchedule(job, true);
+  const search = { recurring: true, replace: true, schedule: 's1' };
+  const router = renderAt('/', '/', () => <NewRunForm search={search} source={source} />);
+  await userEvent.type(await screen.findByLabelText('lines'), '0');
+  expect(screen.getByText(/was deleted\. The schedule keeps it/)).toBeTruthy();
+  expect(screen.getByText('argosy schedule edit nightly -p lines=100')).toBeTruthy();
+  await userEvent.click(await ready('Save the schedule'));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/schedules/s1'));
+  expect(asked.mock.calls[0]?.[0]).toMatchObject({
+    resource_references: [{}, { key: { type: 'PIPELINE_VERSION', id: 'gone' } }],
+    pipeline_spec: { parameters: [{ name: 'lines', value: '100' }] },
   });
 });
 

@@ -12,7 +12,7 @@ import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
 import { useParameterRules } from '../pipelines/useParameterRules';
 import { AsCommand } from './AsCommand';
-import { commandLine, curl } from './command';
+import { commandLine, curl, editLine } from './command';
 import { ExperimentField, type ExperimentValue, useExperimentDefault } from './ExperimentField';
 import classes from './NewRun.module.css';
 import { type NewRunSearch, searchValues, valuesPatch } from './newRunSearch';
@@ -54,12 +54,14 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
   const defaultVersion = pipeline.data?.default_version?.id;
   const versionID = search.version ?? (search.pipeline ? undefined : source?.versionID) ?? defaultVersion;
   const version = versions.data?.items.find(({ id }) => id === versionID);
+  // What the schedule runs on with: its version is deleted, and no other is chosen.
+  const kept = changing && versionID === source?.versionID ? source?.declared : undefined;
   const parameters = parameterValues(
-    version?.parameters ?? pipeline.data?.parameters ?? [],
+    kept ?? version?.parameters ?? pipeline.data?.parameters ?? [],
     typed,
     source?.parameters ?? [],
   );
-  const rules = useParameterRules(pipelineID, versionID);
+  const rules = useParameterRules(kept ? undefined : pipelineID, versionID);
   const suggested = changing
     ? source?.name
     : source
@@ -129,7 +131,7 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
   };
 
   const sketch = runOf(experiment?.id ?? '');
-  const preflight = usePreflight(sketch, Boolean(versionID) && !problems.parameters);
+  const preflight = usePreflight(sketch, Boolean(versionID) && !kept && !problems.parameters);
   // A schedule may outlive a shortage.
   const never = preflight.blocks && !search.recurring;
   const submit = (event: FormEvent) => {
@@ -144,6 +146,12 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
     version: versionID === defaultVersion ? undefined : (version?.name ?? versionID),
     experiment: experiment?.newName ?? known?.name,
   };
+  const planned = scheduleOf(sketch);
+  const edited = parameters.filter(({ value, begin }) => value !== begin).map(({ name, value }) => ({ name, value }));
+  const command =
+    changing && source && planned
+      ? editLine(source, { ...planned, parameters: edited }, { ...names, version: version?.name })
+      : commandLine(sketch, names, planned);
   const choose = (patch: NewRunSearch) =>
     void navigate({ to: '.', search: { ...search, ...patch }, replace: true, resetScroll: false });
   // The address holds what was typed, so that it can be sent to others and opened again.
@@ -172,7 +180,12 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
           onPipeline={changePipeline}
           onVersion={(id) => choose({ pipeline: pipelineID, version: id })}
         />
-        {(pipeline.error ?? versions.error) && (
+        {kept && (
+          <Text size="sm" c="dimmed">
+            {t('newRun.versionGone')}
+          </Text>
+        )}
+        {!kept && (pipeline.error ?? versions.error) && (
           <Failure
             title={t('failure.title', { what: t('await.pipeline') })}
             error={pipeline.error ?? versions.error}
@@ -241,7 +254,7 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
           </Text>
         )}
       </Section>
-      {versionID && <Preflight check={preflight} />}
+      {versionID && !kept && <Preflight check={preflight} />}
       {start.isError && <Failure title={t('newRun.refused')} error={start.error} />}
       <Group gap="sm">
         <Button
@@ -260,12 +273,9 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
               : versionID && (differing === 0 ? t('newRun.sendsNone') : t('newRun.sends', { count: differing }))}
         </Text>
       </Group>
-      {versionID && !changing && (
+      {versionID && (
         <Section title={t('newRun.same')}>
-          <AsCommand
-            command={commandLine(sketch, names, scheduleOf(sketch))}
-            request={curl(globalThis.location?.origin ?? '', sketch, scheduleOf(sketch))}
-          />
+          <AsCommand command={command} request={curl(globalThis.location?.origin ?? '', sketch, planned, changing)} />
         </Section>
       )}
     </form>

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { pipelineOf, versionQuery } from '../api/pipelines';
+import { versionQuery } from '../api/pipelines';
+import { asProblem } from '../api/problem';
 import { runQuery } from '../api/runs';
 import { scheduleQuery } from '../api/schedules';
 import { TextLink } from '../app/links';
@@ -42,15 +43,13 @@ function useSource({ clone, schedule }: NewRunSearch) {
   const job = useQuery({ ...scheduleQuery(schedule ?? ''), enabled: Boolean(schedule) });
   const versionID = job.data?.resource_references?.find(({ key }) => key?.type === 'PIPELINE_VERSION')?.key?.id;
   const version = useQuery({ ...versionQuery(versionID ?? ''), enabled: Boolean(versionID) });
+  // A schedule runs on without its version, and can be changed without another.
+  const gone = Boolean(version.error) && asProblem(version.error).status === 404;
   const source: Source | undefined =
-    clone && run.data
-      ? sourceOfRun(run.data)
-      : schedule && job.data
-        ? sourceOfSchedule(job.data, pipelineOf(version.data))
-        : undefined;
+    clone && run.data ? sourceOfRun(run.data) : schedule && job.data ? sourceOfSchedule(job.data, gone) : undefined;
   return {
     source,
-    error: run.error ?? job.error ?? version.error,
+    error: run.error ?? job.error ?? (gone ? null : version.error),
     waits: run.isLoading || job.isLoading || version.isLoading,
     refetch: () =>
       void Promise.all([run, job, version].filter(({ isError }) => isError).map((query) => query.refetch())),

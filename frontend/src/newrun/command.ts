@@ -1,6 +1,8 @@
 import type { Parameter } from '../api/client';
 import { type NewRun, runBody } from '../api/runs';
 import { type NewSchedule, scheduleBody } from '../api/schedules';
+import type { Source } from './source';
+import { draftTrigger } from './triggerDraft';
 
 /** What a run or schedule is called by people who type its command. */
 export interface CommandNames {
@@ -28,7 +30,7 @@ export function commandLine(run: NewRun, names: CommandNames, schedule?: NewSche
   if (schedule) {
     const { cron, seconds, start, end } = schedule.trigger;
     flag('cron', cron);
-    flag('every', seconds === undefined ? undefined : `${seconds}s`);
+    flag('every', every(seconds));
     flag('start', start);
     flag('end', end);
     if (schedule.maxConcurrency > 1) flag('max-concurrency', String(schedule.maxConcurrency));
@@ -38,11 +40,36 @@ export function commandLine(run: NewRun, names: CommandNames, schedule?: NewSche
   return words.join(' ');
 }
 
+/** The command that changes a schedule as the form does: it names what differs. */
+export function editLine(before: Source, after: NewSchedule, names: CommandNames): string {
+  const words = ['argosy', 'schedule', 'edit', shellWord(before.name)];
+  const flag = (name: string, old: string | undefined, value: string | undefined) => {
+    if ((value ?? '') !== (old ?? '')) words.push(`--${name}`, shellWord(value ?? ''));
+  };
+  flag('name', before.name, after.name);
+  flag('description', before.description, after.description);
+  if (after.versionID !== before.versionID) words.push('--version', shellWord(names.version ?? after.versionID));
+  if (after.experimentID !== before.experimentID) words.push('--experiment', shellWord(names.experiment ?? ''));
+  const { cron, seconds, start, end } = after.trigger;
+  const old = draftTrigger(before.trigger);
+  if (cron) flag('cron', old?.cron, cron);
+  else flag('every', every(old?.seconds), every(seconds));
+  flag('start', old?.start, start);
+  flag('end', old?.end, end);
+  flag('max-concurrency', String(before.trigger.maxConcurrency), String(after.maxConcurrency));
+  if (after.catchUp !== before.trigger.catchUp) words.push(after.catchUp ? '--no-catchup=false' : '--no-catchup');
+  for (const parameter of after.parameters) words.push('-p', shellWord(assignment(parameter)));
+  return words.join(' ');
+}
+
+const every = (seconds: number | undefined) => (seconds === undefined ? undefined : `${seconds}s`);
+
 const assignment = ({ name, value }: Parameter) => `${name}=${value ?? ''}`;
 
-/** The request that does the same as the form. */
-export function curl(origin: string, run: NewRun, schedule?: NewSchedule): string {
-  const path = schedule ? '/apis/v1beta1/jobs' : '/apis/v1beta1/runs';
+/** The request that does the same as the form; changing is the schedule that it changes. */
+export function curl(origin: string, run: NewRun, schedule?: NewSchedule, changing?: string): string {
+  const made = schedule ? '/apis/v1beta1/jobs' : '/apis/v1beta1/runs';
+  const path = changing ? `/apis/argosy/v1/schedules/${changing}` : made;
   const body = JSON.stringify(schedule ? scheduleBody(schedule) : runBody(run), undefined, 2);
-  return `curl -X POST ${shellWord(origin + path)} -H 'Content-Type: application/json' -d ${shellWord(body)}`;
+  return `curl -X ${changing ? 'PUT' : 'POST'} ${shellWord(origin + path)} -H 'Content-Type: application/json' -d ${shellWord(body)}`;
 }

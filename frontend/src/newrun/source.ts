@@ -14,6 +14,8 @@ export interface Source {
   trigger: TriggerDraft;
   /** That of a schedule. */
   serviceAccount?: string;
+  /** What a schedule's manifest declares, where its version is deleted. */
+  declared?: Parameter[];
 }
 
 export const sourceOfRun = (run: Run): Source => ({
@@ -26,13 +28,14 @@ export const sourceOfRun = (run: Run): Source => ({
   trigger: newTrigger,
 });
 
-/** A schedule names its version alone; the pipeline is that of the version. */
-export function sourceOfSchedule(job: Job, pipelineID: string | undefined): Source {
+/** A schedule, which keeps its manifest when its version is deleted. */
+export function sourceOfSchedule(job: Job, versionGone: boolean): Source {
   const reference = (type: string) => job.resource_references?.find(({ key }) => key?.type === type)?.key?.id;
   return {
     name: job.name,
     description: job.description ?? '',
-    pipelineID,
+    pipelineID: job.pipeline_spec?.pipeline_id || undefined,
+    declared: versionGone ? declaredIn(job.pipeline_spec?.workflow_manifest) : undefined,
     versionID: reference('PIPELINE_VERSION'),
     experimentID: reference('EXPERIMENT'),
     parameters: job.pipeline_spec?.parameters ?? [],
@@ -44,3 +47,11 @@ export function sourceOfSchedule(job: Job, pipelineID: string | undefined): Sour
     },
   };
 }
+
+interface Manifest {
+  spec?: { arguments?: { parameters?: Parameter[] } };
+}
+
+/** The parameters of a manifest, which the server gives as JSON. */
+const declaredIn = (manifest: string | undefined): Parameter[] =>
+  (JSON.parse(manifest || '{}') as Manifest).spec?.arguments?.parameters ?? [];

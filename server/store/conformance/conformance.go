@@ -59,6 +59,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"Prunable":              prunable,
 		"Takers":                takers,
 		"Schedules":             schedules,
+		"ChangeMeetsRun":        changeMeetsRun,
 		"Tasks":                 tasks,
 		"Waits":                 waits,
 		"Logs":                  keptLogs,

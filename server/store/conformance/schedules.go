@@ -44,7 +44,7 @@ func schedules(t *testing.T, s Store) {
 	require.NoError(t, err)
 	require.Equal(t, []schedule.Schedule{want}, enabled)
 
-	require.NoError(t, s.AdvanceSchedule(ctx, "s1", at(20), 3, "oh"))
+	advance(t, s, want, at(20), 3, "oh", true)
 	require.NoError(t, s.ArchiveExperiment(ctx, "e", true))
 	got, err = s.Schedule(ctx, "s1")
 	require.NoError(t, err)
@@ -69,11 +69,13 @@ func schedules(t *testing.T, s Store) {
 	scheduleChanges(t, s)
 	require.NoError(t, s.DeleteSchedule(ctx, "s1"))
 	for _, err := range []error{
-		s.DeleteSchedule(ctx, "s1"), s.EnableSchedule(ctx, "s1", true, at(0)), s.AdvanceSchedule(ctx, "s1", at(0), 1, ""),
+		s.DeleteSchedule(ctx, "s1"), s.EnableSchedule(ctx, "s1", true, at(0)),
 		s.UpdateSchedule(ctx, schedule.Schedule{ID: "s1", Name: "n"}, []byte("newer"), false),
 	} {
 		requireKind(t, apierr.NotFound, err)
 	}
+	_, err = s.AdvanceSchedule(ctx, want, want)
+	requireKind(t, apierr.NotFound, err)
 	_, err = s.Schedule(ctx, "s1")
 	requireKind(t, apierr.NotFound, err)
 	_, err = s.ScheduleManifest(ctx, "s1")
@@ -132,4 +134,50 @@ func scheduleChanges(t *testing.T, s Store) {
 	manifest, err := s.ScheduleManifest(ctx, "s1")
 	require.NoError(t, err)
 	require.Equal(t, "newer", string(manifest))
+}
+
+// advance notes that a time of the schedule before was dealt with.
+func advance(t *testing.T, s Store, before schedule.Schedule, last time.Time, index int64, message string, want bool) {
+	t.Helper()
+	after := before
+	after.LastAt, after.LastIndex, after.Message = last, index, message
+	advanced, err := s.AdvanceSchedule(t.Context(), before, after)
+	require.NoError(t, err)
+	require.Equal(t, want, advanced)
+}
+
+// A change of a schedule's times stands, also when a run of the times before is noted after it.
+func changeMeetsRun(t *testing.T, s Store) {
+	ctx := t.Context()
+	read := schedule.Schedule{ID: "s1", Name: "n", Trigger: schedule.Trigger{Interval: time.Hour}, MaxConcurrency: 1, Enabled: true, CreatedAt: at(0), UpdatedAt: at(0)}
+	require.NoError(t, s.CreateSchedule(ctx, read, []byte("manifest")))
+	for i, change := range []struct {
+		what    string
+		trigger schedule.Trigger
+		last    time.Time
+		retimed bool
+		stands  bool
+	}{
+		{"its name", read.Trigger, time.Time{}, false, true},
+		{"the interval", schedule.Trigger{Interval: time.Minute}, time.Time{}, true, false},
+		{"to cron", schedule.Trigger{Cron: "@daily"}, time.Time{}, true, false},
+		{"the start", schedule.Trigger{Interval: time.Hour, Start: at(5)}, time.Time{}, true, false},
+		{"the end", schedule.Trigger{Interval: time.Hour, End: at(1e6)}, time.Time{}, true, false},
+		{"back again, later", read.Trigger, at(60), true, false},
+	} {
+		require.NoError(t, s.UpdateSchedule(ctx, read, []byte("manifest"), true), change.what)
+		changed := read
+		changed.Trigger, changed.LastAt, changed.Name = change.trigger, change.last, change.what
+		require.NoError(t, s.UpdateSchedule(ctx, changed, []byte("manifest"), change.retimed))
+		advance(t, s, read, at(30), int64(i+1), "old", change.stands)
+		got, err := s.Schedule(ctx, "s1")
+		require.NoError(t, err)
+		require.EqualValues(t, i+1, got.LastIndex, "the run has the number")
+		if change.stands {
+			require.Equal(t, []any{at(30), "old"}, []any{got.LastAt, got.Message}, change.what)
+			continue
+		}
+		require.True(t, got.LastAt.Equal(change.last), "%s: %s", change.what, got.LastAt)
+		require.Empty(t, got.Message, change.what)
+	}
 }

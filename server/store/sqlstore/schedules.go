@@ -158,14 +158,21 @@ func (s *schedules) UpdateSchedule(ctx context.Context, c schedule.Schedule, man
 }
 
 // AdvanceSchedule implements schedule.Store.
-func (s *schedules) AdvanceSchedule(ctx context.Context, id string, at time.Time, index int64, message string) error {
-	return s.write(ctx, func(q *query.Queries) error {
-		n, err := q.AdvanceSchedule(ctx, query.AdvanceScheduleParams{ID: id, LastAt: micros(at), LastIndex: index, Message: message})
+func (s *schedules) AdvanceSchedule(ctx context.Context, before, after schedule.Schedule) (advanced bool, err error) {
+	err = s.write(ctx, func(q *query.Queries) error {
+		n, err := q.SetScheduleLastIndex(ctx, query.SetScheduleLastIndexParams{ID: before.ID, LastIndex: after.LastIndex})
 		if err != nil || n == 0 {
-			return orNotFound("job", id, err)
+			return orNotFound("job", before.ID, err)
 		}
-		return nil
+		t := before.Trigger
+		n, err = q.AdvanceSchedule(ctx, query.AdvanceScheduleParams{
+			LastAt: micros(after.LastAt), Message: after.Message, ID: before.ID, LastAt_2: micros(before.LastAt),
+			Cron: t.Cron, IntervalSeconds: int64(t.Interval / time.Second), StartsAt: micros(t.Start), EndsAt: micros(t.End),
+		})
+		advanced = n > 0
+		return trouble("advance schedule", err)
 	})
+	return advanced, err
 }
 
 // OpenRuns implements schedule.Store.

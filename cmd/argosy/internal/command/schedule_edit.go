@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,7 @@ import (
 // edit changes what its flags name; the rest of a schedule stays.
 func (c schedules) edit() *cobra.Command {
 	var n client.NewSchedule
-	var version, start, end string
+	var version, experiment, start, end string
 	var values []string
 	cmd := &cobra.Command{
 		Use: "edit SCHEDULE", Short: "Change a schedule: its name, times, parameters or version; its runs stay",
@@ -58,6 +59,12 @@ func (c schedules) edit() *cobra.Command {
 			if given("cron") || given("every") {
 				n.Trigger.Cron, n.Trigger.Every = asked.Trigger.Cron, asked.Trigger.Every
 			}
+			if given("start") { // an empty one takes the bound away
+				n.Trigger.Start = time.Time{}
+			}
+			if given("end") {
+				n.Trigger.End = time.Time{}
+			}
 			once := n.Trigger.Cron == "" && n.Trigger.Every == 0
 			if n.Trigger, err = trigger(n.Trigger, start, end, once); err != nil {
 				return err
@@ -68,6 +75,13 @@ func (c schedules) edit() *cobra.Command {
 					return err
 				}
 				n.VersionID = v.ID
+			}
+			if experiment != "" {
+				e, err := find(cmd.Context(), experiment, cl.Experiments.Get, cl.Experiments.Ensure)
+				if err != nil {
+					return err
+				}
+				n.ExperimentID = e.ID
 			}
 			changed, err := parameters(values)
 			if err != nil {
@@ -85,8 +99,10 @@ func (c schedules) edit() *cobra.Command {
 	f.StringVar(&n.Name, "name", "", "another `name`, which no other schedule has")
 	f.StringVar(&n.Description, "description", "", "another `text` shown with it")
 	f.StringVar(&version, "version", "", "another `version` of its pipeline (name or id)")
+	f.StringVar(&experiment, "experiment", "", "another `experiment` for its runs; made if there is none of that name")
 	f.StringArrayVarP(&values, "param", "p", nil, "set a parameter, as `name=value`; the others stay")
 	scheduleFlags(cmd, &n, &start, &end)
+	must(cmd.RegisterFlagCompletionFunc("experiment", c.completeExperiments(true)))
 	for _, flag := range []string{"name", "description", "version", "param"} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}

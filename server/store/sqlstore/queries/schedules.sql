@@ -41,8 +41,12 @@ UPDATE schedules SET enabled = ?, updated_at = ? WHERE id = ?;
 -- name: DisableSchedulesOfExperiment :exec
 UPDATE schedules SET enabled = 0, updated_at = ? WHERE experiment_id = ? AND enabled = 1;
 
+-- name: SetScheduleLastIndex :execrows
+UPDATE schedules SET last_index = ? WHERE id = ?;
+
 -- name: AdvanceSchedule :execrows
-UPDATE schedules SET last_at = ?, last_index = ?, message = ? WHERE id = ?;
+UPDATE schedules SET last_at = ?, message = ?
+WHERE id = ? AND last_at = ? AND cron = ? AND interval_seconds = ? AND starts_at = ? AND ends_at = ?;
 
 -- name: DeleteSchedule :exec
 DELETE FROM schedules WHERE seq = ?;

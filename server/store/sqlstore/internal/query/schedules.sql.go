@@ -11,22 +11,31 @@ import (
 )
 
 const advanceSchedule = `-- name: AdvanceSchedule :execrows
-UPDATE schedules SET last_at = ?, last_index = ?, message = ? WHERE id = ?
+UPDATE schedules SET last_at = ?, message = ?
+WHERE id = ? AND last_at = ? AND cron = ? AND interval_seconds = ? AND starts_at = ? AND ends_at = ?
 `
 
 type AdvanceScheduleParams struct {
-	LastAt    int64
-	LastIndex int64
-	Message   string
-	ID        string
+	LastAt          int64
+	Message         string
+	ID              string
+	LastAt_2        int64
+	Cron            string
+	IntervalSeconds int64
+	StartsAt        int64
+	EndsAt          int64
 }
 
 func (q *Queries) AdvanceSchedule(ctx context.Context, arg AdvanceScheduleParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, advanceSchedule,
 		arg.LastAt,
-		arg.LastIndex,
 		arg.Message,
 		arg.ID,
+		arg.LastAt_2,
+		arg.Cron,
+		arg.IntervalSeconds,
+		arg.StartsAt,
+		arg.EndsAt,
 	)
 	if err != nil {
 		return 0, err
@@ -434,6 +443,23 @@ type SetScheduleLastAtParams struct {
 func (q *Queries) SetScheduleLastAt(ctx context.Context, arg SetScheduleLastAtParams) error {
 	_, err := q.db.ExecContext(ctx, setScheduleLastAt, arg.LastAt, arg.ID)
 	return err
+}
+
+const setScheduleLastIndex = `-- name: SetScheduleLastIndex :execrows
+UPDATE schedules SET last_index = ? WHERE id = ?
+`
+
+type SetScheduleLastIndexParams struct {
+	LastIndex int64
+	ID        string
+}
+
+func (q *Queries) SetScheduleLastIndex(ctx context.Context, arg SetScheduleLastIndexParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, setScheduleLastIndex, arg.LastIndex, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const updateSchedule = `-- name: UpdateSchedule :exec
