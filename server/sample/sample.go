@@ -39,7 +39,7 @@ type Cluster interface {
 
 // Machine is the machine that an embedded cluster runs on, whose files the samples use in place of images.
 type Machine struct {
-	Shared string // folder that pods see at the same path; empty: the cluster is no embedded one
+	Shared string // folder that pods see at the same path; empty: the cluster is not embedded
 	// Lacks says which programs distributed jobs on the machine's files lack. Empty: none.
 	Lacks func(context.Context) (string, error)
 }
