@@ -64,3 +64,33 @@ test('the log of a whole run has the lines of each step by time, while they come
   // It ends with the run.
   await expect(page.getByText(/End of the log$/)).toBeVisible();
 });
+
+test('groups of lines fold, and a search opens those that it finds something in', async ({ page, request }) => {
+  const script =
+    'echo start; echo ::group::Install; seq 1 50; echo ::endgroup::; echo "##[group]Test"; echo passed; echo "##[endgroup]"; echo done';
+  const manifest = JSON.stringify({
+    apiVersion: 'argoproj.io/v1alpha1',
+    kind: 'Workflow',
+    metadata: { generateName: 'groups-' },
+    spec: { entrypoint: 'main', templates: [step('main', script)] },
+  });
+  const answer = await request.post('/apis/argosy/v1/runs', { data: { name: 'groups', manifest } });
+  expect(answer.ok(), await answer.text()).toBe(true);
+  await prefer(page, {});
+  await page.goto(`/runs/${(await answer.json()).run.id}?tab=logs`);
+  await expect(page.getByText('57 lines · End of the log')).toBeVisible();
+  const log = page.getByRole('region', { name: 'Log of groups' });
+  const install = log.getByRole('button', { name: 'Install 50 lines' });
+  await expect(install).toHaveAttribute('aria-expanded', 'false');
+  await expect(log.getByText('50', { exact: true })).toHaveCount(0);
+  await passesAxe(page);
+  await picture(page, 'log-groups');
+  await install.focus();
+  await page.keyboard.press('Enter');
+  await expect(install).toHaveAttribute('aria-expanded', 'true');
+  await expect(log.getByText('1', { exact: true }).last()).toBeVisible();
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'Search the log' }).fill('passed');
+  await expect(log.locator('mark')).toHaveText('passed');
+  await expect(install).toHaveAttribute('aria-expanded', 'false');
+});

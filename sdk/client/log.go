@@ -14,7 +14,7 @@ import (
 type Log struct {
 	NodeID    string    `json:"node_id"`
 	Step      string    `json:"step,omitempty"` // its name, in logs of a whole run
-	Attempt   int64     `json:"attempt"` // of the run, from 1
+	Attempt   int64     `json:"attempt"`        // of the run, from 1
 	Pod       string    `json:"pod"`
 	Container string    `json:"container"`
 	Restart   int64     `json:"restart"`        // how often the container had been restarted before

@@ -242,7 +242,7 @@ func (g *gateway) searchLog(w http.ResponseWriter, r *http.Request) {
 type logView struct {
 	NodeID    string    `json:"node_id"`
 	Step      string    `json:"step,omitempty"` // its name, where logs of all steps are meant
-	Attempt   int64     `json:"attempt"` // from 1
+	Attempt   int64     `json:"attempt"`        // from 1
 	Pod       string    `json:"pod"`
 	Container string    `json:"container"`
 	Restart   int64     `json:"restart"`

@@ -310,6 +310,7 @@ export const enMore = {
     emptyRun: 'Connected. No step has printed anything yet.',
     emptyRunEnded: 'The run ended without printing anything.',
     wholeRun: 'Whole run',
+    group: 'Group',
     step: 'Whole run or a step',
     failed: 'The log could not be read',
     dropped: 'The first {{count, number}} lines are not kept here. Download the log to see them.',

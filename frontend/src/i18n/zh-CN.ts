@@ -453,6 +453,7 @@ export const zhCN: Translation = {
     emptyRun: '已连接，还没有步骤输出内容。',
     emptyRunEnded: '运行没有任何输出就结束了。',
     wholeRun: '整次运行',
+    group: '分组',
     step: '整次运行或某个步骤',
     failed: '无法读取日志',
     dropped: '前 {{count, number}} 行未保留在此，请下载日志查看。',

@@ -7,6 +7,8 @@ import type { Scroller } from './useFollow';
 
 interface LogColumnsProps {
   log: Held;
+  /** The places of the lines that are shown; undefined when all are. */
+  shown: number[] | undefined;
   /** The name of a log by its place. */
   name: (which: number) => string;
   /** Draws a line by its place among all. */
@@ -16,13 +18,15 @@ interface LogColumnsProps {
 }
 
 /** Several logs beside each other, each with its own lines in a list of its own; one without lines has none. */
-export function LogColumns({ log: { logs = [], of = [] }, name, children, onScroll, ref }: LogColumnsProps) {
+export function LogColumns({ log: { logs = [], of = [] }, shown, name, children, onScroll, ref }: LogColumnsProps) {
   const { t } = useTranslation();
   const rows = useMemo(() => {
     const each = logs.map((): number[] => []);
-    of.forEach((which, index) => void each[which]?.push(index));
+    const add = (index: number) => void each[of[index] ?? -1]?.push(index);
+    if (shown) shown.forEach(add);
+    else of.forEach((_, index) => void add(index));
     return each;
-  }, [logs, of]);
+  }, [logs, of, shown]);
   const lists = useRef<(VListHandle | null)[]>([]);
   const scrolled = useRef(0);
 
@@ -39,12 +43,12 @@ export function LogColumns({ log: { logs = [], of = [] }, name, children, onScro
         // The start and the end are those of all; another line is in one of them.
         const all = index === 0 || how?.align === 'end';
         rows.forEach((own, which) => {
-          const at = index === 0 ? 0 : all ? own.length - 1 : own.indexOf(index);
+          const at = index === 0 ? 0 : all ? own.length - 1 : own.indexOf(shown?.[index] ?? index);
           if (at >= 0) lists.current[which]?.scrollToIndex(at, how);
         });
       },
     }),
-    [rows],
+    [rows, shown],
   );
 
   return (

@@ -1,3 +1,4 @@
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { AnsiUp } from 'ansi_up';
 import { Fragment, type MouseEvent, memo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -23,6 +24,17 @@ interface LogLineProps {
   tag?: string;
   /** The place of that log among them, which gives its colour. */
   place?: number;
+  /** The group of lines that it begins, and whether it is in one. */
+  group?: LineGroup;
+  inside?: boolean;
+}
+
+/** A group of lines that are shown as one while it is folded. */
+export interface LineGroup {
+  title: string;
+  count: number;
+  folded: boolean;
+  onToggle: () => void;
 }
 
 /** One line of a log with its number, which links to it. */
@@ -36,6 +48,8 @@ export const LogLine = memo(function LogLine({
   log,
   tag,
   place = 0,
+  group,
+  inside,
 }: LogLineProps) {
   const { t } = useTranslation();
   const click = (event: MouseEvent) => {
@@ -43,7 +57,12 @@ export const LogLine = memo(function LogLine({
     onLink({ log, line: number });
   };
   return (
-    <div className={classes.line} data-current={current || undefined} data-linked={linked || undefined}>
+    <div
+      className={classes.line}
+      data-current={current || undefined}
+      data-linked={linked || undefined}
+      data-inside={inside || undefined}
+    >
       <a
         className={classes.number}
         href={`#${hashOf({ log, line: number })}`}
@@ -58,7 +77,15 @@ export const LogLine = memo(function LogLine({
           {tag}
         </span>
       )}
-      <LineText text={text} words={words} />
+      {group ? (
+        <button type="button" className={classes.group} aria-expanded={!group.folded} onClick={group.onToggle}>
+          {group.folded ? <IconChevronRight size={14} aria-hidden /> : <IconChevronDown size={14} aria-hidden />}
+          <LineText text={group.title || t('log.group')} words={words} />
+          <span className={classes.count}>{t('log.lines', { count: group.count })}</span>
+        </button>
+      ) : (
+        <LineText text={text} words={words} />
+      )}
     </div>
   );
 });

@@ -7,17 +7,19 @@ import { VList } from 'virtua';
 import { type LogSource, lineKey, logPartQuery, logURL, type Place } from '../api/logs';
 import type { NodeLog } from '../api/runs';
 import { Failure } from '../feedback/Failure';
+import { groupsOf } from './groups';
 import { LogBar } from './LogBar';
 import { LogColumns } from './LogColumns';
 import { LogFoot } from './LogFoot';
 import { LogLine } from './LogLine';
 import classes from './LogView.module.css';
 import { LostLine } from './LostLine';
-import { lastState } from './lines';
+import { type Held, lastState } from './lines';
 import { gone, numberOf } from './merged';
 import { PartBar } from './PartBar';
 import { useFirstError } from './useFirstError';
 import { type Scroller, useFollow } from './useFollow';
+import { useGroups } from './useGroups';
 import { useLineLink } from './useLineLink';
 import { useLog } from './useLog';
 import { useSearch } from './useSearch';
@@ -54,7 +56,7 @@ export default function LogView({
 }: LogViewProps) {
   const { t } = useTranslation();
   const log = useLog(logURL(source, true), source.merged !== undefined);
-  const { lines, of, numbers, logs, dropped, phase, problem, restart } = log;
+  const { lines, of, numbers, logs, dropped, groups, inGroup, phase, problem, restart } = log;
   const ended = phase === 'ended';
   const wholeRun = source.nodeID === undefined;
   const byKey = useMemo(() => new Map(logs?.map((each) => [lineKey(each), each])), [logs]);
@@ -63,13 +65,17 @@ export default function LogView({
   const single = source.merged ? undefined : source;
   const list = useRef<Scroller>(null);
   const { linked, link, alone } = useLineLink();
-  const { following, follow, pause, onScroll } = useFollow(list, lines.length, linked === undefined);
   // The number of a line among those that are not held here, when those around it are shown.
   const [middle, setMiddle] = useState<number>();
   const part = useQuery(logPartQuery(single, middle));
   const away = middle !== undefined;
-  const shown = away ? (part.data?.lines.map(lastState) ?? []) : lines;
-  const before = away ? (part.data?.first ?? 1) - 1 : dropped;
+  const held = useMemo((): Held => {
+    if (!away) return { lines, of, numbers, logs, dropped, groups, inGroup };
+    const texts = part.data?.lines.map(lastState) ?? [];
+    const first = part.data?.first ?? 1;
+    return { lines: texts, dropped: first - 1, ...groupsOf(texts, first) };
+  }, [away, part.data, lines, of, numbers, logs, dropped, groups, inGroup]);
+  const { lines: shown, dropped: before } = held;
   const keyAt = (index: number) => (logs ? lineKey(logs[of?.[index] ?? 0] ?? {}) : undefined);
   const numberIn = useCallback(
     (place: Place) => (logs ? numberOf({ lines, logs, of, numbers, dropped }, place) : place.line),
@@ -85,16 +91,20 @@ export default function LogView({
     if (single && number <= dropped) setMiddle(inPart ? middle : number);
     else setMiddle(undefined);
   };
-  const at = wanted === undefined ? -1 : wanted - 1 - before;
-  const there = at >= 0 && at < shown.length;
-  useEffect(() => {
-    if (!there) return;
-    list.current?.scrollToIndex(at, { align: 'center' });
-    setWanted(undefined);
-  }, [there, at]);
-
   const keep = (words: string) => onShow({ find: words || undefined });
   const search = useSearch({ source, numberOf: numberIn, ended, show, kept: find, keep });
+  const { rows, rowOf, groupOn, reveal } = useGroups(held, search.places);
+  const count = rows?.length ?? shown.length;
+  const { following, follow, pause, onScroll } = useFollow(list, count, linked === undefined);
+  const at = wanted === undefined ? -1 : wanted - 1 - before;
+  const there = at >= 0 && at < shown.length;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another line moves the view, and the opening of its group
+  useEffect(() => {
+    if (!there || reveal(at)) return;
+    list.current?.scrollToIndex(rowOf(at), { align: 'center' });
+    setWanted(undefined);
+  }, [there, at, rows]);
+
   const toError = useFirstError(source, nameOf, (place) => {
     const number = numberIn(place);
     link(place);
@@ -127,6 +137,12 @@ export default function LogView({
   const draw = (index: number) => {
     const number = before + index + 1;
     const key = keyAt(index);
+    const { inside, group } = groupOn(index);
+    // Who opens a group reads it: the end stays where it is.
+    const onToggle = () => {
+      pause();
+      group?.onToggle();
+    };
     return (
       <LogLine
         key={number}
@@ -139,6 +155,8 @@ export default function LogView({
         log={key}
         tag={columns || !key ? undefined : nameOf(key)}
         place={of?.[index] ?? 0}
+        inside={inside}
+        group={group && { ...group, onToggle }}
       />
     );
   };
@@ -199,7 +217,7 @@ export default function LogView({
       ) : (
         <div className={classes.text} data-wrap={wrap} data-run={wholeRun || undefined}>
           {columns ? (
-            <LogColumns ref={list} log={log} name={(which) => nameAt(which)} onScroll={onScroll}>
+            <LogColumns ref={list} log={log} shown={rows} name={(which) => nameAt(which)} onScroll={onScroll}>
               {draw}
             </LogColumns>
           ) : (
@@ -208,7 +226,7 @@ export default function LogView({
                 list.current = handle;
               }}
               key={away ? before : 'live'}
-              data={shown}
+              data={rows ?? (shown as unknown[])}
               itemSize={20}
               onScroll={away ? undefined : onScroll}
               className={classes.scroller}
@@ -216,7 +234,7 @@ export default function LogView({
               aria-label={t('log.label', { step })}
               tabIndex={0}
             >
-              {(_, index) => draw(index)}
+              {(_, row) => draw(rows?.[row] ?? row)}
             </VList>
           )}
         </div>

@@ -1,4 +1,5 @@
 import type { NodeLog } from '../api/runs';
+import { type Group, Groups } from './groups';
 
 /** Lines kept in memory; older ones are dropped, and the viewer says so. */
 export const maxLines = 200_000;
@@ -12,6 +13,12 @@ export interface Held {
   logs?: NodeLog[];
   of?: number[];
   numbers?: number[];
+  /**
+   * The groups of lines so far, and for each held line the place of its group among them, from 1: negative for the mark that ends it, and 0 in no
+   * group. None before the first.
+   */
+  groups?: Group[];
+  inGroup?: number[];
 }
 
 /** How many of the first lines are dropped: in big steps, as each one moves the whole array. */
@@ -24,22 +31,29 @@ export const excess = (count: number) => (count - maxLines > maxLines / 10 ? cou
 export class Lines {
   private kept: string[] = [];
   private open = '';
+  private readonly groups = new Groups();
   /** How many of the first lines were dropped. */
   dropped = 0;
 
   append(text: string) {
     const parts = (this.open + text).split('\n');
     this.open = parts.pop() ?? '';
-    for (const part of parts) this.kept.push(lastState(part));
+    for (const part of parts) {
+      const line = lastState(part);
+      const held = this.kept.push(line);
+      this.groups.add(line, this.dropped + held, this.dropped + held, held);
+    }
     const old = excess(this.kept.length);
     this.kept.splice(0, old);
+    this.groups.drop(old);
     this.dropped += old;
   }
 
   /** A new array each time, so that a renderer sees the change. */
   held(): Held {
-    const lines = this.open === '' ? this.kept.slice() : [...this.kept, lastState(this.open)];
-    return { lines, dropped: this.dropped };
+    const growing = this.open !== '';
+    const lines = growing ? [...this.kept, lastState(this.open)] : this.kept.slice();
+    return { lines, dropped: this.dropped, ...this.groups.held(growing) };
   }
 }
 

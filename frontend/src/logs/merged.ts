@@ -1,5 +1,6 @@
 import { lineKey, type Place } from '../api/logs';
 import type { NodeLog } from '../api/runs';
+import { Groups } from './groups';
 import { excess, type Held, lastState } from './lines';
 
 /** The lines of several logs as the server merges them: each is an object, and a log is named before its first line. */
@@ -10,6 +11,7 @@ export class MergedLines {
   private readonly of: number[] = [];
   private readonly numbers: number[] = [];
   private dropped = 0;
+  private readonly groups = new Groups();
 
   append(text: string) {
     const parts = (this.rest + text).split('\n');
@@ -17,6 +19,7 @@ export class MergedLines {
     for (const part of parts) this.take(JSON.parse(part));
     const old = excess(this.lines.length);
     for (const list of [this.lines, this.of, this.numbers]) list.splice(0, old);
+    this.groups.drop(old);
     this.dropped += old;
   }
 
@@ -25,15 +28,18 @@ export class MergedLines {
       this.logs.push(log);
       return;
     }
-    this.lines.push(lastState(text));
+    const line = lastState(text);
+    const held = this.lines.push(line);
     this.of.push(of);
     this.numbers.push(n);
+    this.groups.add(line, n, this.dropped + held, held, of);
   }
 
   /** New arrays each time, so that a renderer sees the change. */
   held(): Held {
     const { logs, lines, of, numbers, dropped } = this;
-    return { logs: logs.slice(), lines: lines.slice(), of: of.slice(), numbers: numbers.slice(), dropped };
+    const groups = this.groups.held();
+    return { logs: logs.slice(), lines: lines.slice(), of: of.slice(), numbers: numbers.slice(), dropped, ...groups };
   }
 }
 

@@ -9,6 +9,8 @@ const typingPause = 300;
 // A log that grows is searched again now and then.
 const growing = 5_000;
 
+const none: Place[] = [];
+
 interface Searched {
   /** Where the server finds the log. */
   source: LogSource;
@@ -71,6 +73,8 @@ export function useSearch({ source, numberOf, ended, show, kept, keep }: Searche
     text,
     /** The words to mark. */
     words: asked,
+    /** The matches around the current one. */
+    places: found?.words === asked ? found.places : none,
     /** Unknown while the server searches. */
     count,
     at: count === undefined ? at : Math.min(at, count - 1),
