@@ -3,32 +3,34 @@ import { api, data, type Page, type Run } from './client';
 import { encodeFilter } from './list';
 import { pageOf } from './runs';
 import type { Job } from './schedules';
+import { shownIn } from './shownIn';
 
 /** As many rows as a subject of the page has. */
 export const homeRows = 6;
 const recentRuns = 200;
 
-interface Kind {
-  status?: string[];
-  filter?: string;
-}
-
-/** The newest runs of one kind, and how many of it there are in all. */
-const newest = (name: string, kind: Kind) =>
+/** The newest runs that are shown in some states, and how many of them there are in all. */
+const newest = (states: readonly string[]) =>
   queryOptions({
-    queryKey: ['runs', 'home', name],
+    queryKey: ['runs', 'home', states],
     queryFn: async ({ signal }): Promise<Page<Run>> => {
-      const query = { page_size: homeRows, sort_by: 'created_at desc', archived: false, ...kind };
+      const { status, predicates } = shownIn([...states]);
+      const filter = encodeFilter(predicates);
+      const query = { page_size: homeRows, sort_by: 'created_at desc', archived: false, status, filter };
       return pageOf(await data(api.GET('/apis/argosy/v1/runs', { params: { query }, signal })));
     },
   });
 
-// By what they are shown as: the status of a run is Running also while all its steps wait.
-const begun = encodeFilter([{ op: 'IN', key: 'shown_status', string_values: { values: ['Running', 'Terminating'] } }]);
+/** The states of the subjects of the page, as the list of runs can be narrowed to them. */
+export const homeStates = {
+  running: ['Running', 'Terminating'],
+  waiting: ['Pending', 'Waiting'],
+  failed: ['Failed', 'Error'],
+};
 
-export const runningRunsQuery = newest('running', { filter: begun });
-export const waitingRunsQuery = newest('waiting', { status: ['Accepted', 'Pending', 'Waiting'] });
-export const failedRunsQuery = newest('failed', { status: ['Failed', 'Error'] });
+export const runningRunsQuery = newest(homeStates.running);
+export const waitingRunsQuery = newest(homeStates.waiting);
+export const failedRunsQuery = newest(homeStates.failed);
 
 /** The newest runs of all: they tell how long runs of a pipeline usually take. */
 export const recentRunsQuery = queryOptions({

@@ -4,6 +4,7 @@ import { api, data, type Page, type Parameter, type Run, type Schema } from './c
 import { encodeFilter, type ListSearch, listQuery, type Predicate } from './list';
 import { newestFirst } from './pipelines';
 import { parseSearchLine, type RunFields, type RunTerms } from './search';
+import { shownIn } from './shownIn';
 
 /** What a list of runs shows, as it stands in the URL; q is a search line. */
 export interface RunsSearch extends ListSearch {
@@ -79,13 +80,14 @@ async function searched(search: RunsSearch, scope: RunsScope, client: QueryClien
   const line = search.q ?? '';
   const fields = needsFields.test(line) ? await client.ensureQueryData(runFieldsQuery) : {};
   const { terms } = parseSearchLine(line, fields);
+  const { status, predicates } = shownIn([...new Set([...(search.status ?? []), ...terms.status])]);
   return {
-    filter: [...scopeFilter(scope), ...(await namedIDs(terms, signal))],
+    filter: [...scopeFilter(scope), ...predicates, ...(await namedIDs(terms, signal))],
     terms: {
       experiment_id: scope.experimentID,
       schedule_id: scope.scheduleID,
       archived: search.archived ?? false,
-      status: [...new Set([...(search.status ?? []), ...terms.status])],
+      status,
       parameter: terms.parameter,
       metric: terms.metric,
       label: terms.label,

@@ -177,7 +177,7 @@ function serve(rows: number) {
     http.all('*', ({ request }) => {
       const { pathname, searchParams } = new URL(request.url);
       asked.push(`${request.method} ${pathname}`);
-      if (searchParams.getAll('status').includes('Waiting')) {
+      if (decodeURIComponent(searchParams.get('filter') ?? '').includes('Waiting')) {
         return HttpResponse.json({ runs: many(rows, (i) => ({ ...aRun(i), status: 'Pending' })), total_size: rows });
       }
       return HttpResponse.json(answers.find(([path]) => path.test(pathname))?.[1] ?? {});

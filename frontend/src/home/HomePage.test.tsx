@@ -1,7 +1,8 @@
-import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { HttpResponse, http } from 'msw';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { renderAt } from '../test/render';
+import { homeStates } from '../api/home';
+import { renderApp, renderAt } from '../test/render';
 import { server } from '../test/server';
 import { HomePage } from './HomePage';
 
@@ -42,9 +43,10 @@ interface Runs {
 function answer({ running = [], waiting = [], failed = [], recent = [] }: Runs, jobs: object[]) {
   const asked = vi.fn();
   const kindOf = (search: URLSearchParams) => {
-    const status = search.getAll('status');
-    if (decodeURIComponent(search.get('filter') ?? '').includes('shown_status')) return running;
-    return status.includes('Waiting') ? waiting : status.includes('Failed') ? failed : recent;
+    const filter = decodeURIComponent(search.get('filter') ?? '');
+    if (filter.includes('Running')) return running;
+    if (filter.includes('Waiting')) return waiting;
+    return search.getAll('status').includes('Failed') ? failed : recent;
   };
   server.use(
     http.get('*/apis/argosy/v1/runs', ({ request }) => {
@@ -137,6 +139,38 @@ it('counts all that runs, waits and failed, not only the rows that it shows', as
     const card = await screen.findByRole('region', { name });
     expect(within(card).getAllByRole('listitem')).toHaveLength(7);
     expect(within(card).getByRole('link', { name: 'and 244 more' })).toBeTruthy();
+  }
+});
+
+it.each([
+  ['Running now (250)', 'running'],
+  ['Waiting (250)', 'waiting'],
+  ['Failed (250)', 'failed'],
+] as const)('leads from %s to a list of exactly these runs', async (name, kind) => {
+  const many = Array.from({ length: 7 }, (_, i) => ({ id: `r${i}`, name: `run ${i}`, created_at: ago(i) }));
+  const asked: string[] = [];
+  answer({ running: many, waiting: many, failed: many, recent: many }, []);
+  const narrowing = (url: string) => {
+    const { searchParams } = new URL(url);
+    return JSON.stringify([searchParams.getAll('status'), searchParams.get('filter'), searchParams.get('archived')]);
+  };
+  server.events.on('request:start', ({ request }) => void asked.push(request.url));
+  try {
+    const card = await screen.findByRole('region', { name });
+    const link = within(card).getByRole('link', { name: 'and 244 more' });
+    const states = new URL((link as HTMLAnchorElement).href).searchParams.getAll('status');
+    expect(states).toEqual(homeStates[kind]);
+    cleanup();
+    const counted = asked.filter((url) => url.includes('page_size=6')).map(narrowing);
+    expect(new Set(counted).size).toBe(3);
+    asked.length = 0;
+    renderApp(`/runs?${states.map((status) => `status=${status}`).join('&')}`);
+    await screen.findByText('run 0');
+    const listed = asked.filter((url) => url.includes('/argosy/v1/runs?')).map(narrowing);
+    expect(counted).toContain(listed[0]);
+    expect(counted.indexOf(listed[0] as string)).toBe(Object.keys(homeStates).indexOf(kind));
+  } finally {
+    server.events.removeAllListeners();
   }
 });
 

@@ -7,6 +7,7 @@ import {
   dueJobsQuery,
   failedRunsQuery,
   homeRows,
+  homeStates,
   recentRunsQuery,
   runningRunsQuery,
   waitingRunsQuery,
@@ -83,7 +84,7 @@ function Running({ runs, usual, speeds }: RunningProps) {
       {runs.items.map((run) => (
         <RunningRow key={run.id} run={run} usual={usual.get(run.pipeline?.id ?? '')} speed={speeds.get(run.id)} />
       ))}
-      <More status={['Running']} runs={runs} />
+      <More status={homeStates.running} runs={runs} />
     </Rows>
   );
 }
@@ -147,7 +148,7 @@ function Failed({ runs }: { runs: Rowed<Run> }) {
           </Text>
         </li>
       ))}
-      <More status={['Failed', 'Error']} runs={runs} />
+      <More status={homeStates.failed} runs={runs} />
     </Rows>
   );
 }
@@ -170,7 +171,7 @@ function Waiting({ runs }: { runs: Rowed<Run> }) {
           </Text>
         </li>
       ))}
-      <More status={['Pending', 'Waiting']} runs={runs} />
+      <More status={homeStates.waiting} runs={runs} />
     </Rows>
   );
 }

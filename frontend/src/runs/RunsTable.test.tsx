@@ -3,7 +3,7 @@ import { act, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { HttpResponse, http } from 'msw';
 import { expect, it, vi } from 'vitest';
-import { readListSearch } from '../api/list';
+import { encodeFilter, readListSearch } from '../api/list';
 import { many } from '../api/url';
 import { renderAt } from '../test/render';
 import { server } from '../test/server';
@@ -369,6 +369,10 @@ it('draws bars in the columns of metrics, as shares of the greatest on the page'
   expect(shares.map((title) => title?.split(' ')[0])).toEqual(['100%', '25%', '50%']);
 });
 
+/** The filter for runs that are shown in a state. */
+const shownIn = (state: string) =>
+  encodeFilter([{ op: 'IN', key: 'shown_status', string_values: { values: [state] } }]);
+
 it('filters runs that wait, and says how statuses differ', async () => {
   const asked = answer({ runs: [run('a', {})], total_size: 1 });
   const router = renderAt('/', '/', Table);
@@ -376,7 +380,7 @@ it('filters runs that wait, and says how statuses differ', async () => {
   expect(await screen.findByRole('option', { name: /^Failed.*did not do its work/ })).toBeTruthy();
   expect(screen.getByRole('option', { name: /^Error.*could not be carried out/ })).toBeTruthy();
   await userEvent.click(screen.getByRole('option', { name: /^Waiting/ }));
-  await waitFor(() => expect(asked.mock.calls.at(-1)?.[0]).toMatchObject({ status: ['Waiting'] }));
+  await waitFor(() => expect(asked.mock.calls.at(-1)?.[0]).toMatchObject({ filter: shownIn('Waiting') }));
   expect(router.state.location.search).toMatchObject({ status: 'Waiting' });
 });
 
