@@ -1,12 +1,12 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { loadChinese } from '../waiting/useSentence';
-import { en } from './en';
-import type { enMore } from './en.more';
+import { shell } from './en/shell';
+import type { English } from './texts';
 
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: typeof en & typeof enMore };
+    resources: { translation: English };
   }
 }
 
@@ -29,7 +29,7 @@ export function preferredLanguage(): Language {
 
 // The English of the list of runs is built in; what else there is, is loaded when it is asked for.
 const loaders: Record<Language, () => Promise<object>> = {
-  en: async () => (await import('./en.more')).enMore,
+  en: async () => (await import('./en')).later,
   'zh-CN': async () => {
     const [{ zhCN }] = await Promise.all([import('./zh-CN'), loadChinese()]);
     return zhCN;
@@ -55,7 +55,7 @@ export const withTexts =
 /** Makes the texts ready in a language, before the first render. */
 export async function startI18n(language: Language) {
   await i18next.use(initReactI18next).init({
-    resources: { en: { translation: en } },
+    resources: { en: { translation: shell } },
     lng: 'en',
     fallbackLng: 'en',
     supportedLngs: Object.keys(languages),

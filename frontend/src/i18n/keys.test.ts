@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { en as enShell } from './en';
-import { enMore } from './en.more';
+import { later } from './en';
+import { shell } from './en/shell';
 import { zhCN } from './zh-CN';
 
-const en = { ...enShell, ...enMore };
+const en = { ...shell, ...later };
 
 type Tree = { [key: string]: string | Tree };
 
@@ -69,7 +69,7 @@ describe('the texts that are loaded at once', () => {
       }
     }
     expect(files).toContain('../runs/RunsTable.tsx');
-    const here = new Set(leaves(enShell).map(([key]) => key.replace(/_(one|other)$/, '')));
+    const here = new Set(leaves(shell).map(([key]) => key.replace(/_(one|other)$/, '')));
     const missing = [...files].flatMap((file) =>
       [...(sources[file] ?? '').matchAll(/\bt\([^)]*?'(\w+\.\w+)'(?:[^)]*?: '(\w+\.\w+)')?/g)]
         .flatMap(([, one, other]) => [one, other])

@@ -1,5 +1,5 @@
 /** English texts of the page with all components. */
-export const enComponents = {
+export const components = {
   components: {
     tokens: 'Sizes and colours',
     tokensNote: 'Read from this page as it is now. They are declared in src/app/tokens.css.',

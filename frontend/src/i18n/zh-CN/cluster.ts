@@ -1,8 +1,8 @@
-import type { Texts } from './en';
-import type { enCluster } from './en.cluster';
+import type { cluster as en } from '../en/cluster';
+import type { Texts } from '../texts';
 
-/** 集群部分的中文：节点与队列，以及运行的作业和事件。 */
-export const zhCNCluster: Texts<typeof enCluster> = {
+/** Chinese texts of nodes and queues, and of a run’s jobs and events. */
+export const cluster: Texts<typeof en> = {
   cluster: {
     await: '节点与队列',
     node: '节点',

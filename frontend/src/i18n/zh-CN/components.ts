@@ -1,8 +1,8 @@
-import type { Texts } from './en';
-import type { enComponents } from './en.components';
+import type { components as en } from '../en/components';
+import type { Texts } from '../texts';
 
 /** Chinese texts of the page with all components. */
-export const zhCNComponents: Texts<typeof enComponents> = {
+export const components: Texts<typeof en> = {
   components: {
     tokens: '尺寸与颜色',
     tokensNote: '从当前页面读取，在 src/app/tokens.css 中声明。',

@@ -1,5 +1,5 @@
-/** English texts of the scaling report, and of the page that tries rules for metrics. */
-export const enScaling = {
+/** English texts of scaling reports and of the rule tester. */
+export const scaling = {
   scaling: {
     titleOf: 'Scaling: {{name}}',
     await: 'the scaling report',

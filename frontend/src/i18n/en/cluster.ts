@@ -1,5 +1,5 @@
-/** English texts of what is shown of the cluster: nodes and queues, and the jobs and events of a run. */
-export const enCluster = {
+/** English texts of nodes and queues, and of a run’s jobs and events. */
+export const cluster = {
   cluster: {
     await: 'the nodes and queues',
     node: 'Node',

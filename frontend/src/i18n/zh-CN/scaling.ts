@@ -1,8 +1,8 @@
-import type { Texts } from './en';
-import type { enScaling } from './en.scaling';
+import type { scaling as en } from '../en/scaling';
+import type { Texts } from '../texts';
 
-/** Chinese texts of the scaling report, and of the page that tries rules for metrics. */
-export const zhCNScaling: Texts<typeof enScaling> = {
+/** Chinese texts of scaling reports and of the rule tester. */
+export const scaling: Texts<typeof en> = {
   scaling: {
     titleOf: '扩展性：{{name}}',
     await: '扩展性报告',

@@ -1,10 +1,5 @@
-import type { enMore } from './en.more';
-
-/**
- * English texts of the frame around all pages and of the list of runs, which are loaded at once. Chinese must have the same
- * keys: its type is made from these, and a test compares them.
- */
-export const en = {
+/** English texts of the frame around all pages and of the list of runs. They are loaded at once, the others with the first page that needs them. */
+export const shell = {
   app: {
     name: 'Argosy',
     skip: 'Skip to content',
@@ -187,7 +182,3 @@ export const en = {
     components: 'Components',
   },
 };
-
-/** What another language must have. */
-export type Texts<T> = { [K in keyof T]: T[K] extends string ? string : Texts<T[K]> };
-export type Translation = Texts<typeof en & typeof enMore>;

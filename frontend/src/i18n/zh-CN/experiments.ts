@@ -1,0 +1,40 @@
+import type { experiments as en } from '../en/experiments';
+import type { Texts } from '../texts';
+
+/** Chinese texts of experiments. */
+export const experiments: Texts<typeof en> = {
+  experiments: {
+    create: '创建实验',
+    emptyTitle: '还没有实验',
+    emptyText: '实验把相关的运行归在一起。可以在此创建，也可以让第一次运行自动创建。',
+    lastRuns: '最近的运行',
+    noRuns: '还没有运行',
+    olderRuns: '近期没有',
+    archive: '活动、已归档或已删除的实验',
+    archived: '实验“{{name}}”及其运行已归档。',
+    restored: '实验“{{name}}”已恢复，其运行仍在归档中。',
+    deleted: '实验“{{name}}”已删除。',
+    deletedShort: '已删除',
+    deletedOnes: '已删除的实验',
+    deletedAt: '删除时间',
+    wasDeleted: '此实验已被删除，其运行仍然保留。恢复后才能在其中启动运行。',
+    deletedLast: '共 {{total}} 个，列出最近的 {{shown}} 个。',
+    broughtBack: '实验“{{name}}”及其运行和定时任务已恢复。',
+    emptyDeleted: '没有已删除的实验',
+    emptyDeletedText: '已删除的实验列在这里，可以恢复。它们的运行仍在运行列表中。',
+    emptyArchive: '没有已归档的实验',
+    emptyArchiveText: '在实验页面上可将其归档：它与其运行一起离开列表，可在此恢复。',
+    archiveTitle: '归档这个实验？',
+    archiveText: '“{{name}}”及其运行会离开列表，其定时任务会暂停。可从归档中恢复。',
+    deleteTitle: '删除这个实验？',
+    deleteText: '“{{name}}”会被删除，其运行保留。可在已删除的实验列表中恢复。',
+    nameNeeded: '请填写实验名称。',
+    refused: '服务器拒绝了这个实验',
+    created: '实验“{{name}}”已创建。',
+    chart: '各次运行的指标',
+    chartOf: '按运行开始时间排列的 {{metric}}',
+    chartEmpty: '这些运行都没有给出这个指标。',
+    chartNewest: '共 {{total}} 次运行，图中是最新的 {{shown}} 次。',
+    chartNone: '底部的叉表示没有给出数值的失败运行。',
+  },
+};

@@ -1,0 +1,40 @@
+import type { home as en } from '../en/home';
+import type { Texts } from '../texts';
+
+/** Chinese texts of Home. */
+export const home: Texts<typeof en> = {
+  home: {
+    await: '当前状况',
+    running: '正在运行（{{count}}）',
+    noneRunning: '当前没有运行。',
+    ofUsual: '已用 {{time}}，通常约 {{usual}}',
+    sinceStart: '已用 {{time}}',
+    failed: '失败（{{count}}）',
+    noneFailed: '没有失败的运行。',
+    noCause: '服务器没有得到原因。运行页面有各步骤及其日志。',
+    waiting: '等待中（{{count}}）',
+    noneWaiting: '没有等待的运行。',
+    accepted: '已接受，步骤即将安排。',
+    capacity: '容量',
+    capacityFailed: '集群没有应答：{{why}}',
+    queue: '{{name}}：{{running}} 个运行，{{waiting}} 个等待',
+    queues: '队列中的成组任务',
+    speed: '{{name}}：{{value}}',
+    speedOfRanks: '{{name}}：{{ranks}} 个 rank 平均各 {{value}}',
+    due: '即将启动',
+    noneDue: '没有启用的定时任务。',
+    welcome: '这里还没有任何运行。开始第一次运行有三种方式。',
+    waySample: '启动示例',
+    awaitSamples: '服务器上的示例',
+    startSample: '启动 {{name}}',
+    sampleMPI: '多个 worker 以 MPIJob 一起训练一个网络，打印的 images/sec 会成为运行的指标。',
+    sampleData: '四个步骤依次传递文件：数据、特征、模型，最后是带图表的报告。',
+    sampleLacks: '{{name}} 无法在此启动：{{lacks}}。',
+    sampleRefused: '示例没有启动',
+    wayUpload: '上传软件包',
+    wayUploadText: 'KFP SDK 1.x 或“argosy compile”生成的软件包都可以：把文件拖到“流水线”页面。',
+    wayGo: '用 Go 编写',
+    wayGoText: '流水线是一个可编译成软件包的 Go 程序。以下命令新建并运行一个：',
+    wayAPIText: 'KFP v1beta1 的客户端无需修改即可使用，例如 Python：',
+  },
+};
