@@ -2,11 +2,14 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
 	"github.com/argosy-ml/argosy/server/run"
@@ -69,6 +72,43 @@ func TestSeriesFromBeforeExtremes(t *testing.T) {
 			require.GreaterOrEqual(t, greatest[i/stretch], float64(i%37*i), "point %d, stretches of %d", i, stretch)
 		}
 	}
+}
+
+// TestCurvesFromBefore: the curves of an older Argosy get the figures that lists show when this one opens its file.
+func TestCurvesFromBefore(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "argosy.db")
+	s, err := sqlite.Open(t.Context(), file)
+	require.NoError(t, err)
+	require.NoError(t, s.Accept(t.Context(), run.Run{ID: "r"}, []byte("m"), []byte("{}")))
+	_, err = s.Record(t.Context(), "r", run.State{Status: run.Running, Nodes: []run.Node{{ID: "n", PodName: "p"}}})
+	require.NoError(t, err)
+	var points []run.Point
+	for i, value := range []float64{3, -1, math.NaN(), 2} {
+		points = append(points, run.Point{Name: "loss", Index: int64(i), Value: value})
+	}
+	points = append(points, run.Point{Name: "odd", Value: math.NaN()})
+	_, err = s.AddPoints(t.Context(), "r", "n", "p", points)
+	require.NoError(t, err)
+	before, err := s.Run(t.Context(), "r")
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+
+	db, err := sql.Open(sqlite.Driver, file)
+	require.NoError(t, err)
+	for _, column := range []string{"newest", "latest", "greatest", "least"} {
+		_, err = db.Exec("ALTER TABLE series DROP COLUMN " + column)
+		require.NoError(t, err)
+	}
+	_, err = db.Exec("DELETE FROM goose_db_version WHERE version_id = 24")
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+
+	after, err := open(t, file).Run(t.Context(), "r")
+	require.NoError(t, err)
+	require.Len(t, before.Curves, 2)
+	require.Empty(t, cmp.Diff(before.Curves, after.Curves, cmpopts.EquateNaNs()))
+	require.InDelta(t, 2, after.Curves[0].Last, 0)
 }
 
 func TestDataSurvivesReopening(t *testing.T) {

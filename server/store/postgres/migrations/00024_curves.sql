@@ -6,10 +6,9 @@ ALTER TABLE series ADD COLUMN greatest DOUBLE PRECISION;
 ALTER TABLE series ADD COLUMN latest DOUBLE PRECISION; -- value of the last point; NULL: NaN or infinite
 ALTER TABLE series ADD COLUMN newest BIGINT NOT NULL DEFAULT 0; -- n of the last point
 
-UPDATE series SET
-    least = (SELECT MIN(value) FROM points WHERE points.series = series.seq),
-    greatest = (SELECT MAX(value) FROM points WHERE points.series = series.seq),
-    newest = COALESCE((SELECT MAX(n) FROM points WHERE points.series = series.seq), 0);
+UPDATE series SET least = p.least, greatest = p.greatest, newest = p.newest
+FROM (SELECT series, MIN(value) AS least, MAX(value) AS greatest, MAX(n) AS newest FROM points GROUP BY series) AS p
+WHERE p.series = series.seq;
 UPDATE series SET latest = (SELECT value FROM points WHERE points.n = series.newest);
 
 -- +goose Down
