@@ -64,7 +64,7 @@ func (s *Several) open(ctx context.Context, l Log, r *recording) (Lines, error) 
 	}
 	s.readers = append(s.readers, d)
 	s.askOn()
-	if !d.asks {
+	if !d.asks && r.runs() { // its turn comes
 		return d, nil
 	}
 	if s.until.IsZero() {
@@ -83,7 +83,7 @@ func (s *Several) open(ctx context.Context, l Log, r *recording) (Lines, error) 
 func (s *Several) askOn() {
 	asked := 0
 	for _, d := range s.readers {
-		if d.r != nil && asked < mostAsked {
+		if d.r != nil && d.r.runs() && asked < mostAsked { // one that has ended is read anyway
 			d.ask()
 			asked++
 		}
