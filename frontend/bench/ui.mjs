@@ -183,8 +183,19 @@ function chooseFirst() {
 }
 
 async function openLog(page, { log, node }) {
+  await page.addInitScript(awaitEnd);
   await page.goto(`/runs/${log}?node=${node}&panel=log`, { waitUntil: 'commit' });
-  await page.getByText('1,000,000 lines · End of the log').waitFor();
+  return { took: await page.evaluate(() => globalThis.ended) };
+}
+
+/** Runs in the page: tells when the end of the log is there, in ms since the visit began, as chooseFirst does. */
+function awaitEnd() {
+  globalThis.ended = new Promise((resolve) => {
+    const look = () => {
+      if (document.body?.textContent.includes('1,000,000 lines · End of the log')) resolve(performance.now());
+    };
+    new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
+  });
 }
 
 function print(all) {

@@ -15,6 +15,9 @@ import (
 	"github.com/argosy-ml/argosy/server/logs"
 )
 
+// firstLine is the header that has the number of the first line of a log's text.
+const firstLine = "Argosy-First-Line"
+
 // log gives the log of a node's main container as far as it goes, as KFP v1 does.
 func (g *gateway) log(w http.ResponseWriter, r *http.Request) {
 	g.copyLog(w, r, logs.Query{RunID: r.PathValue("run"), NodeID: r.PathValue("node")}, false)
@@ -125,6 +128,7 @@ func (g *gateway) copyLog(w http.ResponseWriter, r *http.Request, q logs.Query, 
 		return
 	}
 	defer log.Close()
+	w.Header().Set(firstLine, strconv.FormatInt(log.First, 10))
 	g.stream(ctx, w, r, log, "text/plain; charset=utf-8")
 }
 

@@ -46,6 +46,8 @@ func TestLogQueries(t *testing.T) {
 	require.Equal(t, view{Pod: "pod-1", Container: "main", State: "whole", Attempt: 1, Lines: 100}, page.Log)
 	require.Len(t, page.Lines, 3)
 	require.Equal(t, []any{int64(50), "line 50"}, []any{page.Lines[1].N, page.Lines[1].Text})
+	tail, _ := s.stream(t, path+"?tail=3&follow=true")
+	require.Equal(t, "98", tail.Header.Get("Argosy-First-Line"), "of the line that comes first")
 	since := url.QueryEscape(page.Lines[2].At.Format(time.RFC3339Nano))
 	for query, want := range map[string]string{
 		"from=99":                         "line 99\nline 100\n",

@@ -6,10 +6,15 @@ import (
 	"time"
 )
 
-// Text gives a log as text, the bytes as they were printed, with times in front of the lines if asked for. Closing it
-// closes the reader.
-func (d *Reader) Text(ctx context.Context, times bool) io.ReadCloser {
-	return &text{ctx: ctx, d: d, times: times}
+// Text is a log as text, the bytes as they were printed.
+type Text struct {
+	io.ReadCloser
+	First int64 // number of the first line
+}
+
+// Text gives a log as text, with times in front of the lines if asked for. Closing it closes the reader.
+func (d *Reader) Text(ctx context.Context, times bool) Text {
+	return Text{&text{ctx: ctx, d: d, times: times}, d.next}
 }
 
 type text struct {

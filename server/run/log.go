@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -21,18 +20,20 @@ type Logs struct {
 	reader *Reader
 }
 
-// Text gives a log as text. With times, the time that a line was printed stands in front of it.
-func (s *Logs) Text(ctx context.Context, q logs.Query, times bool) (io.ReadCloser, error) {
+// Text gives a log as text. With times, the time that a line was printed stands in front of it. Of a log that a server before 0.3 kept it
+// gives all lines where the last ones are asked for.
+func (s *Logs) Text(ctx context.Context, q logs.Query, times bool) (logs.Text, error) {
 	n, err := s.reader.node(ctx, q.RunID, q.NodeID)
 	if err != nil {
-		return nil, err
+		return logs.Text{}, err
 	}
-	if logs.IsPlain(n.LogKey) && q == (logs.Query{RunID: q.RunID, NodeID: q.NodeID, Follow: q.Follow}) {
-		return logs.OpenPlain(ctx, s.c.Artifacts, n.LogKey)
+	if logs.IsPlain(n.LogKey) && q == (logs.Query{RunID: q.RunID, NodeID: q.NodeID, Tail: q.Tail, Follow: q.Follow}) {
+		plain, err := logs.OpenPlain(ctx, s.c.Artifacts, n.LogKey)
+		return logs.Text{ReadCloser: plain, First: 1}, err
 	}
 	d, err := s.Open(ctx, q)
 	if err != nil {
-		return nil, err
+		return logs.Text{}, err
 	}
 	return d.Text(ctx, times), nil
 }

@@ -26,8 +26,11 @@ export interface Place {
 /** What names several logs in a request; all are meant when none is named. */
 const named = ({ merged }: Pick<LogSource, 'merged'>) => (Array.isArray(merged) ? merged.map(logKey) : undefined);
 
-/** Where a step's log is read, or several as one. With follow it goes on until the containers end. */
-export function logURL({ runID, nodeID, log, merged }: LogSource, follow = false): string {
+/**
+ * Where a step's log is read, or several as one. With follow it goes on until the containers end. With tail it begins with so many of the last
+ * lines there are now; several are read whole.
+ */
+export function logURL({ runID, nodeID, log, merged }: LogSource, { follow = false, tail = 0 } = {}): string {
   const step = nodeID === undefined ? '' : `/nodes/${encodeURIComponent(nodeID)}`;
   const path = `/apis/argosy/v1/runs/${encodeURIComponent(runID)}${step}/log`;
   const query = new URLSearchParams();
@@ -38,6 +41,7 @@ export function logURL({ runID, nodeID, log, merged }: LogSource, follow = false
     for (const key of named({ merged }) ?? []) query.append('log', key);
     return `${path}:merge?${query}`;
   }
+  if (tail) query.set('tail', String(tail));
   if (log) {
     query.set('pod', log.pod ?? '');
     query.set('container', log.container ?? '');

@@ -4611,6 +4611,8 @@ export interface operations {
             /** @description The log. */
             200: {
                 headers: {
+                    /** @description Of text: the number of its first line, from 1. */
+                    "Argosy-First-Line"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -14,7 +14,7 @@ import { LogFoot } from './LogFoot';
 import { LogLine } from './LogLine';
 import classes from './LogView.module.css';
 import { LostLine } from './LostLine';
-import { type Held, lastState } from './lines';
+import { type Held, lastState, openingLines } from './lines';
 import { gone, numberOf } from './merged';
 import { PartBar } from './PartBar';
 import { useFirstError } from './useFirstError';
@@ -55,7 +55,7 @@ export default function LogView({
   onShow,
 }: LogViewProps) {
   const { t } = useTranslation();
-  const log = useLog(logURL(source, true), source.merged !== undefined);
+  const log = useLog(logURL(source, { follow: true, tail: openingLines }), source.merged !== undefined);
   const { lines, of, numbers, logs, dropped, groups, inGroup, phase, problem, restart } = log;
   const ended = phase === 'ended';
   const wholeRun = source.nodeID === undefined;

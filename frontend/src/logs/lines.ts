@@ -4,6 +4,9 @@ import { type Group, Groups } from './groups';
 /** Lines kept in memory; older ones are dropped, and the viewer says so. */
 export const maxLines = 200_000;
 
+/** So many of the last lines are read when a log is opened: reading a million takes a second. The server has the others. */
+export const openingLines = 50_000;
+
 /** What is held of a log, or of several as one. */
 export interface Held {
   lines: string[];
@@ -32,8 +35,13 @@ export class Lines {
   private kept: string[] = [];
   private open = '';
   private readonly groups = new Groups();
-  /** How many of the first lines were dropped. */
-  dropped = 0;
+  /** How many of the first lines were dropped, or left out by the server. */
+  dropped: number;
+
+  /** first is the number of the line that comes first. */
+  constructor(first = 1) {
+    this.dropped = first - 1;
+  }
 
   append(text: string) {
     const parts = (this.open + text).split('\n');

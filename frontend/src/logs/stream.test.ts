@@ -47,6 +47,16 @@ describe('LogStream', () => {
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
+  it('counts from the line that the server begins with', async () => {
+    server.use(
+      http.get(url, () => HttpResponse.text('a\n::group::b\nc\n', { headers: { 'Argosy-First-Line': '801' } })),
+    );
+    const stream = new LogStream(url);
+    const leave = await until(stream, 'ended');
+    expect(stream.snapshot()).toMatchObject({ dropped: 800, lines: ['a', '::group::b', 'c'], groups: [{ at: 802 }] });
+    leave();
+  });
+
   it('reports when the last listener leaves', async () => {
     server.use(http.get(url, () => HttpResponse.text('a\n')));
     const idle = vi.fn();

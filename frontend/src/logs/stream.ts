@@ -9,6 +9,8 @@ export interface LogState extends Held {
 
 // Redraws are bounded, as a chatty step may print thousands of lines a second.
 const redrawEvery = 100;
+// The number of the first line, where the server left out earlier ones.
+const firstLine = 'Argosy-First-Line';
 const firstRetry = 1_000;
 const lastRetry = 10_000;
 
@@ -29,10 +31,14 @@ export class LogStream {
   private wait = firstRetry;
 
   private readonly onIdle: () => void;
-  private readonly gather: () => Gatherer;
+  private readonly gather: (first: number) => Gatherer;
 
   /** Nothing is read before the first subscriber comes; onIdle is called when the last one has gone. */
-  constructor(url: string, onIdle: () => void = () => undefined, gather: () => Gatherer = () => new Lines()) {
+  constructor(
+    url: string,
+    onIdle: () => void = () => undefined,
+    gather: (first: number) => Gatherer = (first) => new Lines(first),
+  ) {
     this.url = url;
     this.onIdle = onIdle;
     this.gather = gather;
@@ -71,14 +77,16 @@ export class LogStream {
   }
 
   private async read(signal: AbortSignal) {
-    // Each read is of the whole log from its start, so what an earlier read gave is replaced.
-    const lines = this.gather();
+    // Each read begins anew, so what an earlier read gave is replaced.
+    let lines = this.gather(1);
     const decoder = new TextDecoder();
     const show = (phase: LogState['phase'], problem?: Problem) => this.set({ ...lines.held(), phase, problem });
     try {
       const response = await fetch(this.url, { signal });
       if (!response.ok) throw problemOf(response.status, response.statusText, await response.text());
       this.wait = firstRetry;
+      const first = Number(response.headers.get(firstLine));
+      if (first > 1) lines = this.gather(first);
       const reader = response.body?.getReader();
       for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
         lines.append(decoder.decode(chunk.value, { stream: true }));

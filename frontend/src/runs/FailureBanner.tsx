@@ -143,7 +143,7 @@ function LogTail({ runID, nodeID }: { runID: string; nodeID: string }) {
   const { t } = useTranslation();
   const { data, error } = useQuery({
     queryKey: ['run', runID, 'tail', nodeID],
-    queryFn: ({ signal }) => readTail(logURL({ runID, nodeID }), signal),
+    queryFn: ({ signal }) => readTail(logURL({ runID, nodeID }, { tail: tailLines }), signal),
   });
   if (data) return <LastLines lines={data} />;
   return <Text size="sm">{error ? `${t('log.failed')}: ${error.message}` : t('run.readingTail')}</Text>;

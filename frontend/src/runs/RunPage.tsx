@@ -9,6 +9,7 @@ import { TextLink } from '../app/links';
 import { Page } from '../app/Page';
 import { Awaiting } from '../feedback/Awaiting';
 import { Failure } from '../feedback/Failure';
+import { preloadLogView } from '../logs/LazyLogView';
 import { StatusBadge, useStatusWord } from '../status/StatusBadge';
 import { shownStatus } from '../status/status';
 import { Timeline } from '../timeline/Timeline';
@@ -41,6 +42,8 @@ export function RunPage() {
   const { t } = useTranslation();
   const { runId } = route.useParams();
   const { data: run, error, refetch, liveness, reconnect } = useLiveRun(runId);
+  // Most readers want a log, and its code comes while the run is read.
+  useEffect(preloadLogView, []);
 
   const trail = <TextLink to="/runs">{t('pages.runs')}</TextLink>;
   if (!run) {
