@@ -49,15 +49,16 @@ func (s ArtifactsService) ReadFile(ctx context.Context, runID, nodeID, name stri
 // ErrFolder is why CopyFile and ReadFile refuse an artifact.
 var ErrFolder = errors.New("it is a folder: read the archive with Open")
 
-// CopyFile writes the content of an artifact that is a single file, extracted from its archive, to w as it comes. A folder as Argo
-// stores it is an error before anything is written; an archive of several files without their folder is one after its first file.
+// CopyFile writes the content of an artifact that is a single file, extracted from its archive, to w. A folder, as Argo stores it or as
+// an archive of several files, is an error before anything is written. To find that out, CopyFile reads a large archive twice.
 func (s ArtifactsService) CopyFile(ctx context.Context, w io.Writer, runID, nodeID, name string) error {
-	stored, err := s.Open(ctx, runID, nodeID, name)
+	open := func() (io.ReadCloser, error) { return s.Open(ctx, runID, nodeID, name) }
+	stored, err := open()
 	if err != nil {
 		return err
 	}
 	defer stored.Close()
-	if err := onlyFile(w, stored); err != nil {
+	if err := onlyFile(w, stored, open); err != nil {
 		return fmt.Errorf("artifact %s: %w", name, err)
 	}
 	return nil
@@ -79,35 +80,81 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// onlyFile copies the one file in a .tar.gz. Anything but an archive is the file itself.
-func onlyFile(w io.Writer, stored io.Reader) error {
+// onlyFile copies the one file in a .tar.gz. Anything but an archive is the file itself. The archive is read to its end before anything
+// is written; open gives a file again that is too large to be held until then.
+func onlyFile(w io.Writer, stored io.Reader, open func() (io.ReadCloser, error)) error {
 	start := bufio.NewReader(stored)
 	if magic, _ := start.Peek(2); string(magic) != "\x1f\x8b" { // it was stored without an archive
 		_, err := io.Copy(w, start)
 		return err
 	}
-	zipped, err := gzip.NewReader(start)
+	archive, err := firstFile(start)
 	if err != nil {
+		return err
+	}
+	var held bytes.Buffer
+	_, err = io.CopyN(&held, archive, mostHeld)
+	fits := errors.Is(err, io.EOF)
+	if err != nil && !fits {
 		return fmt.Errorf("its archive cannot be read: %w", err)
 	}
+	if err := atEnd(archive); err != nil {
+		return err
+	}
+	if fits {
+		_, err := held.WriteTo(w)
+		return err
+	}
+	again, err := open()
+	if err != nil {
+		return err
+	}
+	defer again.Close()
+	if archive, err = firstFile(again); err != nil {
+		return err
+	}
+	if _, err := io.Copy(w, archive); err != nil { //nolint:gosec // CopyFile has no limit on purpose, and ReadFile's buffer has one
+		return fmt.Errorf("its file cannot be copied: %w", err)
+	}
+	return nil
+}
+
+// mostHeld is how much of a file is held, in bytes, until its archive is known to have no other.
+const mostHeld = 1 << 20
+
+// firstFile reads a .tar.gz to its first file.
+func firstFile(stored io.Reader) (*tar.Reader, error) {
+	zipped, err := gzip.NewReader(stored)
+	if err != nil {
+		return nil, fmt.Errorf("its archive cannot be read: %w", err)
+	}
 	archive := tar.NewReader(zipped)
-	for found := false; ; {
+	for {
 		header, err := archive.Next()
 		switch {
-		case errors.Is(err, io.EOF) && found:
-			return nil
 		case errors.Is(err, io.EOF):
-			return errors.New("its archive holds no file")
+			return nil, errors.New("its archive holds no file")
+		case err != nil:
+			return nil, fmt.Errorf("its archive cannot be read: %w", err)
+		case header.Typeflag == tar.TypeDir:
+			return nil, ErrFolder
+		case header.Typeflag == tar.TypeReg:
+			return archive, nil
+		}
+	}
+}
+
+// atEnd reads the rest of an archive, in which there must be no other file.
+func atEnd(archive *tar.Reader) error {
+	for {
+		header, err := archive.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
 		case err != nil:
 			return fmt.Errorf("its archive cannot be read: %w", err)
-		case header.Typeflag == tar.TypeDir, found && header.Typeflag == tar.TypeReg:
+		case header.Typeflag == tar.TypeDir, header.Typeflag == tar.TypeReg:
 			return ErrFolder
-		case header.Typeflag != tar.TypeReg:
-			continue
 		}
-		if _, err := io.Copy(w, archive); err != nil { //nolint:gosec // CopyFile has no limit on purpose, and ReadFile's buffer has one
-			return fmt.Errorf("its file cannot be copied: %w", err)
-		}
-		found = true
 	}
 }

@@ -105,7 +105,7 @@ func TestCompareRuns(t *testing.T) {
 
 func TestArtifactFile(t *testing.T) {
 	t.Parallel()
-	pack := func(names ...string) []byte {
+	pack := func(size int, names ...string) []byte {
 		var b bytes.Buffer
 		zw := gzip.NewWriter(&b)
 		tw := tar.NewWriter(zw)
@@ -114,8 +114,8 @@ func TestArtifactFile(t *testing.T) {
 				require.NoError(t, tw.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeDir}))
 				continue
 			}
-			require.NoError(t, tw.WriteHeader(&tar.Header{Name: name, Size: 1, Typeflag: tar.TypeReg}))
-			_, err := tw.Write([]byte("x"))
+			require.NoError(t, tw.WriteHeader(&tar.Header{Name: name, Size: int64(size), Typeflag: tar.TypeReg}))
+			_, err := tw.Write(bytes.Repeat([]byte("x"), size))
 			require.NoError(t, err)
 		}
 		require.NoError(t, tw.Close())
@@ -127,19 +127,22 @@ func TestArtifactFile(t *testing.T) {
 		want string
 		err  string
 	}{
-		"a file":          {pack("a"), "x", ""},
-		"a folder":        {pack("model/", "model/a", "model/b"), "", "it is a folder"},
-		"files":           {pack("a", "b"), "x", "it is a folder"},
-		"an empty folder": {pack("model/"), "", "it is a folder"},
-		"nothing":         {pack(), "", "holds no file"},
+		"a file":          {pack(1, "a"), "x", ""},
+		"a folder":        {pack(1, "model/", "model/a", "model/b"), "", "it is a folder"},
+		"files":           {pack(1, "a", "b"), "", "it is a folder"},
+		"an empty folder": {pack(1, "model/"), "", "it is a folder"},
+		"a large file":    {pack(mostHeld+1, "a"), strings.Repeat("x", mostHeld+1), ""},
+		"large files":     {pack(mostHeld+1, "a", "b"), "", "it is a folder"},
+		"as much as held": {pack(mostHeld, "a"), strings.Repeat("x", mostHeld), ""},
+		"nothing":         {pack(1), "", "holds no file"},
 		"as it is":        {[]byte("plain"), "plain", ""},
-		"cut short":       {pack("a")[:20], "", "cannot be read"},
+		"cut short":       {pack(1, "a")[:20], "", "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got bytes.Buffer
-			err := onlyFile(&got, bytes.NewReader(c.data))
-			require.Equal(t, c.want, got.String())
+			err := onlyFile(&got, bytes.NewReader(c.data), func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.data)), nil })
+			require.True(t, c.want == got.String(), "%d bytes were written", got.Len())
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				return

@@ -2,7 +2,9 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/listing"
@@ -63,10 +65,25 @@ func (s *Reader) ReadArtifact(ctx context.Context, id, nodeID, name string) (io.
 	}
 	for _, a := range n.Artifacts {
 		if a.Name == name {
-			return s.c.Artifacts.Get(ctx, a.Key)
+			content, err := s.c.Artifacts.Get(ctx, a.Key)
+			if err != nil && apierr.KindOf(err) == apierr.NotFound {
+				err = s.notOneObject(ctx, a, err)
+			}
+			return content, err
 		}
 	}
 	return nil, apierr.New(apierr.NotFound, "step %s has no artifact %q", n.DisplayName, name)
+}
+
+// notOneObject says why an artifact is not found as an object: it is a folder whose files are objects of their own, or it is gone.
+func (s *Reader) notOneObject(ctx context.Context, a Artifact, missing error) error {
+	size, err := s.c.Artifacts.Size(ctx, a.Key)
+	if err != nil {
+		return missing
+	}
+	place := fmt.Sprintf("s3://%s/%s/", s.c.Bucket, strings.TrimSuffix(a.Key, "/"))
+	return apierr.New(apierr.Aborted, "artifact %q is a folder of %d bytes that is stored file by file, without an archive (archive: none), so it cannot be read as one; "+
+		"copy the files from the artifact store, as in: aws s3 cp --recursive %s %s", a.Name, size, place, a.Name)
 }
 
 func (s *Reader) node(ctx context.Context, id, nodeID string) (Node, error) {

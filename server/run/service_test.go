@@ -355,6 +355,24 @@ func TestReadArtifact(t *testing.T) {
 	requireKind(t, apierr.NotFound, err)
 }
 
+// A folder that is stored file by file is named as one; a lost artifact is not found.
+func TestReadArtifactWithoutArchive(t *testing.T) {
+	t.Parallel()
+	b := enginetest.New(t, func(c *run.Config) { c.Bucket = "bucket" })
+	r := b.Start(t)
+	artifacts := []run.Artifact{{Name: "model", Key: "run/model"}, {Name: "gone", Key: "run/gone"}}
+	_, err := b.Store.Record(t.Context(), r.ID, run.State{Nodes: []run.Node{{ID: "n", Artifacts: artifacts}}})
+	require.NoError(t, err)
+	require.NoError(t, b.Artifacts.Put(t.Context(), "run/model/a", strings.NewReader("123"), 3))
+	require.NoError(t, b.Artifacts.Put(t.Context(), "run/model/b/c", strings.NewReader("4567"), 4))
+	_, err = b.Runs.Reader.ReadArtifact(t.Context(), r.ID, "n", "model")
+	requireKind(t, apierr.Aborted, err)
+	require.ErrorContains(t, err, "folder of 7 bytes")
+	require.ErrorContains(t, err, "aws s3 cp --recursive s3://bucket/run/model/ model")
+	_, err = b.Runs.Reader.ReadArtifact(t.Context(), r.ID, "n", "gone")
+	requireKind(t, apierr.NotFound, err)
+}
+
 func TestFeed(t *testing.T) {
 	t.Parallel()
 	var f run.Feed

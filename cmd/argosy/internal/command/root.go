@@ -111,6 +111,8 @@ func (c *cli) root() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	root.SetVersionTemplate("argosy {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.With(exit.Usage, err) })
+	// Cobra checks them once more, without an exit code, before it runs the command.
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return exit.With(exit.Usage, cmd.ValidateFlagGroups()) }
 	f := root.PersistentFlags()
 	f.StringVar(&c.server, "server", "", "`URL` of the server (default $ARGOSY_URL, else "+client.DefaultURL+")")
 	f.VarP(&c.format, "output", "o", "`format` of the answer: table, json or yaml")
