@@ -123,6 +123,25 @@ it('tells what runs and for how long, what failed and why, what waits and for wh
   expect(asked).toHaveBeenCalledTimes(6);
 });
 
+it('shows the newest that succeeded, how long it took and what it measured', async () => {
+  const done = (name: string, finished: number) => ({
+    id: name,
+    name,
+    status: 'Succeeded',
+    started_at: ago(finished + 120),
+    finished_at: ago(finished),
+    metrics: name === 'last' ? [{ name: 'images/sec', node_id: 'n', value: 1661.79, format: 'RAW' }] : undefined,
+    pipeline,
+  });
+  answer({ recent: [done('earlier', 300), done('last', 60), { id: 'f', name: 'broken', status: 'Failed' }] }, []);
+  const succeeded = await screen.findByRole('region', { name: 'Succeeded last' });
+  expect(
+    within(succeeded)
+      .getAllByRole('listitem')
+      .map((row) => row.textContent),
+  ).toEqual(['last1 minute agotook 2m 0simages/sec: 1,661.79', 'earlier5 minutes agotook 2m 0s']);
+});
+
 it('counts all that runs, waits and failed, not only the rows that it shows', async () => {
   const many = (name: string, status: string) =>
     Array.from({ length: 7 }, (_, i) => ({ id: name + i, name: `${name} ${i}`, status, created_at: ago(i) }));

@@ -28,10 +28,12 @@ import { Capacity } from './Capacity';
 import { Rows } from './Card';
 import classes from './Home.module.css';
 import { firstLine, usualDurations } from './progress';
+import { RunLink } from './RunLink';
+import { Succeeded } from './Succeeded';
 import { meanOf, type Speed, type Speeds, withPoints } from './speed';
 import { Ways } from './Ways';
 
-/** What goes on now and how fast, what failed last and why, what waits and for what, what is due, and what is left to run on. */
+/** What goes on now and how fast, what failed last and why, what waits and for what, what succeeded last, what is due, and what is left to run on. */
 export function HomePage() {
   const { t } = useTranslation();
   const running = useQuery(runningRunsQuery);
@@ -62,6 +64,7 @@ export function HomePage() {
           <Running runs={running.data} usual={usualDurations(recent.data)} speeds={speeds} />
           <Failed runs={failed.data} />
           <Waiting runs={waiting.data} />
+          <Succeeded recent={recent.data} />
           <Due jobs={jobs.data} />
           <Capacity />
         </div>
@@ -206,14 +209,6 @@ function Due({ jobs }: { jobs: Job[] }) {
         </li>
       ))}
     </Rows>
-  );
-}
-
-function RunLink({ run }: { run: Run }) {
-  return (
-    <TextLink to="/runs/$runId" params={{ runId: run.id }} fw={550} className="name">
-      {run.name}
-    </TextLink>
   );
 }
 
