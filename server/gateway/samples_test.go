@@ -108,7 +108,8 @@ func TestSamplesFitTheCluster(t *testing.T) {
 		"no MPI operator": {offers{cpu: 64, memory: 1 << 40, gpus: 8}, sample.Machine{}, "data_pipeline", "no MPI operator"},
 		"no programs": {
 			offers{cpu: 1, memory: 1 << 30, mpiJobs: true},
-			sample.Machine{Shared: t.TempDir(), Lacks: func(context.Context) (string, error) { return "there is no mpirun", nil }}, "data_pipeline", "there is no mpirun",
+			sample.Machine{Shared: t.TempDir(), Lacks: func(context.Context) (string, error) { return "there is no mpirun", nil }},
+			"data_pipeline", "there is no mpirun",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
