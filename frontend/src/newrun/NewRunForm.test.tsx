@@ -317,6 +317,7 @@ it('changes a schedule whose version is deleted', async () => {
   const router = renderAt('/', '/', () => <NewRunForm search={search} source={source} />);
   await userEvent.type(await screen.findByLabelText('lines'), '0');
   expect(screen.getByText(/was deleted\. The schedule keeps it/)).toBeTruthy();
+  expect(screen.getByRole('option', { name: 'deleted version', selected: true })).toBeTruthy();
   expect(screen.getByText('argosy schedule edit nightly -p lines=100')).toBeTruthy();
   await userEvent.click(await ready('Save the schedule'));
   await waitFor(() => expect(router.state.location.pathname).toBe('/schedules/s1'));

@@ -175,6 +175,7 @@ export function NewRunForm({ search, source }: NewRunFormProps) {
           pipeline={pipeline.data ?? (pipelineID ? { id: pipelineID, name: '' } : undefined)}
           versions={versions.data?.items ?? []}
           versionID={versionID}
+          gone={Boolean(kept)}
           defaultVersionID={defaultVersion}
           error={asked ? problems.pipeline : undefined}
           onPipeline={changePipeline}

@@ -12,6 +12,8 @@ interface PipelineFieldProps {
   pipeline: { id: string; name: string } | undefined;
   versions: PipelineVersion[];
   versionID: string | undefined;
+  /** The version is deleted, and what it held is kept. */
+  gone?: boolean;
   defaultVersionID: string | undefined;
   error: string | undefined;
   onPipeline: (id: string | undefined) => void;
@@ -20,7 +22,7 @@ interface PipelineFieldProps {
 
 /** Chooses a pipeline, which the server finds by part of its name, and one of its versions. */
 export function PipelineField(props: PipelineFieldProps) {
-  const { pipeline, versions, versionID, defaultVersionID, error, onPipeline, onVersion } = props;
+  const { pipeline, versions, versionID, gone, defaultVersionID, error, onPipeline, onVersion } = props;
   const { t } = useTranslation();
   const [text, setText] = useState('');
   const [sought] = useDebouncedValue(text, 250);
@@ -52,10 +54,13 @@ export function PipelineField(props: PipelineFieldProps) {
           label={t('field.version')}
           value={versionID ?? ''}
           disabled={versions.length === 0}
-          data={versions.map(({ id, name }) => ({
-            value: id,
-            label: id === defaultVersionID ? `${name} (${t('pipeline.default')})` : name,
-          }))}
+          data={[
+            ...(gone && versionID ? [{ value: versionID, label: t('newRun.deletedVersion') }] : []),
+            ...versions.map(({ id, name }) => ({
+              value: id,
+              label: id === defaultVersionID ? `${name} (${t('pipeline.default')})` : name,
+            })),
+          ]}
           onChange={(event) => onVersion(event.currentTarget.value)}
         />
       </div>

@@ -35,6 +35,7 @@ export const newRun = {
     reset: 'Back to the default',
     copyLink: 'Copy link',
     linkHint: 'The address of this page holds the values that differ from those it began with',
+    deletedVersion: 'deleted version',
     versionGone: 'The version that this schedule runs was deleted. The schedule keeps it until you choose another.',
     unknownValues: 'The address sets parameters that this version does not have: {{names}}. They are left out.',
     file: {

@@ -38,6 +38,7 @@ export const newRun: Texts<typeof en> = {
     reset: '恢复默认值',
     copyLink: '复制链接',
     linkHint: '本页地址中带有与初始值不同的参数值',
+    deletedVersion: '已删除的版本',
     versionGone: '这个定时任务所用的版本已被删除。在选择其他版本之前，它继续使用该版本的内容。',
     unknownValues: '地址中有这个版本没有的参数：{{names}}。它们会被忽略。',
     file: {
