@@ -80,6 +80,12 @@ it('draws the steps of both in one graph, and lists the differences of the chose
   expect(router.state.location.search).toMatchObject({ from: 'a', to: 'b', diff: 'graph', step: 'train' });
 });
 
+it('lists below the graph what is of no step, and asks for a marked step only where one is', async () => {
+  show('/diff?from=a&to=b&diff=graph', [{ path: 'parameters.gpus', from: '1', to: '2' }]);
+  expect(await screen.findByRole('row', { name: /Whole pipeline.*parameters\.gpus/ })).toBeTruthy();
+  expect(screen.queryByText(/Choose a step that is marked/)).toBeNull();
+});
+
 it('shows the lines of the YAML that went and came', async () => {
   show('/diff?from=a&to=b&diff=yaml', []);
   expect(await screen.findByText('The YAML differs in 1 place.', {}, { timeout: 5000 })).toBeTruthy();

@@ -76,6 +76,9 @@ function Graphs({ from, to, search, onShow, changes }: VersionDiffProps & { chan
   }
   if (!left.data || !right.data) return <Awaiting what={what} />;
   const chosen = changes.filter(({ step = '' }) => step === search.step || step.startsWith(`${search.step}/`));
+  // What is of no step has no mark in the graph.
+  const whole = changes.filter(({ step }) => !step);
+  const below = chosen.length > 0 ? chosen : whole;
   return (
     <div className="panel">
       <div className={classes.graph}>
@@ -87,7 +90,8 @@ function Graphs({ from, to, search, onShow, changes }: VersionDiffProps & { chan
           onSelect={(step) => onShow({ step: step === search.step ? undefined : step })}
         />
       </div>
-      {chosen.length > 0 ? <ChangesTable changes={chosen} /> : <p className={classes.hint}>{t('diff.chooseStep')}</p>}
+      {chosen.length === 0 && whole.length < changes.length && <p className={classes.hint}>{t('diff.chooseStep')}</p>}
+      {below.length > 0 && <ChangesTable changes={below} />}
     </div>
   );
 }

@@ -60,4 +60,6 @@ const looks = EditorView.theme({
     background: 'var(--ar-raised) !important',
     color: 'var(--ar-text)',
   },
+  // The library's own sign is missing from many fonts.
+  '& .cm-collapsedLines:before, & .cm-collapsedLines:after': { content: '"⋯"' },
 });
