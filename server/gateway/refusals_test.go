@@ -190,6 +190,9 @@ var refusals = []refusal{
 	{"argosy.v1.MetricService/ListSeries", `{"run_id":"none"}`, unknown, "run none not found"},
 	{"argosy.v1.MetricService/GetSeries", `{"run_id":"none","name":"loss"}`, unknown, "run none not found"},
 	{"argosy.v1.MetricService/GetSeries", `{"run_id":"$run","name":"none"}`, unknown, "none"},
+	{"argosy.v1.MetricService/GetSeries", `{"run_id":"$run","name":"loss","from_step":"2","to_step":"1"}`, invalid, "from_step 2 is after to_step 1"},
+	{"argosy.v1.MetricService/GetSeries", `{"run_id":"$run","name":"loss","from_time":"2026-11-02T00:00:00Z","to_time":"2026-11-01T00:00:00Z"}`, invalid, "from_time 2026-11-02T00:00:00Z is after to_time 2026-11-01T00:00:00Z"},
+	{"argosy.v1.SampleService/StartSample", `{"name":"none"}`, unknown, `sample "none" not found; there are `},
 	{"argosy.v1.MetricService/CompareRuns", `{"run_ids":["$run","none"]}`, unknown, "run none not found"},
 	{"argosy.v1.MetricService/CompareRuns", `{}`, invalid, "run_ids"},
 	{"argosy.v1.MetricService/CompareRuns", `{"run_ids":["$run","$ended"],"align":"colour"}`, invalid, `align is "colour"; it can be step or time`},
@@ -278,7 +281,7 @@ func TestRefusals(t *testing.T) {
 					method := string(service.FullName()) + "/" + string(service.Methods().Get(j).Name())
 					nothing := []string{
 						"api.HealthzService/GetHealthz", "argosy.v1.RunService/ListRunFields", "argosy.v1.ClusterService/GetCluster",
-						"argosy.v1.ExperimentService/ListDeletedExperiments",
+						"argosy.v1.ExperimentService/ListDeletedExperiments", "argosy.v1.SampleService/ListSamples",
 					}
 					if strings.HasSuffix(method, "V1") || slices.Contains(nothing, method) { // a second name; nothing to get wrong
 						continue
