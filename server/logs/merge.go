@@ -15,7 +15,7 @@ const (
 	mergeBatch = 512
 	// mergePause is how long a merge waits after the first new line for lines of other logs that were printed at the same time.
 	mergePause = 200 * time.Millisecond
-	// joinAgain is after how long a merge that waits looks for more logs, should no word come of them.
+	// joinAgain is how long a merge waits for news of more logs before it looks for them.
 	joinAgain = 2 * time.Second
 	// leanAbove is how many logs are merged at most with a part of each in memory; of more the parts are read again for each chunk.
 	leanAbove = 64
