@@ -133,7 +133,7 @@ it('shows the newest that succeeded, how long it took and what it measured', asy
     metrics: name === 'last' ? [{ name: 'images/sec', node_id: 'n', value: 1661.79, format: 'RAW' }] : undefined,
     pipeline,
   });
-  answer({ recent: [done('earlier', 300), done('last', 60), { id: 'f', name: 'broken', status: 'Failed' }] }, []);
+  answer({ recent: [done('earlier', 330), done('last', 90), { id: 'f', name: 'broken', status: 'Failed' }] }, []);
   const succeeded = await screen.findByRole('region', { name: 'Succeeded last' });
   expect(
     within(succeeded)
