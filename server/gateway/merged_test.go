@@ -164,14 +164,14 @@ func TestMergeRunLogs(t *testing.T) {
 	}
 	require.Equal(t, "[n1] loaded\n", next())
 	node := func(id, phase string) run.Node {
-		return run.Node{ID: "n" + id, Name: "n" + id, DisplayName: "train(" + id + ")", Type: "Pod", Phase: phase, PodName: "pod-" + id}
+		return run.Node{ID: "n" + id, Name: "wf.each(" + id + ":b).train", DisplayName: "train", Type: "Pod", Phase: phase, PodName: "pod-" + id}
 	}
 	s.record(t, id, run.State{Status: run.Running, Workflow: []byte(`{}`), Nodes: []run.Node{node("1", run.Succeeded), node("2", run.Running)}})
 	s.print("2", "late\n", false)
-	require.Equal(t, "[train(2)] late\n", next())
+	require.Equal(t, "[train(2:b)] late\n", next())
 	s.cluster.Start(logs.Pod{RunID: id, NodeID: "n2", Namespace: "kubeflow", Name: "w", UID: "w", Role: "worker", Rank: 3}, "worker")
 	s.cluster.Print("w", "worker", "of a rank\n")
-	require.Equal(t, "[train(2) worker 3] of a rank\n", next())
+	require.Equal(t, "[train(2:b) worker 3] of a rank\n", next())
 
 	var found struct {
 		Total, Searched int64
@@ -180,7 +180,7 @@ func TestMergeRunLogs(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(s.get(t, path+":search?q=AT", 200)), &found))
 	require.Equal(t, []int64{1, 3, 1}, []int64{found.Total, found.Searched, int64(len(found.Places))})
-	require.Equal(t, "train(2)", found.Logs[found.Places[0].Log].Step)
+	require.Equal(t, "train(2:b)", found.Logs[found.Places[0].Log].Step)
 
 	s.cluster.End("w")
 	for _, n := range []string{"1", "2"} {
@@ -194,9 +194,9 @@ func TestMergeRunLogs(t *testing.T) {
 	_, err := text.ReadByte()
 	require.ErrorIs(t, err, io.EOF, "the run has ended")
 
-	require.Equal(t, "[train(1)] loaded\n[train(2)] late\n[train(2) worker 3] of a rank\n", s.get(t, path+":merge", 200))
-	require.Equal(t, "[train(1)] loaded\n[train(2) worker 3] of a rank\n", s.get(t, path+":merge?ranks=true&follow=true", 200))
-	require.Contains(t, s.get(t, path+":merge?format=json&log=1/pod-2/main", 200), `"step":"train(2)"`)
+	require.Equal(t, "[train(1:b)] loaded\n[train(2:b)] late\n[train(2:b) worker 3] of a rank\n", s.get(t, path+":merge", 200))
+	require.Equal(t, "[train(1:b)] loaded\n[train(2:b) worker 3] of a rank\n", s.get(t, path+":merge?ranks=true&follow=true", 200))
+	require.Contains(t, s.get(t, path+":merge?format=json&log=1/pod-2/main", 200), `"step":"train(2:b)"`)
 	require.Contains(t, s.get(t, path+":merge?log=1/none/main", 404), "has no log of container main of pod none")
 	require.Contains(t, s.get(t, path+":merge?attempt=2", 404), "none of its steps has started a container")
 	s.get(t, "/apis/argosy/v1/runs/none/log:merge", 404)

@@ -1,12 +1,14 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/argosy-ml/argosy/sdk/client"
 	"github.com/argosy-ml/argosy/server/apierr"
 	"github.com/argosy-ml/argosy/server/logs"
 )
@@ -194,11 +196,13 @@ func (s *Logs) List(ctx context.Context, id, nodeID string) ([]logs.Log, error) 
 	return list, err
 }
 
-// StepName is how the step of a log is called; one that is not known by the id of its node.
+// StepName is how the step of a log is called, with the number and the item of each loop around it; a step that is not known is
+// called by the id of its node.
 func (s *Logs) StepName(ctx context.Context, l logs.Log) string {
 	n, err := s.reader.node(ctx, l.RunID, l.NodeID)
-	if err != nil || n.DisplayName == "" {
+	if err != nil {
 		return l.NodeID
 	}
-	return n.DisplayName
+	shown := client.Node{Name: n.Name, DisplayName: n.DisplayName}
+	return cmp.Or(shown.Label(), l.NodeID)
 }
