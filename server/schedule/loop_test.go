@@ -166,7 +166,7 @@ func TestUpdateMeetsRun(t *testing.T) {
 		b := enginetest.New(t) // it is midnight
 		made, err := b.Schedules.Create(t.Context(), request(schedule.Trigger{Interval: time.Hour}, 10))
 		require.NoError(t, err)
-		time.Sleep(3*time.Hour + 10*time.Minute) // the server is down
+		time.Sleep(3*time.Hour + 10*time.Minute) // on synctest's clock, while no server runs
 		s := &interrupted{Store: b.Store, meanwhile: func() {
 			_, err := b.Schedules.Update(t.Context(), made.ID, request(schedule.Trigger{Cron: "30 * * * *"}, 10))
 			require.NoError(t, err)

@@ -79,8 +79,8 @@ func (r *Reader) Curves(ctx context.Context, id string, q Query) ([]Curve, error
 	return chosen, nil
 }
 
-// fill reads the points of a part. It looks for the part in a thinned curve, and reads again what it found, until all points
-// there are given or the part is most of what was read.
+// fill reads the points of a part. It finds the part in a thinned curve and reads that section again, thinned less. It stops when the
+// sampler leaves out no point, or when the section has more than three quarters of the points of the one before.
 func (r *Reader) fill(ctx context.Context, id string, c *Curve, points int, part Part) error {
 	for first, end := int64(0), c.Size; ; {
 		s := NewSampler(end-first, points)
